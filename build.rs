@@ -65,7 +65,7 @@ fn main() {
         let (lines, files) = (part.lines, &part.files);
         _ = writeln!(
             table,
-            "const {constant}: Part = Part {{ text: {text}, lines: {lines}, files: &{files:?} }};"
+            "const {constant}: ScriptPart = ScriptPart {{ text: {text}, lines: {lines}, files: &{files:?} }};"
         );
         if ["head", "need", "dispatch"].contains(name) {
             core.update(part.text.as_bytes());
@@ -163,7 +163,7 @@ impl Sources {
         sources
     }
 
-    /// Returns the table of `check/judge/homes` as Rust: lines `    running = Keys.locks,` or `= false,`.
+    /// The table of `check/judge/homes` as Rust: lines `    running = Keys.locks,` or `= false,`.
     fn homes(&self) -> String {
         let mut table = String::from("const HOMES: &[(&[u8], Option<ItemKind>)] = &[\n");
         let lines = self.texts["check/judge/homes"].lines();
@@ -300,7 +300,7 @@ impl Sources {
         part.line("end");
     }
 
-    /// Returns a line with literals in place of `Keys.<name>`, `unpack(<List>)`, `#<List>` and `<List>.<field>`.
+    /// A line with literals in place of `Keys.<name>`, `unpack(<List>)`, `#<List>` and `<List>.<field>`.
     fn with_literals(&self, line: &str, lists: &Lists, path: &str) -> String {
         let mut text = String::new();
         let mut rest = line;

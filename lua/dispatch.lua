@@ -1,7 +1,7 @@
 -- Ends the command script: checks the words that every call needs, in the order that clients know, and runs
 -- the command.
 -- Takes: ARGV: command now arg ...
--- Returns: the reply of the command
+-- Result: the reply of the command
 -- Refuses: keys, except the two that a prefix with a hash tag needs; a missing or unknown command, a `now` that is
 --   not a finite number, more than 100000 arguments
 if tagged then

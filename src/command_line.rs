@@ -18,14 +18,14 @@ use crate::text;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandLine {
     /// The command and its flags.
-    words: Vec<Word>,
+    words: Vec<VerbWord>,
     /// What it names.
     names: Vec<Name>,
 }
 
 /// A word before the names.
 #[derive(Clone, Debug, PartialEq)]
-struct Word {
+struct VerbWord {
     text: Name,
     value: Option<Name>,
 }
@@ -40,14 +40,14 @@ impl CommandLine {
     /// Adds a word as it is: a flag, or an argument that was typed before `--`.
     pub(crate) fn word(mut self, word: impl Into<Name>) -> CommandLine {
         let (text, value) = (word.into(), None);
-        self.words.push(Word { text, value });
+        self.words.push(VerbWord { text, value });
         self
     }
 
     /// Adds a flag with its value.
     pub(crate) fn value(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
         let (text, value) = (Name::from(flag), Some(value.into()));
-        self.words.push(Word { text, value });
+        self.words.push(VerbWord { text, value });
         self
     }
 
@@ -96,10 +96,13 @@ impl CommandLine {
 
     /// The line of a command that was typed. So it can be typed again, whatever is empty in it.
     pub(crate) fn typed(&self) -> String {
-        let words = self.words.iter().map(|Word { text, value }| match value {
-            Some(value) => format!("{text}={}", quoted(value)),
-            None => quoted(text),
-        });
+        let words = self
+            .words
+            .iter()
+            .map(|VerbWord { text, value }| match value {
+                Some(value) => format!("{text}={}", quoted(value)),
+                None => quoted(text),
+            });
         let separator = self.separator().map(str::to_owned);
         let names = self.names.iter().map(quoted);
         let program = ["qless".to_owned()].into_iter();
@@ -200,17 +203,17 @@ impl JsonSchema for CommandLine {
     }
 }
 
-/// Returns a flag with a value, to be added to a command: `--prefix=ql:`.
+/// A flag with a value, to be added to a command: `--prefix=ql:`.
 pub(crate) fn flag(flag: &str, value: impl AsRef<[u8]>) -> String {
     format!("{flag}={}", quoted(value))
 }
 
-/// Returns a flag with the pattern that matches this name only, to be added to a command.
+/// A flag with the pattern that matches this name only, to be added to a command.
 pub(crate) fn exactly(flag: &str, name: &Name) -> String {
     self::flag(flag, name::escaped(name))
 }
 
-/// Returns a command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
+/// A command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
 pub(crate) fn chmod(mode: &str, path: &Path) -> String {
     let path = path.as_os_str().as_encoded_bytes();
     let separator = if path.starts_with(b"-") { "-- " } else { "" };
@@ -220,7 +223,7 @@ pub(crate) fn chmod(mode: &str, path: &Path) -> String {
 /// Stands for a name that no command can hold. A shell refuses the whole line.
 const UNTYPABLE: &str = "(name with a NUL byte)";
 
-/// Returns a name as one word of a shell, of exactly its bytes.
+/// A name as one word of a shell, of exactly its bytes.
 pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
     let name = name.as_ref();
     if name.contains(&0) {
@@ -238,7 +241,7 @@ pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// Returns a word with bytes that a terminal would not show, as `$'…'`. Shells that do not know this form, such as
+/// A word with bytes that a terminal would not show, as `$'…'`. Shells that do not know this form, such as
 /// dash, take it for `$` and a text in quotes, so a quote may not stand in it, not even behind a backslash.
 fn escaped(name: &[u8]) -> String {
     let bytes = name.iter().map(|&byte| match byte {

@@ -4,12 +4,12 @@ use std::ffi::OsString;
 
 use crate::error::Error;
 
-/// Returns a variable, `None` if it is unset or empty.
+/// A variable, `None` if it is unset or empty.
 pub(crate) fn var(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Returns a variable that must be text.
+/// A variable that must be text.
 pub(crate) fn text(name: &str) -> Result<Option<String>, Error> {
     match var(name).map(OsString::into_string) {
         None => Ok(None),
@@ -18,7 +18,7 @@ pub(crate) fn text(name: &str) -> Result<Option<String>, Error> {
     }
 }
 
-/// Returns whether the environment decides about color.
+/// Whether the environment decides about color.
 pub(crate) fn decides_color() -> bool {
     ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR"]
         .into_iter()

@@ -36,7 +36,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Returns the name of the code and its meaning, for `qless help exit-codes`.
+    /// The name of the code and its meaning, for `qless help exit-codes`.
     pub const fn description(self) -> (&'static str, &'static str) {
         match self {
             Exit::Ok => ("ok", "done; also an empty list, nothing to do"),
@@ -80,7 +80,7 @@ impl Exit {
         }
     }
 
-    /// Returns the number for the shell.
+    /// The number for the shell.
     pub const fn code(self) -> u8 {
         match self {
             Exit::Ok => 0,

@@ -102,7 +102,7 @@ impl Interrupt {
         });
     }
 
-    /// Returns the kind of the signal that came, if one did.
+    /// The kind of the signal that came, if one did.
     pub(crate) fn asked(&self) -> Option<Kind> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Kind::Interrupted);

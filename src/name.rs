@@ -23,7 +23,7 @@ pub struct Name(Arc<[u8]>);
 /// the last of a private-use plane; ordinary text does not use them.
 const INVALID_BYTES: u32 = 0x0010_FF00;
 
-/// Returns the bytes as text without losing any: a byte that is not UTF-8 becomes a private-use
+/// The bytes as text without losing any: a byte that is not UTF-8 becomes a private-use
 /// character. [`Name::from_lossless_text`] is the inverse.
 pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
@@ -57,13 +57,13 @@ fn push_bytes(text: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Returns the byte that a character of a [`lossless_text`] stands for, if that byte is not UTF-8.
+/// The byte that a character of a [`lossless_text`] stands for, if that byte is not UTF-8.
 pub(crate) fn invalid_byte(c: char) -> Option<u8> {
     let byte = u8::try_from((c as u32).checked_sub(INVALID_BYTES)?).ok()?;
     (byte >= 0x80).then_some(byte)
 }
 
-/// Returns bytes as documents show them: one that is not UTF-8 is written `\xff`.
+/// Bytes as documents show them: one that is not UTF-8 is written `\xff`.
 pub(crate) fn document_text(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -84,7 +84,7 @@ impl std::fmt::Display for Name {
 }
 
 impl Name {
-    /// Returns the name whose [`lossless_text`] this is.
+    /// The name whose [`lossless_text`] this is.
     pub fn from_lossless_text(text: &str) -> Name {
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
@@ -96,12 +96,12 @@ impl Name {
         Name(bytes.into())
     }
 
-    /// Returns the name as [`lossless_text`].
+    /// The name as [`lossless_text`].
     pub fn lossless_text(&self) -> Cow<'_, str> {
         lossless_text(&self.0)
     }
 
-    /// Returns the exact bytes, for the wire.
+    /// The exact bytes, for the wire.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -114,12 +114,12 @@ impl Name {
         self.0.is_empty()
     }
 
-    /// Returns the name as text if it is UTF-8.
+    /// The name as text if it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// Returns the bytes in base64 if they are not UTF-8, for the `…_bytes` of a document.
+    /// The bytes in base64 if they are not UTF-8, for the `…_bytes` of a document.
     pub fn base64(&self) -> Option<String> {
         match self.as_str() {
             Some(_) => None,
@@ -183,8 +183,8 @@ impl Serialize for Name {
 /// A text, or its exact bytes.
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
+        struct NameVisitor;
+        impl Visitor<'_> for NameVisitor {
             type Value = Name;
             fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
                 f.write_str("a text")
@@ -196,7 +196,7 @@ impl<'de> Deserialize<'de> for Name {
                 Ok(Name(bytes.into()))
             }
         }
-        deserializer.deserialize_bytes(Bytes)
+        deserializer.deserialize_bytes(NameVisitor)
     }
 }
 
@@ -222,7 +222,7 @@ pub(crate) fn has_wildcards(name: &[u8]) -> bool {
     name.iter().any(|byte| WILDCARDS.contains(byte))
 }
 
-/// Returns the pattern that matches this name only.
+/// The pattern that matches this name only.
 pub(crate) fn escaped(name: &Name) -> Name {
     let mut pattern = Vec::with_capacity(name.0.len());
     for &byte in name.0.iter() {
@@ -240,14 +240,14 @@ const MAX_LENGTH: usize = 512;
 /// The suffixes of a job's companion keys. A jid with such a suffix would name another job's key.
 const RESERVED_SUFFIXES: [&str; 4] = ["-history", "-dependencies", "-dependents", "-payloads"];
 
-/// Returns the reserved suffix of a jid, if it has one.
+/// The reserved suffix of a jid, if it has one.
 pub(crate) fn reserved(jid: &[u8]) -> Option<&'static str> {
     RESERVED_SUFFIXES
         .into_iter()
         .find(|suffix| jid.ends_with(suffix.as_bytes()))
 }
 
-/// Returns the ending of a throttle's id, if it would name the list of another throttle.
+/// The ending of a throttle's id, if it would name the list of another throttle.
 pub(crate) fn reserved_for_throttles(id: &[u8]) -> Option<&'static str> {
     let mut endings = ["-locks", "-pending"].into_iter();
     endings.find(|ending| id.ends_with(ending.as_bytes()))

@@ -5,14 +5,14 @@ use std::fmt::{Display, Write as _};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Returns the text on one line, with everything escaped that a terminal would act on or hide:
+/// The text on one line, with everything escaped that a terminal would act on or hide:
 /// controls as `\n`, `\x1b`, direction and format characters and lone combining marks as
 /// `\u{202e}`, bytes that are not UTF-8 as `\xff`. Applying it twice changes nothing more.
 pub(crate) fn clean(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), false)
 }
 
-/// Returns the same, but with each backslash of the text written twice: no two texts give the same.
+/// The same, but with each backslash of the text written twice: no two texts give the same.
 pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
     let bytes = text.iter().flat_map(|byte| match byte {
         b'\\' => &b"\\\\"[..],
@@ -21,7 +21,7 @@ pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
     clean(bytes.copied().collect::<Vec<u8>>())
 }
 
-/// Returns the same as [`clean`], but keeps line ends and tabs: for texts that are shown in full.
+/// The same as [`clean`], but keeps line ends and tabs: for texts that are shown in full.
 pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), true)
 }
@@ -74,7 +74,7 @@ fn escape(c: char, into: &mut String) {
     }
 }
 
-/// Returns whether a terminal would act on the character instead of printing it: a control, a line
+/// Whether a terminal would act on the character instead of printing it: a control, a line
 /// or paragraph separator, a direction mark or another format character.
 pub(crate) fn is_harmful(c: char) -> bool {
     c.is_control()
@@ -121,12 +121,12 @@ const FORMAT: [(char, char); 25] = [
     ('\u{e0020}', '\u{e007f}'),
 ];
 
-/// Returns how many columns the text takes on a terminal.
+/// How many columns the text takes on a terminal.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns the text cut to a number of columns. If it was cut, the last column is `…`.
+/// The text cut to a number of columns. If it was cut, the last column is `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -145,7 +145,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// Returns the text wrapped to lines of up to `columns` columns, each indented, with a line end.
+/// The text wrapped to lines of up to `columns` columns, each indented, with a line end.
 pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let mut lines = String::new();
     let mut taken = usize::MAX;
@@ -168,7 +168,7 @@ pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     lines
 }
 
-/// Returns the line of a failure's message that says what failed: the last one of a Python traceback that
+/// The line of a failure's message that says what failed: the last one of a Python traceback that
 /// is not blank, else the first one.
 pub(crate) fn decisive_line(message: &[u8]) -> &[u8] {
     let mut lines = message.split(|&byte| byte == b'\n');
@@ -181,7 +181,7 @@ pub(crate) fn decisive_line(message: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Returns a jid shortened for sentences: its first eight characters and `…`. Commands that can be
+/// A jid shortened for sentences: its first eight characters and `…`. Commands that can be
 /// typed need the full jid.
 pub(crate) fn short(jid: impl AsRef<[u8]>) -> String {
     let whole = clean(jid);
@@ -193,12 +193,12 @@ pub(crate) fn short(jid: impl AsRef<[u8]>) -> String {
 
 const UNITS: [(f64, &str); 4] = [(86400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s")];
 
-/// Returns a duration as its two largest units: `4m 12s`, `3d 4h`.
+/// A duration as its two largest units: `4m 12s`, `3d 4h`.
 pub(crate) fn duration(seconds: f64) -> String {
     units(seconds, 2)
 }
 
-/// Returns a duration as its largest unit alone: `4m`.
+/// A duration as its largest unit alone: `4m`.
 pub(crate) fn roughly(seconds: f64) -> String {
     units(seconds, 1)
 }
@@ -231,7 +231,7 @@ fn units(seconds: f64, most: usize) -> String {
     format!("{sign}{}", parts.join(" "))
 }
 
-/// Returns a measured duration, with tenths below a minute: `0.8s`, `41.2s`, `2m 5s`.
+/// A measured duration, with tenths below a minute: `0.8s`, `41.2s`, `2m 5s`.
 pub(crate) fn measure(seconds: f64) -> String {
     if seconds.is_finite() && seconds.abs() < 60.0 {
         format!("{seconds:.1}s")
@@ -240,7 +240,7 @@ pub(crate) fn measure(seconds: f64) -> String {
     }
 }
 
-/// Returns a whole number with its thousands separated.
+/// A whole number with its thousands separated.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -264,13 +264,13 @@ pub(crate) fn quoted<T: Display>(names: impl IntoIterator<Item = T>) -> String {
     joined(names.into_iter().map(|name| format!("`{name}`")))
 }
 
-/// Returns a count with its noun: `1 job`, `3 jobs`.
+/// A count with its noun: `1 job`, `3 jobs`.
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
     format!("{} {noun}", thousands(count))
 }
 
-/// Returns the known name that is most similar to `name`, if one is similar: for "did you mean".
+/// The known name that is most similar to `name`, if one is similar: for "did you mean".
 pub(crate) fn nearest<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
     let name = clean(name).to_lowercase();
     let like = |other: &T| strsim::jaro_winkler(&name, &clean(other).to_lowercase());

@@ -16,12 +16,12 @@ impl Trace {
         Trace { level }
     }
 
-    /// Returns whether calls are shown.
+    /// Whether calls are shown.
     pub fn is_on(self) -> bool {
         self.level > 0
     }
 
-    /// Returns whether arguments and replies are shown too.
+    /// Whether arguments and replies are shown too.
     pub fn is_full(self) -> bool {
         self.level > 1
     }

@@ -31,7 +31,7 @@ pub(crate) fn run(
     once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let frames = session.ui.begin_ticks()?;
-    let signals = Signals::listen();
+    let signals = WatchSignals::listen();
     signals.guard();
     let ended = show(every, frames, &signals, session, once);
     signals.ended.store(true, Ordering::Relaxed);
@@ -42,7 +42,7 @@ pub(crate) fn run(
 fn show(
     every: Duration,
     frames: bool,
-    signals: &Signals,
+    signals: &WatchSignals,
     session: &mut Session,
     mut once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
@@ -83,19 +83,19 @@ fn show(
             signals.painted.store(true, Ordering::Relaxed);
         }
         match signals.wait(begun + every) {
-            Woken::Asked(exit) => return Ok(exit),
-            Woken::Suspend => {
+            WakeReason::Asked(exit) => return Ok(exit),
+            WakeReason::Suspend => {
                 screen = None;
                 signals.painted.store(false, Ordering::Relaxed);
                 _ = low_level::emulate_default_handler(SIGTSTP);
             }
-            Woken::Tick => {}
+            WakeReason::Tick => {}
         }
     }
     Ok(Exit::Ok)
 }
 
-/// Returns the line above the frame: the time, the command and the address, or the error.
+/// The line above the frame: the time, the command and the address, or the error.
 fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
         Some(error) => format!("error: {}; trying again", Harmless(&*error.message())),
@@ -116,7 +116,7 @@ fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
 }
 
 /// Why a wait ended.
-enum Woken {
+enum WakeReason {
     /// The interval has passed, or the terminal has another size.
     Tick,
     /// A signal asked the process to end.
@@ -127,7 +127,7 @@ enum Woken {
 
 /// The signals of the terminal and of other processes.
 #[derive(Clone, Default)]
-struct Signals {
+struct WatchSignals {
     interrupted: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
     suspended: Arc<AtomicBool>,
@@ -138,9 +138,9 @@ struct Signals {
     ended: Arc<AtomicBool>,
 }
 
-impl Signals {
-    fn listen() -> Signals {
-        let signals = Signals::default();
+impl WatchSignals {
+    fn listen() -> WatchSignals {
+        let signals = WatchSignals::default();
         for (signal, flagged) in [
             (SIGINT, &signals.interrupted),
             (SIGTERM, &signals.terminated),
@@ -179,7 +179,7 @@ impl Signals {
         });
     }
 
-    /// Returns the exit code if a signal asked the process to end.
+    /// The exit code if a signal asked the process to end.
     fn asked(&self) -> Option<Exit> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Exit::Ok);
@@ -188,16 +188,16 @@ impl Signals {
         terminated.then_some(Exit::Terminated)
     }
 
-    fn wait(&self, until: Instant) -> Woken {
+    fn wait(&self, until: Instant) -> WakeReason {
         loop {
             if let Some(exit) = self.asked() {
-                return Woken::Asked(exit);
+                return WakeReason::Asked(exit);
             }
             if self.suspended.swap(false, Ordering::Relaxed) {
-                return Woken::Suspend;
+                return WakeReason::Suspend;
             }
             if self.resized.swap(false, Ordering::Relaxed) || Instant::now() >= until {
-                return Woken::Tick;
+                return WakeReason::Tick;
             }
             thread::sleep(BLINK);
         }

@@ -1,6 +1,6 @@
 -- Fails a job that is not running. It ends as a job that its holder fails, except that no worker is named.
 -- Takes: jid group message
--- Returns: the jid
+-- Result: the jid
 -- Refuses: a job that does not exist, is running, failed or complete
 -- Publishes: `failed` to the log; the jid to `failed` if tracked
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled', 'throttles')

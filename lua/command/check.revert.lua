@@ -1,9 +1,9 @@
 -- Reverts changes of repairs, newest first. A place that no longer holds `after` is left alone.
 -- Takes: per change four words: key; then item, before and after, each `-` for nil or `+` and the text
--- Returns: how many changes were reverted, and how many were left alone
+-- Result: how many changes were reverted, and how many were left alone
 -- Refuses: incomplete changes, keys that do not belong to the core
 
--- Returns the change as kind, key, item, before, after.
+-- The change as kind, key, item, before, after.
 local function read(key, item, before, after)
   local function text(word)
     if word == '-' then return false end

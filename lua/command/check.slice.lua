@@ -11,7 +11,7 @@
 --   `name` is `''` for the other kinds; `together` for jobs that belong in one call.
 --   Two findings require a complete scan first (docs/check.md); `failed-counter` requires correct lists; all
 --   jobs with the same job among their dependents belong in one call.
--- Returns: per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per change: key,
+-- Result: per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per change: key,
 --   item, before, after. `look` writes nothing. An outcome `found` in a repair means that the server
 --   refused the changes; the items after it were not judged. If the items cost too much for one call, the last
 --   row is the number of items that were judged. Jobs of `entries` to be judged as items of `group` follow

@@ -1,7 +1,7 @@
 -- Completes a running job, for good or on to the next queue.
 -- Takes: jid worker queue data [next q] [delay s] [depends json]; with next, also [throttles json] [lock text]
 --   [key text] [hold 0|1] [backoff policy]
--- Returns: the new state
+-- Result: the new state
 -- Refuses: a job that is not running, or is held by another worker or in another queue
 -- Publishes: the jid to `completed` if tracked; `completed` or `advanced` to the log
 local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled',

@@ -1,4 +1,4 @@
--- Returns a setting or its default; without a key, all settings as JSON.
+-- A setting or its default; without a key, all settings as JSON.
 -- Takes: [key]
 return function(argv)
   local key = argv[3]

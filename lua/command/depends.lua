@@ -1,6 +1,6 @@
 -- Adds or removes dependencies of a job in state `depends`. Without dependencies left, the job is released.
 -- Takes: jid on jid ... | jid off jid ... | jid off all
--- Returns: 1
+-- Result: 1
 -- Refuses: a job in another state, the removal of the job before it in its lane, more than 20000
 --   jids
 local Job = Fields('state', 'queue', 'priority', 'scheduled', 'throttles')

@@ -1,6 +1,6 @@
 -- Fails a running job for its holder.
 -- Takes: jid worker group message [data]
--- Returns: the jid
+-- Result: the jid
 -- Refuses: a job that is not running or is held by another worker
 -- Publishes: `failed` to the log; the jid to `failed` if tracked
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'throttles')

@@ -1,4 +1,4 @@
--- Returns the number of failed jobs of each group, or a page of the jids of one group, newest first.
+-- The number of failed jobs of each group, or a page of the jids of one group, newest first.
 -- Takes: [group [start [limit]]]
 -- Refuses: a start or limit that is not a number
 return function(argv)

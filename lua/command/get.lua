@@ -1,4 +1,4 @@
--- Returns a job as JSON, nil if it does not exist.
+-- A job as JSON, nil if it does not exist.
 -- Takes: jid
 -- Refuses: a missing jid
 local Job = Fields('job/read')

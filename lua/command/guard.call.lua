@@ -3,7 +3,7 @@
 --   `command`: timeout priority depends fail bury retry complete log track, `tag add`, `tag remove`, or
 --   `tag swap jid count tag ...`, which removes the first `count` tags and adds the others; `complete`
 --   with empty data keeps the data of the job
--- Returns: outcome, mark and the reply of the command: `done` (text, nil or list), `gone`, `state_changed`,
+-- Result: outcome, mark and the reply of the command: `done` (text, nil or list), `gone`, `state_changed`,
 --   `invalid` (why)
 -- Refuses: what the command refuses, in its words; other commands and other jobs
 local Job = Fields('jid', 'state', 'queue')

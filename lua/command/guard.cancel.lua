@@ -1,7 +1,7 @@
 -- Deletes jobs that still fit their marks. All are judged before the first is deleted. After 20000 tags and
 -- dependencies the reply ends: the further jobs are left for the next call.
 -- Takes: refuse|cancel|release (what happens to dependents), then per job: jid mark
--- Returns: per job outcome, mark and details: `done` (further deleted or released jids), `gone`, `complete`,
+-- Result: per job outcome, mark and details: `done` (further deleted or released jids), `gone`, `complete`,
 --   `state_changed`, `has_dependents` (which), `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as cancel

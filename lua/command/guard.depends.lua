@@ -1,6 +1,6 @@
 -- Adds dependencies to a job in state `depends`: all of these, or none.
 -- Takes: jid mark note dependency ...
--- Returns: outcome, mark and details: `done` (dependencies that are complete already), `missing_dependency`
+-- Result: outcome, mark and details: `done` (dependencies that are complete already), `missing_dependency`
 --   (which), `cycle` (its jids), `gone`, `state_changed`, `invalid` (why)
 -- Refuses: wrong words, more than 500 dependencies
 local Job = Fields('jid', 'state', 'queue', 'history')

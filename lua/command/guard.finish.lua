@@ -2,7 +2,7 @@
 -- Takes: worker, then per job: the number of its words, jid queue, then
 --   `complete data [next q] [delay s] [depends json]`, `retry delay [group [message [exit]]]` or
 --   `fail group message [data]`; empty data keeps the data of the job
--- Returns: per job outcome and details: `done` (the new state; for `retry` the remaining tries), `gone`,
+-- Result: per job outcome and details: `done` (the new state; for `retry` the remaining tries), `gone`,
 --   `not_holder` (state, worker), `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as `complete`, `retry` and `fail`

@@ -1,6 +1,6 @@
 -- Extends the locks of a worker, each as the command `heartbeat` does.
 -- Takes: worker (jid data) ...; empty data keeps the data of the job
--- Returns: per job outcome and details: `done` (when the lock now expires), `gone`, `not_holder` (state, worker),
+-- Result: per job outcome and details: `done` (when the lock now expires), `gone`, `not_holder` (state, worker),
 --   `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
 local Job = Fields('state', 'worker', 'queue', 'grace')

@@ -1,6 +1,6 @@
 -- Puts jobs in order, each completely or not at all.
 -- Takes: policy, then per job: the number of its words, queue jid klass data delay [key value ...]
--- Returns: per job outcome, mark and details: `done` (state, dependencies that are complete or missing),
+-- Result: per job outcome, mark and details: `done` (state, dependencies that are complete or missing),
 --   `exists` (time of its first entry and of its newest put), `missing_dependency` (which), `cycle` (its
 --   jids), `invalid` (why). With `lanes` in the policy, `done` has after the state the jid that took the job and
 --   that of the job before it in its lane, or ''; if another job took it, the state is `merged`, `skipped` or

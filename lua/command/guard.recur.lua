@@ -3,7 +3,7 @@
 -- Takes: pause note jid ...; resume jid ...; remove jid ...; update next jid [key value ...], as recur.update: an empty
 --   `next` keeps the time; tag jid tag ..., untag jid tag ..., as recur.tag and recur.untag;
 --   put note queue jid ..., as recur: paused if the note has a number `since`
--- Returns: per jid: outcome, mark (`''`) and the time of the next run, or the tags: `done` (also if nothing had to be
+-- Result: per jid: outcome, mark (`''`) and the time of the next run, or the tags: `done` (also if nothing had to be
 --   done), `gone`, `exists` (another template of this id was created meanwhile), `invalid` (why)
 -- Refuses: other verbs, notes that are not flat JSON objects, a `next` that is not a number, what recur and
 --   recur.update refuse

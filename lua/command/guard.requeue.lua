@@ -1,7 +1,7 @@
 -- Puts jobs that still fit their marks into a queue, as put does, with their own klass, data, tags and retries.
 -- Takes: options note, then per job: jid mark due
 --   `options`: from (states; default failed), to, priority, keep (the remaining retries)
--- Returns: per job outcome, mark and details: `done` (state, or `merged` if the last job of its lane took its
+-- Result: per job outcome, mark and details: `done` (state, or `merged` if the last job of its lane took its
 --   payloads; queue), `gone`, `state_changed`, `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as put and merge/vanish

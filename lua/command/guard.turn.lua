@@ -2,7 +2,7 @@
 -- Takes: worker total n (queue count) ..., then jobs as guard.finish takes them. `n` is the number of words of the
 --   queues. Each queue gives at most its count, all together at most `total`, and no more than 10000. A queue whose
 --   turn comes after the total is used up is not touched
--- Returns: the rows of guard.finish, then per queue the reply of pop, or a list with `invalid` and why if pop
+-- Result: the rows of guard.finish, then per queue the reply of pop, or a list with `invalid` and why if pop
 --   refuses; if fewer than `total` jobs came, then in how many seconds the next one is due, if that is known
 -- Refuses: wrong words, more than 500 jobs or queues
 -- Publishes: as guard.finish and pop

@@ -1,6 +1,6 @@
 -- Extends the lock of the worker that holds the job.
 -- Takes: jid worker [data]
--- Returns: when the lock now expires
+-- Result: when the lock now expires
 -- Refuses: a job that is not running or is held by another worker
 local Job = Fields('state', 'worker', 'queue', 'grace')
 

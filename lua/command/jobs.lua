@@ -1,4 +1,4 @@
--- Returns a page of jids as a native array. `scheduled` first promotes jobs that are due. `waiting` has the order of
+-- A page of jids as a native array. `scheduled` first promotes jobs that are due. `waiting` has the order of
 -- pop.
 -- Takes: complete [offset [count]] | complete queue [offset [count]], where an empty queue is all | running|stalled|
 --   scheduled|depends|throttled|recurring|waiting queue [offset [count]]

@@ -1,4 +1,4 @@
--- Returns a page of the jobs of a lane in their order, as JSON: key and jobs (jid, state, queue).
+-- A page of the jobs of a lane in their order, as JSON: key and jobs (jid, state, queue).
 -- Takes: lane [offset [count]]; at most 10000 jobs
 -- Refuses: a missing lane, an offset or count that is not a whole number
 local Job = Fields('state', 'queue')

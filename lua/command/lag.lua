@@ -1,7 +1,7 @@
--- Returns how long the oldest of these has been due in each queue: the first waiting job, the earliest due
+-- How long the oldest of these has been due in each queue: the first waiting job, the earliest due
 -- scheduled job, the earliest expired lock. 0 if nothing is due. The cost does not depend on the number of jobs.
 -- Takes: queue ...
--- Returns: a JSON object of seconds by queue
+-- Result: a JSON object of seconds by queue
 -- Refuses: a missing queue, more than 10000 queues
 return function(argv, now, t)
   local call, pcall = redis.call, redis.pcall

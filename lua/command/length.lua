@@ -1,4 +1,4 @@
--- Returns how many jobs of a queue are waiting, running or scheduled.
+-- How many jobs of a queue are waiting, running or scheduled.
 -- Takes: queue
 -- Refuses: a missing queue
 return function(argv)

@@ -1,7 +1,7 @@
--- Returns the size of an index and a page of it, in the order in which the core would act. Nothing is
+-- The size of an index and a page of it, in the order in which the core would act. Nothing is
 -- promoted, spawned or aged.
 -- Takes: index name offset count
--- Returns: total, member, ...
+-- Result: total, member, ...
 -- Refuses: unknown indexes, more than 10000 members
 return function(argv)
   local call = redis.call

@@ -1,9 +1,9 @@
--- Returns stored fields of jobs and facts about them. Writes nothing.
+-- Stored fields of jobs and facts about them. Writes nothing.
 -- Takes: brief|full|names separated by commas, jid ...
--- Returns: per jid: name, value, ...; nil if the job does not exist
+-- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
 
--- Returns the throttles of which a job holds a slot.
+-- The throttles of which a job holds a slot.
 -- Takes: jid
 local function slots(jid)
   local held = {}
@@ -13,7 +13,7 @@ local function slots(jid)
   return held
 end
 
--- Returns since when a job is due that a throttle holds or held, as text; nil if its place does not say.
+-- Since when a job is due that a throttle holds or held, as text; nil if its place does not say.
 -- Takes: jid; queue
 local function held_since(jid, queue)
   local number, base = need('value/number'), Keys.queue .. (queue or '')

@@ -1,8 +1,8 @@
--- Returns how long the oldest job of each queue has been due and has not run, with why. An expired lock counts from its
+-- How long the oldest job of each queue has been due and has not run, with why. An expired lock counts from its
 -- expiry, a recurring job from the run that no pop has put yet. The cost hardly depends on the number of jobs. Writes
 -- nothing.
 -- Takes: queue ...
--- Returns: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `expired`,
+-- Result: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `expired`,
 --   `recurring` or `paused`; for a throttle or a lane its name, else false
 -- Refuses: a missing queue, more than 10000 queues
 return function(argv, now, t)

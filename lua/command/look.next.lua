@@ -1,7 +1,7 @@
--- Returns the jobs that pops of queues would get now, one queue after the other, by a dry run of `pop`; at most 1000,
+-- The jobs that pops of queues would get now, one queue after the other, by a dry run of `pop`; at most 1000,
 -- which take about 150 ms. Writes nothing.
 -- Takes: count; `peek` if a pause does not count, else `pop`; queue ...
--- Returns: per job: its jid, and false; for a job that its recurring job would put first, in place of false, its fields
+-- Result: per job: its jid, and false; for a job that its recurring job would put first, in place of false, its fields
 --   as name, value, ...
 -- Refuses: a missing queue, a count that is not a number, what pop refuses
 local fields = 'klass,queue,priority,retries,remaining,tags,data,spawned_from_jid,throttles,key,dup'

@@ -1,15 +1,15 @@
--- Returns what a pop of a queue would get now, by a dry run of `pop`, and what it meets: the throttles that hold jobs,
+-- What a pop of a queue would get now, by a dry run of `pop`, and what it meets: the throttles that hold jobs,
 -- the limit of running jobs, who pops, entries without a job, the oldest wait; of a job, how many are ahead of it,
 -- which throttles have no slot for it, and whether its lane holds it. Costs a few pops. Writes nothing.
 -- Takes: queue [jid]
--- Returns: name, value, ...
+-- Result: name, value, ...
 -- Refuses: a missing queue, what pop refuses
 local Job = Fields('klass', 'queue', 'state')
 
 -- Estimates how many jobs of a queue were completed per minute in the last five minutes, by the newest 50 complete
 -- jobs.
 -- Takes: now; queue
--- Returns: the number as text; nil if fewer than five of them are of the queue
+-- Result: the number as text; nil if fewer than five of them are of the queue
 local function pace(now, queue)
   local last_queue, matching = need('history/last_queue'), 0
   local all, seconds = need('stats/recent')(now)
@@ -24,7 +24,7 @@ end
 
 -- Adds klass, queue and state to the holders of a throttle. Writes nothing.
 -- Takes: now; a row of throttle/figures
--- Returns: the row, with four words for each holder: jid, klass, queue, state
+-- Result: the row, with four words for each holder: jid, klass, queue, state
 local function describe_holders(now, row)
   local pcall, full = redis.pcall, {unpack(row, 1, 4)}
   for i = 5, #row do

@@ -1,7 +1,7 @@
--- Returns the counts of queues, their pauses, and since when the next job to pop has waited (`head`).
+-- The counts of queues, their pauses, and since when the next job to pop has waited (`head`).
 -- Writes nothing.
 -- Takes: [queue ...]; without names all known queues
--- Returns: per queue: name, value, ...; without names, if there are more than 5000, only their number
+-- Result: per queue: name, value, ...; without names, if there are more than 5000, only their number
 -- Refuses: more than 10000 names
 local most = 5000
 

@@ -1,8 +1,8 @@
--- Returns the queues from which a pop may bring a job now: they are not paused, and hold waiting, throttled or due
+-- The queues from which a pop may bring a job now: they are not paused, and hold waiting, throttled or due
 -- jobs, expired locks, or templates that are due. Writes nothing. A key of a wrong type counts as jobs: the pop
 -- refuses it by name.
 -- Takes: [queue ...]; without names all known queues
--- Returns: in how many seconds the next other queue is due, `''` if that is not known; queue ...
+-- Result: in how many seconds the next other queue is due, `''` if that is not known; queue ...
 -- Refuses: more than 10000 names
 return function(argv, now)
   local call = redis.call

@@ -1,7 +1,7 @@
--- Returns the stored fields of templates, and `next`, the time of the next run; of a paused one also since when,
+-- The stored fields of templates, and `next`, the time of the next run; of a paused one also since when,
 -- by whom and why it is paused: `paused`, `by`, `reason`. Writes nothing.
 -- Takes: jid ...
--- Returns: per jid: name, value, ...; nil if the template does not exist
+-- Result: per jid: name, value, ...; nil if the template does not exist
 -- Refuses: more than 500 jids
 return function(argv)
   if #argv - 2 > 500 then error('Look(): more than 500 jids') end

@@ -1,6 +1,6 @@
 -- Makes one step of SCAN over jobs, templates or all keys.
 -- Takes: jobs|recurring|keys cursor count
--- Returns: next cursor, then jids or key names without the prefix; a name may come twice
+-- Result: next cursor, then jids or key names without the prefix; a name may come twice
 -- Refuses: a cursor or count that is not a number
 return function(argv)
   local kind, cursor, count = argv[3], argv[4], tonumber(argv[5])

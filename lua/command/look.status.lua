@@ -1,7 +1,7 @@
--- Returns what `status` shows, in one call, so that no two figures contradict each other. The cost hardly depends on
+-- What `status` shows, in one call, so that no two figures contradict each other. The cost hardly depends on
 -- the number of jobs: a failure list is probed for its first failure before `since`. Writes nothing.
 -- Takes: since [the number of groups, group ..., queue ...]; without names all groups and known queues
--- Returns: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
+-- Result: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
 --   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,
 --   due time of the latest, oldest wait, its jid, why and what holds it (queue/oldest), then what queue/urgent
 --   returns; the completions of the last minutes and over how many seconds; what look.queues returns, nil if there
@@ -11,7 +11,7 @@
 local call, pcall = redis.call, redis.pcall
 local most = 2000
 
--- Returns when the job at an index of a failure list failed; 0 if that is unknown.
+-- When the job at an index of a failure list failed; 0 if that is unknown.
 local function failed_at(key, index)
   local jid = call('lrange', key, index, index)[1]
   local failure = pcall('hget', Keys.job .. jid, 'failure')
@@ -20,7 +20,7 @@ local function failed_at(key, index)
   return type(when) == 'number' and when or 0
 end
 
--- Returns the number of failures since a time. The newest stands first. Up to 16 it is exact, beyond that to a
+-- The number of failures since a time. The newest stands first. Up to 16 it is exact, beyond that to a
 -- sixteenth: each probe reads another job.
 local function recent(key, size, since)
   if size == 0 or failed_at(key, 0) < since then return 0 end
@@ -44,7 +44,7 @@ return function(argv, now, t)
     error('Look(): wrong number of groups: ' .. given)
   end
   if argv[most + 5] then error('Look(): more than ' .. most .. ' names') end
-  -- Returns the given names, or all members of a key; of too many none, and their number.
+  -- The given names, or all members of a key; of too many none, and their number.
   local function listed(first, last, how_many, members, key, ...)
     if given then
       local names = {}

@@ -1,7 +1,7 @@
--- Returns where the id of a job is mentioned, for a job that does not exist. Reads up to 1000 tags and queues,
+-- Where the id of a job is mentioned, for a job that does not exist. Reads up to 1000 tags and queues,
 -- and no failure lists. Writes nothing.
 -- Takes: jid
--- Returns: name, value, ...: `history` (its length), `tracked`, `complete`; and as lists `dependents`,
+-- Result: name, value, ...: `history` (its length), `tracked`, `complete`; and as lists `dependents`,
 --   `dependencies`, `tags`, `queues`
 -- Refuses: a missing jid
 return function(argv)

@@ -1,6 +1,6 @@
--- Returns when workers were last seen and how many jobs they hold. Writes nothing.
+-- When workers were last seen and how many jobs they hold. Writes nothing.
 -- Takes: [worker ...]; without names all known workers that were seen recently, newest first
--- Returns: per worker: name, value, ...; without names, if there are more than 5000, only their number
+-- Result: per worker: name, value, ...; without names, if there are more than 5000, only their number
 -- Refuses: more than 10000 names
 local most = 5000
 

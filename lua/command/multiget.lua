@@ -1,4 +1,4 @@
--- Returns the jobs that exist, in the given order, as a JSON array (`{}` if there are none).
+-- The jobs that exist, in the given order, as a JSON array (`{}` if there are none).
 -- Takes: jid ...
 -- Refuses: more than 10000 jids
 return function(argv)

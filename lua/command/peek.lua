@@ -1,4 +1,4 @@
--- Returns the next jobs that a pop would return, at most 10000, as a JSON array (`{}` if there are none). A paused
+-- The next jobs that a pop would return, at most 10000, as a JSON array (`{}` if there are none). A paused
 -- queue shows its jobs, and an expired pause is deleted. Due jobs are promoted, as in pop; nothing else changes.
 -- Takes: queue count
 -- Refuses: a count that is not an integer

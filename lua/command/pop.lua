@@ -1,6 +1,6 @@
 -- Grants jobs to a worker: first jobs whose lock expired, then waiting jobs, highest priority first.
 -- Takes: queue worker count
--- Returns: the jobs as a JSON array (`{}` if there are none), at most 10000; for a caller in Lua, also their number
+-- Result: the jobs as a JSON array (`{}` if there are none), at most 10000; for a caller in Lua, also their number
 -- Refuses: a count that is not an integer
 -- Publishes: the jid to `popped` if tracked; and what queue/expire_locks and queue/admit publish
 local Job = Fields('job/read')
@@ -16,7 +16,7 @@ local function release_rest(now)
   redis.call('ltrim', Keys.releasing, #rest, -1)
 end
 
--- Returns a stored setting as a number, nil if it is not one.
+-- A stored setting as a number, nil if it is not one.
 local function setting(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end

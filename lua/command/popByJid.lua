@@ -1,12 +1,12 @@
 -- Grants one named job to a worker, if a pop of its queue could: it waits there, the queue is not paused, and no lane,
 -- throttle or limit holds it. Else it changes nothing.
 -- Takes: queue jid worker
--- Returns: the job in a JSON array; `[{}]` if it is not granted
+-- Result: the job in a JSON array; `[{}]` if it is not granted
 -- Refuses: missing words
 -- Publishes: as pop
 local Job = Fields('job/read')
 
--- Returns whether a pop may grant a waiting job: it is the first of its lane, and each of its throttles has a slot for
+-- Whether a pop may grant a waiting job: it is the first of its lane, and each of its throttles has a slot for
 -- it. Writes nothing.
 -- Takes: now; queue; jid; the reply of job/read; the stored `<queue>-defaults`, or false
 local function may_grant(now, queue, jid, job, defaults)

@@ -1,6 +1,6 @@
 -- Changes the priority of a job. A waiting job keeps its rank among equals; a stalled one stays in front.
 -- Takes: jid priority
--- Returns: the priority
+-- Result: the priority
 -- Refuses: a missing job, a priority that is not a number
 local Job = Fields('queue', 'priority', 'state')
 

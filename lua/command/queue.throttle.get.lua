@@ -1,4 +1,4 @@
--- Returns the throttle of a queue, as throttle.get does: how many of its jobs may run at once. Pop obeys the setting
+-- The throttle of a queue, as throttle.get does: how many of its jobs may run at once. Pop obeys the setting
 -- `<queue>-max-concurrency`, so that is what it shows.
 -- Takes: queue
 -- Refuses: a missing queue

@@ -1,5 +1,5 @@
--- Returns the stored identifier patterns, also those that an older qmore stored. `default` is always one of them.
--- Returns: a JSON object of texts by name; each text is a JSON array of patterns
+-- The stored identifier patterns, also those that an older qmore stored. `default` is always one of them.
+-- Result: a JSON object of texts by name; each text is a JSON array of patterns
 return function()
   local reply = redis.call('hgetall', Keys.identifier_patterns)
   if not reply[1] then

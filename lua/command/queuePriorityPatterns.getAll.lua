@@ -1,5 +1,5 @@
--- Returns the stored priority patterns in their order, also those that an older qmore stored.
--- Returns: a JSON array of texts; each text is a JSON object with `fairly` and `pattern`
+-- The stored priority patterns in their order, also those that an older qmore stored.
+-- Result: a JSON array of texts; each text is a JSON object with `fairly` and `pattern`
 return function()
   local list = redis.call('lrange', Keys.priority_patterns, 0, -1)
   if not list[1] then

@@ -1,4 +1,4 @@
--- Returns the counts of one queue, or of all known queues. Due jobs are promoted first, up to 5000 in a call; further
+-- The counts of one queue, or of all known queues. Due jobs are promoted first, up to 5000 in a call; further
 -- ones count as waiting. A reply about all queues has an entry for each, so its cost grows with their number.
 -- Takes: [queue]
 local call = redis.call

@@ -1,4 +1,4 @@
--- Returns a template as JSON, nil if it does not exist.
+-- A template as JSON, nil if it does not exist.
 -- Takes: jid
 -- Refuses: a missing jid
 local Template = Fields('jid', 'klass', 'queue', 'priority', 'interval', 'retries', 'count', 'data', 'tags',

@@ -1,7 +1,7 @@
 -- Creates or replaces a template. Its counter of jobs is kept.
 -- Takes: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n], and the options
 --   of put for throttles, lanes, merging, uniqueness and back-off
--- Returns: the jid
+-- Result: the jid
 -- Refuses: missing or wrong words, an interval of 0 or less, more than 1000 tags
 return function(argv, now, t)
   local call = redis.call

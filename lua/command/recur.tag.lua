@@ -1,6 +1,6 @@
 -- Adds tags to a template.
 -- Takes: jid tag ...
--- Returns: its tags
+-- Result: its tags
 -- Refuses: a missing template, more than 1000 tags
 return function(argv)
   local jid = argv[3]

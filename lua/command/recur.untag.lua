@@ -1,6 +1,6 @@
 -- Removes tags from a template.
 -- Takes: jid tag ...
--- Returns: the remaining tags
+-- Result: the remaining tags
 -- Refuses: a missing template
 return function(argv)
   local jid = argv[3]

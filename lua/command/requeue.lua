@@ -1,6 +1,6 @@
 -- Puts a job that exists.
 -- Takes: the words of put
--- Returns: the jid
+-- Result: the jid
 -- Refuses: a missing job, and what put refuses
 return function(argv, now, t, seconds)
   local jid = argv[5]

@@ -1,6 +1,6 @@
--- Returns a running job to a queue at the cost of one try. Without tries, the job fails.
+-- A running job to a queue at the cost of one try. Without tries, the job fails.
 -- Takes: jid queue worker [delay [group [message]]]
--- Returns: the number of remaining tries
+-- Result: the number of remaining tries
 -- Refuses: a job that is not running or is held by another worker
 -- Publishes: the jid to `failed` if the job failed and is tracked; as ending/extended
 local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace', 'throttles')

@@ -1,17 +1,17 @@
--- Returns the statistics of a queue on the day of `date`, as JSON.
+-- The statistics of a queue on the day of `date`, as JSON.
 -- Takes: queue date
 -- Refuses: a date that is not a number
 local Counters = Fields('retries', 'failed', 'failures')
 
 local call = redis.call
 
--- Returns a number as cjson writes it; 0 if the text is not a number.
+-- A number as cjson writes it; 0 if the text is not a number.
 local function number(text)
   local n = tonumber(text)
   return n and n - n == 0 and n or 0
 end
 
--- Returns count, mean, deviation and the 148 slots: 60 of a second, 59 of a minute, 23 of an hour, 6 of a day.
+-- Count, mean, deviation and the 148 slots: 60 of a second, 59 of a minute, 23 of an hour, 6 of a day.
 local function summary(key)
   local all, fields, places, values = call('hgetall', key), {}, {}, {}
   for i = 1, #all, 2 do

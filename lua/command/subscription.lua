@@ -1,7 +1,7 @@
 -- Manages the topics of queues: a client of qless-php puts a job with a topic into each queue whose topics match it,
 -- and matches them itself.
 -- Takes: queue add|remove|exists topic | queue get | any all
--- Returns: as JSON: for `add` the queue, once for each of its topics; for `remove` and `exists` whether the queue had
+-- Result: as JSON: for `add` the queue, once for each of its topics; for `remove` and `exists` whether the queue had
 --   the topic; for `get` the key of its topics in a list; for `all` an object of the queues of each topic. Nothing is
 --   `{}`
 -- Refuses: missing words, other verbs, keys of another type

@@ -1,6 +1,6 @@
 -- Adds or removes tags of a job, or lists jobs by tag.
 -- Takes: add jid tag ... | remove jid tag ... | get tag [offset [count]] | top [offset [count]]
--- Returns: the tags of the job, a page of jids with their total, or the most used tags
+-- Result: the tags of the job, a page of jids with their total, or the most used tags
 -- Refuses: a missing job, unknown verbs, an offset or count that is not a number, more than 1000 tags of a job, more
 --   than 10000 tags in one call
 local call = redis.call

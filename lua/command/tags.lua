@@ -1,4 +1,4 @@
--- Returns the names of tags as a JSON array, the most used ones first; `{}` if there are none.
+-- The names of tags as a JSON array, the most used ones first; `{}` if there are none.
 -- Takes: [offset [count]]
 -- Refuses: an offset or count that is not a number
 return function(argv)

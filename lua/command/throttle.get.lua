@@ -1,4 +1,4 @@
--- Returns a throttle as JSON: id, maximum, and ttl in seconds (-1: no end, -2: not set).
+-- A throttle as JSON: id, maximum, and ttl in seconds (-1: no end, -2: not set).
 -- Takes: id
 -- Refuses: a missing id
 return function(argv)

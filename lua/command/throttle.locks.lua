@@ -1,4 +1,4 @@
--- Returns the jobs of a throttle that hold its slots, the oldest first, as a JSON array of jids.
+-- The jobs of a throttle that hold its slots, the oldest first, as a JSON array of jids.
 -- Takes: id
 -- Refuses: a missing id
 return function(argv)

@@ -1,7 +1,7 @@
--- Returns held jobs of a throttle to work, as throttle.set does: for a throttle with more of them than one call
+-- Puts held jobs of a throttle to work again, as throttle.set does: for a throttle with more of them than one call
 -- returns.
 -- Takes: id most: how many jobs at most
--- Returns: how many it returned; how many still wait; the free slots, -1 if it has no limit
+-- Result: how many it returned; how many still wait; the free slots, -1 if it has no limit
 -- Refuses: missing or wrong words
 return function(argv)
   local id, most = argv[3], tonumber(argv[4])

@@ -1,6 +1,6 @@
 -- Lists tracked jobs, or starts or stops tracking one.
 -- Takes: nothing | track jid | untrack jid
--- Returns: the tracked jobs and the tracked jids without a job; or `1` if something changed, else `0`
+-- Result: the tracked jobs and the tracked jids without a job; or `1` if something changed, else `0`
 -- Refuses: a missing job, unknown verbs
 -- Publishes: the jid to `track` or `untrack`
 local Job = Fields('job/read')

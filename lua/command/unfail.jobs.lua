@@ -1,6 +1,6 @@
 -- Moves named failed jobs of a group into a queue, in the order given. Other jobs are left alone.
 -- Takes: queue group jid ...
--- Returns: how many jobs were moved
+-- Result: how many jobs were moved
 -- Refuses: missing words, more than 10000 jids
 -- Publishes: as unfail
 return function(argv, now, t, seconds)

@@ -1,14 +1,14 @@
 -- Moves the oldest failed jobs of a group into a queue, up to 10000 in a call. Entries that are not failed jobs are
 -- only removed.
 -- Takes: queue group [count]; further words mean nothing. For unfail.jobs also the jobs to move instead of the oldest
--- Returns: how many entries were removed from the list
+-- Result: how many entries were removed from the list
 -- Refuses: missing words, a count that is not an integer
 -- Publishes: as merge/vanish
 local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
--- Returns a failed job to its lane. A merge job gives its payloads to the last job there, if that one can take them.
+-- Puts a failed job back into its lane. A merge job gives its payloads to the last job there, if it can take them.
 -- Takes: now; jid; lane; the queue into which it goes
--- Returns: `waiting`, `depends`, or `merged` if the job is gone
+-- Result: `waiting`, `depends`, or `merged` if the job is gone
 -- Publishes: as merge/vanish
 local function return_to_lane(now, jid, lane, queue)
   local call, key = redis.call, Keys.job .. jid

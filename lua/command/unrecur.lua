@@ -1,6 +1,6 @@
 -- Deletes a template. Its jobs remain.
 -- Takes: jid
--- Returns: 1
+-- Result: 1
 -- Refuses: a missing jid
 return function(argv)
   local call, jid = redis.call, argv[3]

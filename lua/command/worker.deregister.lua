@@ -1,6 +1,6 @@
 -- Removes names from the list of workers. Their jobs stay theirs.
 -- Takes: worker ...
--- Returns: nothing; in the script for qless-php, how many names were removed
+-- Result: nothing; in the script for qless-php, how many names were removed
 return function(argv)
   local workers = need('value/args_from')(argv, 3)
   if not workers[1] then redis.call('zrem', Keys.workers) end

@@ -1,4 +1,4 @@
--- Returns the jids that a worker holds as a JSON array, in the order in which their locks expire; `{}` if there are
+-- The jids that a worker holds as a JSON array, in the order in which their locks expire; `{}` if there are
 -- none, `null` without a worker.
 -- Takes: worker [from]: only locks that expire at this time or later
 -- Refuses: a time that is not a number

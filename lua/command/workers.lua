@@ -1,4 +1,4 @@
--- Returns how many jobs each known worker holds, most recent activity first; or the jids of one. Workers
+-- How many jobs each known worker holds, most recent activity first; or the jids of one. Workers
 -- that were not seen for `max-worker-age` seconds are forgotten first.
 -- Takes: [worker], or an empty name and the positions of the first and of the last worker, -1 the last of all. In the
 --   script for qless-php, an empty name without positions means all

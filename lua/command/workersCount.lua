@@ -1,4 +1,4 @@
--- Returns how many workers are listed.
+-- How many workers are listed.
 return function()
   return redis.call('zcard', Keys.workers)
 end, true

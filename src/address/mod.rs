@@ -105,12 +105,12 @@ impl Target {
         })
     }
 
-    /// Returns whether the address has a password.
+    /// Whether the address has a password.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
 
-    /// Returns the same login for one of several servers.
+    /// The same login for one of several servers.
     pub(crate) fn at(&self, node: &Node) -> Target {
         Target {
             address: Address::Tcp(node.clone()),
@@ -118,7 +118,7 @@ impl Target {
         }
     }
 
-    /// Returns the server that the address names first.
+    /// The server that the address names first.
     pub(crate) fn first_node(&self) -> Option<&Node> {
         match &self.address {
             Address::Tcp(node) => Some(node),
@@ -127,7 +127,7 @@ impl Target {
         }
     }
 
-    /// Returns `HOST:PORT` or the socket, for sentences about the connection.
+    /// `HOST:PORT` or the socket, for sentences about the connection.
     pub fn place(&self) -> String {
         match &self.address {
             Address::Tcp(node) => node.to_string(),
@@ -184,7 +184,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Returns a text that may not be an address, without what may be a password.
+/// A text that may not be an address, without what may be a password.
 pub(crate) fn masked(text: &str) -> String {
     let slashes = text.find("//").map(|at| at + 2);
     let start = slashes.or_else(|| text.find(':').map(|at| at + 1));
@@ -202,7 +202,7 @@ pub(crate) fn masked(text: &str) -> String {
     }
 }
 
-/// Returns whether an address has a password, even an address that cannot be used.
+/// Whether an address has a password, even an address that cannot be used.
 pub(crate) fn holds_password(text: &str) -> bool {
     match (Target::parse(text), Url::parse(text)) {
         (Ok(target), _) => target.has_password(),
@@ -230,7 +230,7 @@ pub(crate) fn check(text: &str) -> Result<(), Error> {
     Target::parse(text).map(|_| ())
 }
 
-/// Returns an address for display, whether it can be used or not. `secret`: its password is stored
+/// An address for display, whether it can be used or not. `secret`: its password is stored
 /// elsewhere.
 pub(crate) fn shown(text: &str, secret: bool) -> String {
     if let Ok(mut target) = Target::parse(text) {
@@ -251,7 +251,7 @@ pub(crate) fn shown(text: &str, secret: bool) -> String {
     }
 }
 
-/// Returns whether the part before the last `@` has a character that ends the login early.
+/// Whether the part before the last `@` has a character that ends the login early.
 fn ends_login_early(login: &str) -> bool {
     let login = login.split_once("://").map_or(login, |(_, login)| login);
     login.contains(['#', '?', '/'])

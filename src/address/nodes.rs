@@ -37,7 +37,7 @@ impl fmt::Display for Node {
     }
 }
 
-/// Returns nodes as an address lists them: `H1:P1,H2:P2`.
+/// Nodes as an address lists them: `H1:P1,H2:P2`.
 pub(crate) fn listed(nodes: &[Node]) -> String {
     let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
     nodes.join(",")
@@ -55,7 +55,7 @@ pub struct Sentinels {
 
 /// Parses the address of a cluster: `redis-cluster://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…[/DB]`.
 pub(super) fn cluster(given: &str) -> Result<Target, String> {
-    let Parts { query, .. } = Parts::of(given);
+    let AddressParts { query, .. } = AddressParts::of(given);
     if query.is_some() {
         return Err("has a query, `?…`, which an address of a cluster does not take".into());
     }
@@ -66,7 +66,7 @@ pub(super) fn cluster(given: &str) -> Result<Target, String> {
 /// `redis-sentinel://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…/[DB]?master=NAME`.
 pub(super) fn sentinel(given: &str) -> Result<Target, String> {
     let mut master = None;
-    for (key, value) in super::pairs(Parts::of(given).query) {
+    for (key, value) in super::pairs(AddressParts::of(given).query) {
         match key {
             "master" if master.is_some() => return Err("has `master` twice".into()),
             "master" => master = Some(text(value, "master")?),
@@ -87,7 +87,7 @@ pub(super) fn sentinel(given: &str) -> Result<Target, String> {
 }
 
 /// The parts of an address of several nodes.
-struct Parts<'a> {
+struct AddressParts<'a> {
     scheme: &'a str,
     /// With its `@`.
     login: &'a str,
@@ -96,8 +96,8 @@ struct Parts<'a> {
     query: Option<&'a str>,
 }
 
-impl Parts<'_> {
-    fn of(given: &str) -> Parts<'_> {
+impl AddressParts<'_> {
+    fn of(given: &str) -> AddressParts<'_> {
         let (scheme, rest) = given.split_once("://").unwrap_or((given, ""));
         let (rest, query) = match rest.split_once('?') {
             Some((rest, query)) => (rest, Some(query)),
@@ -105,7 +105,7 @@ impl Parts<'_> {
         };
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (login, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
-        Parts {
+        AddressParts {
             scheme,
             login,
             hosts,
@@ -124,13 +124,13 @@ fn read(
     if given.contains('#') {
         return Err("has a fragment, `#…`".into());
     }
-    let Parts {
+    let AddressParts {
         scheme,
         login,
         hosts,
         path,
         ..
-    } = Parts::of(given);
+    } = AddressParts::of(given);
     let own = if scheme.starts_with("rediss") {
         "rediss"
     } else {

@@ -17,7 +17,7 @@ impl Secret {
         self.0.is_empty()
     }
 
-    /// Returns the bytes. Only for the wire.
+    /// The bytes. Only for the wire.
     pub fn reveal(&self) -> &[u8] {
         &self.0
     }

@@ -12,7 +12,7 @@ pub(crate) const SENTINEL_USER: &str = "QLESS_SENTINEL_USER";
 /// The variable with the password of Sentinels.
 pub(crate) const SENTINEL_PASSWORD: &str = "QLESS_SENTINEL_PASSWORD";
 
-/// Returns the variables of this process that hold a secret: passwords, and addresses with one.
+/// The variables of this process that hold a secret: passwords, and addresses with one.
 pub(crate) fn with_secrets() -> Vec<OsString> {
     std::env::vars_os()
         .filter(|(name, value)| holds_secret(name.to_str().unwrap_or_default(), value))

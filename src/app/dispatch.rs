@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::parse;
-use super::parse::Stop;
+use super::parse::NoCommand;
 use super::tree::Command;
 use super::{completion, usage};
 use crate::clock::Clock;
@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::settings;
 use crate::settings::{ConfigFile, ContextSettings};
 use crate::text::Harmless;
-use crate::ui::{Context, Ui};
+use crate::ui::{ContextLabel, Ui};
 use crate::watch;
 
 /// Runs one command line and returns the code to exit with.
@@ -69,7 +69,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 /// change, a note names a context that protects the server although another name was given.
 fn announce(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
     let protected_by = settings.protected_by();
-    ui.set_context(Context {
+    ui.set_context(ContextLabel {
         name: settings
             .context
             .as_ref()
@@ -118,10 +118,10 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Reports why no command runs.
-fn report_stop(stop: Stop, args: &[OsString]) -> Exit {
+fn report_stop(stop: NoCommand, args: &[OsString]) -> Exit {
     let mut ui = Ui::plain(usage::format_of(args));
     match stop {
-        Stop::Help(text) => {
+        NoCommand::Help(text) => {
             if !args.iter().any(|arg| arg == "--no-pager") {
                 ui.page_long();
             }
@@ -130,10 +130,10 @@ fn report_stop(stop: Stop, args: &[OsString]) -> Exit {
                 Err(error) => ui.fail(&error),
             }
         }
-        Stop::NoCommand(text) => {
+        NoCommand::NoCommand(text) => {
             ui.say(&text);
             Exit::Usage
         }
-        Stop::Invalid(error) => ui.fail(&error),
+        NoCommand::Invalid(error) => ui.fail(&error),
     }
 }

@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::completion::shell::Shell;
 use super::help;
-use super::help::layout::Parts;
+use super::help::layout::DocParts;
 use crate::exit::Exit;
 use crate::model::documents::DOCUMENTS;
 use crate::model::finding::text as findings;
@@ -22,13 +22,13 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// Returns its name, without the directory.
+    /// Its name, without the directory.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 }
 
-/// Returns all files of `completions/` and `man/`.
+/// All files of `completions/` and `man/`.
 pub fn files() -> io::Result<Vec<Generated>> {
     let scripts = Shell::value_variants().iter().map(|shell| Generated {
         path: format!("completions/{}", shell.file()),
@@ -39,7 +39,7 @@ pub fn files() -> io::Result<Vec<Generated>> {
     Ok(files)
 }
 
-/// Returns the manual pages.
+/// The manual pages.
 pub fn manual() -> io::Result<Vec<Generated>> {
     let mut files = Vec::new();
     let mut tree = super::parse::command();
@@ -252,7 +252,7 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
     ),
 ];
 
-/// Returns the table of findings, with the choices that you have to make.
+/// The table of findings, with the choices that you have to make.
 fn findings() -> String {
     let introduction = findings::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
@@ -287,7 +287,7 @@ fn findings() -> String {
     page
 }
 
-/// Returns the text with an upper-case first letter.
+/// The text with an upper-case first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
@@ -304,7 +304,7 @@ fn roff(text: &str) -> String {
 /// Writes the pages of a command and its subcommands.
 fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
-    let parts = Parts::of(command);
+    let parts = DocParts::of(command);
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let page = command.clone().long_about(parts.first.clone());

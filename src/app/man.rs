@@ -28,7 +28,7 @@ use crate::text::{Harmless, plural};
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`
     #[arg(value_name = "COMMAND", value_parser = value::text(),
-          add = value::Candidates::Commands)]
+          add = value::CandidateKind::Commands)]
     words: Vec<String>,
     /// Write the page to this directory; without a command, all pages
     #[arg(long, value_name = "DIR")]
@@ -69,7 +69,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the path to a command with the first name of each part; other words as they are.
+/// The path to a command with the first name of each part; other words as they are.
 fn canonical(words: &[String]) -> Vec<String> {
     let tree = parse::command();
     let mut command = Some(&tree);
@@ -80,7 +80,7 @@ fn canonical(words: &[String]) -> Vec<String> {
     words.iter().map(first_name).collect()
 }
 
-/// Returns the page of this name: first that of a command, then that of a format.
+/// The page of this name: first that of a command, then that of a format.
 fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
     let typed = words.join(" ");
     let name = match canonical(words).join("-") {

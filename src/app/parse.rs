@@ -11,7 +11,7 @@ use super::completion::cursor;
 use super::help;
 use super::tree::Command;
 use super::{suggestion, tree, usage};
-use crate::args::globals::{Globals, Typed};
+use crate::args::globals::{CommandText, Globals};
 use crate::args::{plain, shared};
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -23,11 +23,11 @@ use crate::session;
 pub(crate) struct Cli {
     pub globals: Globals,
     pub command: Command,
-    pub typed: Typed,
+    pub typed: CommandText,
 }
 
 /// Why no command runs.
-pub(crate) enum Stop {
+pub(crate) enum NoCommand {
     /// The line asks for help or the version: text for stdout, exit 0.
     Help(String),
     /// The line names no command: the short help for stderr, exit 2.
@@ -37,32 +37,32 @@ pub(crate) enum Stop {
 }
 
 /// Parses the command line and fills in flags from the environment.
-pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
+pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NoCommand> {
     parse_words(args).map_err(|stop| match stop {
-        Stop::Invalid(error) => {
-            Stop::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
+        NoCommand::Invalid(error) => {
+            NoCommand::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
         }
         stop => stop,
     })
 }
 
-fn parse_words(args: &[OsString]) -> Result<Cli, Stop> {
+fn parse_words(args: &[OsString]) -> Result<Cli, NoCommand> {
     let mut tree = tree(args);
     let args = &*help_flag_last(&mut tree, args);
     let marked = marked(&mut tree, args);
     let matches =
         tree.try_get_matches_from_mut(&*marked).map_err(|error| {
             match unknown_command(&error, args) {
-                Some(error) => Stop::Invalid(error),
+                Some(error) => NoCommand::Invalid(error),
                 None => stop(error),
             }
         })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
-    globals.fill_from_env().map_err(Stop::Invalid)?;
+    globals.fill_from_env().map_err(NoCommand::Invalid)?;
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(stop)?,
-        typed: Typed {
+        typed: CommandText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
             own: own(&tree, &matches),
             whole: whole(args),
@@ -96,7 +96,7 @@ pub(crate) fn globals(words: &[String]) -> Option<Globals> {
     Some(globals)
 }
 
-/// Returns the command with the arguments that decide what it does, always in the same order. Global
+/// The command with the arguments that decide what it does, always in the same order. Global
 /// flags and bulk flags are left out.
 fn own(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
     let mut own = CommandLine::default();
@@ -149,7 +149,7 @@ fn marked<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsStri
     Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
-/// Returns the command line as it can be typed again; `None` if it holds a secret.
+/// The command line as it can be typed again; `None` if it holds a secret.
 fn whole(args: &[OsString]) -> Option<CommandLine> {
     let secret = |arg: &OsString| {
         let text = arg.to_string_lossy();
@@ -164,12 +164,12 @@ fn whole(args: &[OsString]) -> Option<CommandLine> {
     })
 }
 
-/// Returns the one clap tree, from which help, completion and man pages are made.
+/// The one clap tree, from which help, completion and man pages are made.
 pub fn command() -> clap::Command {
     Command::augment_subcommands(root())
 }
 
-/// Returns the tree with only the commands that a command line names, if it names any.
+/// The tree with only the commands that a command line names, if it names any.
 fn tree(args: &[OsString]) -> clap::Command {
     let named = tree::only(|name| {
         let mut args = args.iter().filter_map(|arg| arg.to_str());
@@ -193,7 +193,7 @@ Examples: `qless queues`
 · `qless failed`
 · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`";
 
-/// Returns the tree without its commands.
+/// The tree without its commands.
 pub(crate) fn root() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))
         .about("Inspect, manage and repair the queues of qless, a job queue on Redis")
@@ -207,7 +207,7 @@ pub(crate) fn root() -> clap::Command {
         .max_term_width(100)
 }
 
-/// Returns the usage error if the line names a command that does not exist, unless it is one of a
+/// The usage error if the line names a command that does not exist, unless it is one of a
 /// command that does.
 fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
@@ -226,11 +226,13 @@ fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     }
 }
 
-fn stop(error: clap::Error) -> Stop {
+fn stop(error: clap::Error) -> NoCommand {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Help(error.to_string()),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Stop::NoCommand(error.to_string()),
-        _ => Stop::Invalid(usage::usage_error(&error)),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => NoCommand::Help(error.to_string()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            NoCommand::NoCommand(error.to_string())
+        }
+        _ => NoCommand::Invalid(usage::usage_error(&error)),
     }
 }
 
@@ -253,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Returns what a parser makes of a word after `--`; `None` for a type without special words.
+    /// What a parser makes of a word after `--`; `None` for a type without special words.
     fn read_after_dashes(arg: &Arg, word: &str) -> Option<OsString> {
         let kind = arg.get_value_parser().type_id();
         let is = |other: TypeId| kind == other;
@@ -324,7 +326,7 @@ mod tests {
             "qless --help cancel x1 --yes --reason",
         ] {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            assert!(matches!(parse(&words), Err(Stop::Help(_))), "{line}");
+            assert!(matches!(parse(&words), Err(NoCommand::Help(_))), "{line}");
         }
     }
 

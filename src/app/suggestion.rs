@@ -21,7 +21,7 @@ const WORDS: [(&[&str], &[&str]); 12] = [
     (&["why"], &["explain"]),
 ];
 
-/// Returns the hint for a word that is neither a command nor one of these topics.
+/// The hint for a word that is neither a command nor one of these topics.
 pub(super) fn hint(typed: &str, topics: &[&str]) -> Option<String> {
     let mut all: Vec<_> = tree::commands().collect();
     let topics = topics
@@ -44,7 +44,7 @@ pub(super) fn hint(typed: &str, topics: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns the command that is spelled most like the word. If that command always writes, one that
+/// The command that is spelled most like the word. If that command always writes, one that
 /// only shows something and is spelled like it comes first, so that a typo leads to no change.
 fn nearest<'a>(typed: &str, all: &'a [(String, Group, bool)]) -> Option<&'a str> {
     let names = |wanted: fn(&(String, Group, bool)) -> bool| {

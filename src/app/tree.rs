@@ -13,7 +13,7 @@ use crate::session::Session;
 /// Second names of commands, with the first ones. Those of their subcommands stand beside their arguments.
 pub(super) const ALIASES: [(&str, &str); 1] = [("resume", "unpause")];
 
-/// Returns the first name of a command.
+/// The first name of a command.
 pub(super) fn canonical(word: &str) -> &str {
     let known = ALIASES.iter().find(|(alias, _)| *alias == word);
     known.map_or(word, |(_, name)| name)
@@ -29,7 +29,7 @@ macro_rules! subcommands {
         }
 
         impl Command {
-            /// Returns the settings of the config file that apply.
+            /// The settings of the config file that apply.
             pub(super) fn config(&self) -> ConfigUse {
                 match self {
                     $(Command::$name(_) => $module::SPEC.config,)*
@@ -50,7 +50,7 @@ macro_rules! subcommands {
                 }
             }
 
-            /// Returns the interval of `--watch`.
+            /// The interval of `--watch`.
             pub(super) fn watch(&self) -> Option<Duration> {
                 match self {
                     $(Command::$name(args) => ($module::SPEC.watch)(args),)*
@@ -65,7 +65,7 @@ macro_rules! subcommands {
             }
         }
 
-        /// Returns the subcommands with the names that `is_named` accepts. The others are not built,
+        /// The subcommands with the names that `is_named` accepts. The others are not built,
         /// which takes longer than everything else in `qless version`.
         pub(super) fn only(is_named: impl Fn(&str) -> bool) -> Vec<clap::Command> {
             let mut named = Vec::new();
@@ -78,7 +78,7 @@ macro_rules! subcommands {
             named
         }
 
-        /// Returns the name of each subcommand in the order of the list, with its group, and whether it
+        /// The name of each subcommand in the order of the list, with its group, and whether it
         /// changes something whatever its arguments are.
         pub(super) fn commands() -> impl Iterator<Item = (String, Group, bool)> {
             let commands = [$((stringify!($name), $module::SPEC.group, $module::SPEC.always_writes),)*];

@@ -9,7 +9,7 @@ use crate::args::invalid::Invalid;
 use crate::args::{plain, value};
 use crate::error::Error;
 
-/// Returns the usage error with a sentence and a hint of `qless`.
+/// The usage error with a sentence and a hint of `qless`.
 pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => plain::unmarked(text),
@@ -70,7 +70,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
     }
 }
 
-/// Returns the usage error about a command that does not exist.
+/// The usage error about a command that does not exist.
 pub(super) fn unknown_command(typed: &str) -> Error {
     Error::usage(format!("unknown command `{typed}`"))
 }
@@ -82,7 +82,7 @@ fn with_hint(usage: Error, error: &clap::Error) -> Error {
     }
 }
 
-/// Returns an argument without the name of its value: `--timeout <D>` is `--timeout`.
+/// An argument without the name of its value: `--timeout <D>` is `--timeout`.
 fn without_value(arg: &str) -> String {
     let name = match arg.strip_prefix(['<', '[']) {
         Some(positional) => positional.split(['>', ']', '[']).next(),
@@ -118,7 +118,7 @@ fn hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Returns the format of `-o` on a command line that could not be parsed.
+/// The format of `-o` on a command line that could not be parsed.
 pub(crate) fn format_of(args: &[OsString]) -> Format {
     let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
     while let Some(word) = words.next() {
@@ -143,7 +143,7 @@ pub(crate) fn format_of(args: &[OsString]) -> Format {
 
 #[cfg(test)]
 mod tests {
-    use crate::app::parse::{Stop, parse};
+    use crate::app::parse::{NoCommand, parse};
     use crate::model::finding::FINDINGS;
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
             parsed += 1;
             let typed = typed.replace("DATA", "{}");
             let words: Vec<_> = typed.split(' ').map(Into::into).collect();
-            if let Err(Stop::Invalid(error)) = parse(&words) {
+            if let Err(NoCommand::Invalid(error)) = parse(&words) {
                 wrong.push(format!("{typed}: {}", error.message()));
             }
         }

@@ -8,7 +8,7 @@ use clap::builder::{ArgExt, CommandExt};
 
 /// A kind of names that completion looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Candidates {
+pub(crate) enum CandidateKind {
     Queues,
     Groups,
     Tags,
@@ -16,7 +16,7 @@ pub(crate) enum Candidates {
     /// Throttles of the jobs that run or wait, and those with a maximum.
     Throttles,
     /// Jids of these jobs.
-    Jids(Jobs),
+    Jids(JobCandidates),
     /// Jids of the jobs that the command is for: its own [`Jobs`], else all that are not complete.
     Targets,
     /// Options of the core.
@@ -29,11 +29,11 @@ pub(crate) enum Candidates {
     Topics,
 }
 
-impl ArgExt for Candidates {}
+impl ArgExt for CandidateKind {}
 
 /// The jobs that a command is for: `#[command(add = value::Jobs::Failed)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Jobs {
+pub(crate) enum JobCandidates {
     Failed,
     /// Running and stalled ones.
     Held,
@@ -44,4 +44,4 @@ pub(crate) enum Jobs {
     Open,
 }
 
-impl CommandExt for Jobs {}
+impl CommandExt for JobCandidates {}

@@ -34,7 +34,7 @@ pub(crate) struct Coordinated {
     /// Throttle: run at most as many of its jobs at the same time as its maximum, which MAX sets; an
     /// empty ID removes all throttles. An ID that has a `=` ends in one more: `a=b=` or `a=b=3`
     #[arg(help_heading = COORDINATION, long = "throttle", value_name = "ID[=MAX]",
-          value_parser = throttle(), add = value::Candidates::Throttles)]
+          value_parser = throttle(), add = value::CandidateKind::Throttles)]
     pub throttles: Vec<Throttled>,
     /// Delay of retries: `fixed:30s`, `linear:30s`, `exp:30s:2:1h:0.1` (factor, maximum, jitter) or
     /// `lowkiq`
@@ -86,7 +86,7 @@ pub(crate) struct Throttled {
 }
 
 impl Coordinated {
-    /// Returns the options.
+    /// The options.
     pub(crate) fn options(&self) -> Coordination<'static> {
         let mut options = Coordination::default();
         if !self.throttles.is_empty() {
@@ -108,7 +108,7 @@ impl Coordinated {
 }
 
 impl LaneFlags {
-    /// Returns the options of both groups of flags.
+    /// The options of both groups of flags.
     pub(crate) fn options(&self, others: &Coordinated) -> Coordination<'static> {
         let mut options = others.options();
         let dup = match (self.merge, &self.unique) {

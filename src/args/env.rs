@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::format::{Output, TimeFormat};
-use super::globals::{Given, Globals, Origin};
+use super::globals::{GivenFlags, Globals, Origin};
 use super::invalid::Invalid;
 use super::tls::TlsFiles;
 use super::value;
@@ -15,7 +15,7 @@ use crate::error::Error;
 impl Globals {
     /// Fills in the flags that were not typed.
     pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
-        self.given = Given {
+        self.given = GivenFlags {
             output: self.output.is_some(),
             prefix: self.prefix.is_some(),
             read_only: self.read_only,

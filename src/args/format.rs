@@ -25,12 +25,12 @@ impl Output {
     /// What `-o` expects, for errors.
     pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
 
-    /// Returns the value that a word names, as typed or in QLESS_OUTPUT.
+    /// The value that a word names, as typed or in QLESS_OUTPUT.
     pub(crate) fn of(word: &str) -> Option<Output> {
         Output::from_str(word, false).ok()
     }
 
-    /// Returns the format of stdout; tsv is a layout of tables.
+    /// The format of stdout; tsv is a layout of tables.
     pub(crate) const fn format(self) -> Format {
         match self {
             Output::Table | Output::Tsv => Format::Table,
@@ -62,7 +62,7 @@ impl Format {
 
 /// When a table has headers or colors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum DisplayWhen {
     /// On a terminal
     #[default]
     Auto,

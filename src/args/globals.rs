@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::format::{Output, TimeFormat, When};
+use super::format::{DisplayWhen, Output, TimeFormat};
 use super::tls::TlsFiles;
 use super::value;
 use crate::command_line::CommandLine;
@@ -22,9 +22,9 @@ pub(crate) struct Globals {
     pub origin: Origin,
     /// The flags that were typed.
     #[arg(skip)]
-    pub given: Given,
+    pub given: GivenFlags,
     /// Context of the config file [QLESS_CONTEXT; default: the one that the file names]
-    #[arg(long, global = true, value_name = "NAME", add = value::Candidates::Contexts)]
+    #[arg(long, global = true, value_name = "NAME", add = value::CandidateKind::Contexts)]
     pub context: Option<String>,
     /// Config file; `none` for none [QLESS_CONFIG; default ~/.config/qless/config.toml]
     #[arg(long, global = true, value_name = "FILE")]
@@ -62,14 +62,14 @@ pub(crate) struct Globals {
     pub reverse: bool,
     /// Whether a table has headers: auto (unless tsv), always or never
     #[arg(long, global = true, value_name = "WHEN")]
-    pub headers: Option<When>,
+    pub headers: Option<DisplayWhen>,
     /// Format of times: auto, relative, iso or unix [QLESS_TIME_FORMAT]
     #[arg(long, global = true, value_name = "F")]
     pub time_format: Option<TimeFormat>,
     /// Whether to use color: auto (on a terminal), always or never [NO_COLOR, CLICOLOR,
     /// CLICOLOR_FORCE]
     #[arg(long, global = true, value_name = "WHEN")]
-    pub color: Option<When>,
+    pub color: Option<DisplayWhen>,
     /// Do not use a pager for output that is longer than the screen [QLESS_PAGER, PAGER; default
     /// less]
     #[arg(long, global = true)]
@@ -111,7 +111,7 @@ pub(crate) enum Origin {
 
 /// The flags that were typed, which neither the environment nor the file has set.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct GivenFlags {
     pub output: bool,
     pub prefix: bool,
     pub read_only: bool,
@@ -120,7 +120,7 @@ pub(crate) struct Given {
 
 /// A command line as text.
 #[derive(Debug)]
-pub(crate) struct Typed {
+pub(crate) struct CommandText {
     /// The command's name.
     pub name: String,
     /// The command with the arguments that decide what it does.

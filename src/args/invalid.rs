@@ -26,7 +26,7 @@ impl Invalid {
         Invalid::Because(why.into())
     }
 
-    /// Returns the sentence that refuses this value of this argument.
+    /// The sentence that refuses this value of this argument.
     pub(crate) fn sentence(&self, arg: &str, value: &str) -> String {
         format!("`{arg}` {}", self.of(value))
     }

@@ -13,7 +13,7 @@ use crate::clock::moment::Moment;
 
 /// A moment as typed; [`When::from`] resolves it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum When {
+pub(crate) enum TypedMoment {
     At(Moment),
     In(Duration),
     /// A time of day in the local zone: the next such moment.
@@ -39,7 +39,7 @@ const DAYS: [Weekday; 7] = [
 pub(crate) struct Every {
     pub interval: Duration,
     /// The time of the first run, if the word names one, as `@daily` does.
-    pub at: Option<When>,
+    pub at: Option<TypedMoment>,
 }
 
 /// Reads a duration of at least 1 ms, or `@hourly`, `@daily`, `@midnight` or `@weekly` as crontab(5) has
@@ -47,9 +47,9 @@ pub(crate) struct Every {
 pub(crate) fn every(text: &str) -> Result<Every, Invalid> {
     let midnight = civil::Time::midnight();
     let at = match text {
-        "@hourly" => When::Minute(0),
-        "@daily" | "@midnight" => When::Clock(midnight),
-        "@weekly" => When::Weekday(Weekday::Sunday, midnight),
+        "@hourly" => TypedMoment::Minute(0),
+        "@daily" | "@midnight" => TypedMoment::Clock(midnight),
+        "@weekly" => TypedMoment::Weekday(Weekday::Sunday, midnight),
         _ if text.starts_with('@') => {
             return Err(Invalid::expects(
                 "a duration such as `1d`, `@hourly`, `@daily` or `@weekly`",
@@ -67,10 +67,10 @@ pub(crate) fn every(text: &str) -> Result<Every, Invalid> {
 }
 
 /// Reads what [`when`] reads, `:30` for the next half hour, or `mon 03:00`.
-pub(crate) fn run_time(text: &str) -> Result<When, Invalid> {
+pub(crate) fn run_time(text: &str) -> Result<TypedMoment, Invalid> {
     let Some(minute) = text.strip_prefix(':') else {
         return match weekday(text) {
-            Some((day, time)) => Ok(When::Weekday(day, time)),
+            Some((day, time)) => Ok(TypedMoment::Weekday(day, time)),
             None => when(text).map_err(|_| {
                 Invalid::expects(
                     "a time such as `03:00`, `mon 03:00`, `:30` or `2026-11-21T06:00:00Z`",
@@ -80,7 +80,7 @@ pub(crate) fn run_time(text: &str) -> Result<When, Invalid> {
     };
     let digits = minute.len() == 2 && minute.bytes().all(|byte| byte.is_ascii_digit());
     match minute.parse() {
-        Ok(minute @ 0..=59) if digits => Ok(When::Minute(minute)),
+        Ok(minute @ 0..=59) if digits => Ok(TypedMoment::Minute(minute)),
         _ => Err(Invalid::expects(
             "a minute of the hour such as `:05` or `:30`",
         )),
@@ -88,35 +88,37 @@ pub(crate) fn run_time(text: &str) -> Result<When, Invalid> {
 }
 
 /// Reads `2026-11-21T06:00:00Z`, `2026-11-21 06:00` or `06:00` in the local zone, `now`, `+10m`.
-pub(crate) fn when(text: &str) -> Result<When, Invalid> {
+pub(crate) fn when(text: &str) -> Result<TypedMoment, Invalid> {
     let invalid = || {
         Invalid::expects(
             "a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`",
         )
     };
     if text == "now" {
-        return Ok(When::In(Duration::ZERO));
+        return Ok(TypedMoment::In(Duration::ZERO));
     }
     if let Some(later) = text.strip_prefix('+') {
-        return value::duration(later).map(When::In).map_err(|_| invalid());
+        return value::duration(later)
+            .map(TypedMoment::In)
+            .map_err(|_| invalid());
     }
     if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(When::At(Moment::from_micros(at.as_microsecond())));
+        return Ok(TypedMoment::At(Moment::from_micros(at.as_microsecond())));
     }
     if let Some(time) = clock(text) {
-        return Ok(When::Clock(time));
+        return Ok(TypedMoment::Clock(time));
     }
     let local: civil::DateTime = text.parse().map_err(|_| invalid())?;
     let zoned = local.to_zoned(TimeZone::system()).map_err(|_| invalid())?;
-    Ok(When::At(Moment::from_micros(
+    Ok(TypedMoment::At(Moment::from_micros(
         zoned.timestamp().as_microsecond(),
     )))
 }
 
 /// Reads a duration such as `30s`, or a time as [`when`] does.
-pub(crate) fn deadline(text: &str) -> Result<When, Invalid> {
+pub(crate) fn deadline(text: &str) -> Result<TypedMoment, Invalid> {
     match value::duration(text) {
-        Ok(duration) => Ok(When::In(duration)),
+        Ok(duration) => Ok(TypedMoment::In(duration)),
         Err(refused) if text.parse::<f64>().is_ok() => Err(refused),
         Err(_) => when(text).map_err(|_| {
             Invalid::expects("a duration such as `90s` or `10m`, or a time such as `06:00`")
@@ -150,40 +152,42 @@ fn clock(text: &str) -> Option<civil::Time> {
     is_clock.then(|| text.parse().ok()).flatten()
 }
 
-impl When {
-    /// Returns the moment, if `now` is the present.
+impl TypedMoment {
+    /// The moment, if `now` is the present.
     pub(crate) fn from(&self, now: Moment) -> Moment {
         match self {
-            When::At(moment) => *moment,
-            When::In(duration) => now.after(*duration),
-            When::Clock(time) => next(None, *time, now, TimeZone::system()).unwrap_or(now),
-            When::Weekday(day, time) => {
+            TypedMoment::At(moment) => *moment,
+            TypedMoment::In(duration) => now.after(*duration),
+            TypedMoment::Clock(time) => next(None, *time, now, TimeZone::system()).unwrap_or(now),
+            TypedMoment::Weekday(day, time) => {
                 next(Some(*day), *time, now, TimeZone::system()).unwrap_or(now)
             }
-            When::Minute(minute) => next_minute(*minute, now, TimeZone::system()).unwrap_or(now),
+            TypedMoment::Minute(minute) => {
+                next_minute(*minute, now, TimeZone::system()).unwrap_or(now)
+            }
         }
     }
 }
 
-impl When {
-    /// Returns the time from one such moment to the next, if they recur.
+impl TypedMoment {
+    /// The time from one such moment to the next, if they recur.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let hours = match self {
-            When::At(_) | When::In(_) => return None,
-            When::Minute(_) => 1,
-            When::Clock(_) => 24,
-            When::Weekday(..) => 7 * 24,
+            TypedMoment::At(_) | TypedMoment::In(_) => return None,
+            TypedMoment::Minute(_) => 1,
+            TypedMoment::Clock(_) => 24,
+            TypedMoment::Weekday(..) => 7 * 24,
         };
         Some(Duration::from_secs(hours * 3600))
     }
 
-    /// Returns how long it takes from `now` to the moment.
+    /// How long it takes from `now` to the moment.
     pub(crate) fn left(&self, now: Moment) -> Duration {
         Duration::try_from_secs_f64(self.from(now).since(now)).unwrap_or_default()
     }
 }
 
-/// Returns the next moment after `now` at which a clock of that zone shows `time`, on that day of the week
+/// The next moment after `now` at which a clock of that zone shows `time`, on that day of the week
 /// if one is given.
 fn next(day: Option<Weekday>, time: civil::Time, now: Moment, zone: TimeZone) -> Option<Moment> {
     let now = Timestamp::from_microsecond(now.micros())
@@ -204,7 +208,7 @@ fn next(day: Option<Weekday>, time: civil::Time, now: Moment, zone: TimeZone) ->
     None
 }
 
-/// Returns the next moment after `now` at which a clock of that zone shows `minute`.
+/// The next moment after `now` at which a clock of that zone shows `minute`.
 fn next_minute(minute: i8, now: Moment, zone: TimeZone) -> Option<Moment> {
     let now = Timestamp::from_microsecond(now.micros())
         .ok()?
@@ -227,7 +231,9 @@ mod tests {
     fn a_minute_means_its_next_occurrence() {
         let now = Moment::from_seconds(86_400.0 + 6.5 * 3600.0).unwrap();
         let next = |text: &str, zone: &TimeZone| match run_time(text) {
-            Ok(When::Minute(minute)) => next_minute(minute, now, zone.clone()).unwrap().to_string(),
+            Ok(TypedMoment::Minute(minute)) => {
+                next_minute(minute, now, zone.clone()).unwrap().to_string()
+            }
             other => panic!("{other:?}"),
         };
         let utc = TimeZone::UTC;
@@ -240,7 +246,7 @@ mod tests {
         for text in [":60", ":5", ":+5", ":", ":055"] {
             assert!(run_time(text).is_err(), "{text}");
         }
-        assert!(matches!(run_time("06:00"), Ok(When::Clock(_))));
+        assert!(matches!(run_time("06:00"), Ok(TypedMoment::Clock(_))));
     }
 
     #[test]
@@ -251,8 +257,8 @@ mod tests {
         assert_eq!(from("+10m"), "1600");
         assert_eq!(from("2026-11-21T06:00:00Z"), "1795240800");
         assert_eq!(from("2026-11-21T07:00:00.5+01:00"), "1795240800.5");
-        assert!(matches!(when("06:00"), Ok(When::Clock(_))));
-        assert!(matches!(when("2026-11-21 06:00"), Ok(When::At(_))));
+        assert!(matches!(when("06:00"), Ok(TypedMoment::Clock(_))));
+        assert!(matches!(when("2026-11-21 06:00"), Ok(TypedMoment::At(_))));
         for text in ["soon", "", "25:00", "-5m", "2026-13-01 06:00", "+x"] {
             assert!(when(text).is_err(), "{text}");
         }
@@ -263,8 +269,8 @@ mod tests {
         let now = Moment::from_seconds(86_400.0 + 6.0 * 3600.0).unwrap();
         let next = |text: &str| {
             let (day, time) = match run_time(text).unwrap() {
-                When::Clock(time) => (None, time),
-                When::Weekday(day, time) => (Some(day), time),
+                TypedMoment::Clock(time) => (None, time),
+                TypedMoment::Weekday(day, time) => (Some(day), time),
                 other => panic!("{other:?}"),
             };
             next(day, time, now, TimeZone::UTC).unwrap().to_string()

@@ -27,7 +27,7 @@ pub(crate) fn mark(word: &OsStr) -> OsString {
     }
 }
 
-/// Returns a word without its mark, and whether it had one.
+/// A word without its mark, and whether it had one.
 pub(crate) fn read(word: OsString) -> (OsString, bool) {
     match word.as_bytes() {
         [MARK, rest @ ..] => (OsStr::from_bytes(rest).to_owned(), true),

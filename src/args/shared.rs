@@ -9,7 +9,7 @@ use strum::VariantArray;
 
 use super::input_arg::InputArg;
 use super::moment;
-use super::moment::When;
+use super::moment::TypedMoment;
 use super::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -60,7 +60,7 @@ pub(crate) struct BulkFlags {
 }
 
 impl BulkFlags {
-    /// Returns a given flag that has no meaning for one job.
+    /// A given flag that has no meaning for one job.
     pub(crate) fn for_many(&self) -> Option<&'static str> {
         let flags = [
             ("--rate", self.rate.is_some()),
@@ -84,7 +84,7 @@ pub(crate) struct Replicas {
 
 /// The flag of bulk commands that make jobs runnable.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct Spread {
+pub(crate) struct SpreadFlag {
     /// Spread the jobs evenly over this time instead of running all at the same time
     #[arg(help_heading = BULK, long, value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true)]
@@ -122,7 +122,7 @@ pub(crate) struct Selector {
     pub filters: Filters,
     /// Failed jobs of this group (name or glob)
     #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern(),
-          add = value::Candidates::Groups)]
+          add = value::CandidateKind::Groups)]
     pub groups: Vec<Pattern>,
     /// Failed jobs whose message contains a match of this regular expression
     #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::wording)]
@@ -134,21 +134,21 @@ pub(crate) struct Selector {
 pub(crate) struct Filters {
     /// Jobs of this queue (name or glob)
     #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     pub queues: Vec<Pattern>,
     /// Jobs in this state
     #[arg(help_heading = SELECTOR, long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
     pub states: Vec<State>,
     /// Jobs with this tag; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name(),
-          add = value::Candidates::Tags)]
+          add = value::CandidateKind::Tags)]
     pub tags: Vec<Name>,
     /// Jobs of this class (name or glob)
     #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
     pub klasses: Vec<Pattern>,
     /// Jobs that this worker holds, also with an expired lock (name or glob)
     #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern(),
-          add = value::Candidates::Workers)]
+          add = value::CandidateKind::Workers)]
     pub held_by: Vec<Pattern>,
     /// Jobs without a history entry within this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
@@ -165,7 +165,7 @@ pub(crate) struct Filters {
     pub keys: Vec<Name>,
     /// Jobs that need a slot of this throttle (id or glob)
     #[arg(help_heading = SELECTOR, long = "throttle", value_name = "ID", value_parser = value::pattern(),
-          add = value::Candidates::Throttles)]
+          add = value::CandidateKind::Throttles)]
     pub throttles: Vec<Pattern>,
     /// Scheduled jobs whose time does not come: before 1970, or more than 1,000 years from now
     #[arg(help_heading = SELECTOR, long)]
@@ -242,12 +242,12 @@ impl Selector {
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
-    /// Returns the first flag that narrows the selection.
+    /// The first flag that narrows the selection.
     fn narrows(&self) -> Option<&'static str> {
         self.given().next()
     }
 
-    /// Returns the flags that narrow the selection.
+    /// The flags that narrow the selection.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--queue", !self.queues.is_empty()),
@@ -271,7 +271,7 @@ impl Selector {
         given.map(|(flag, _)| flag)
     }
 
-    /// Returns the flags that imply states, with these states.
+    /// The flags that imply states, with these states.
     pub(crate) fn implied(&self) -> Vec<(&'static str, &'static [State])> {
         const FAILED: &[State] = &[State::Failed];
         const HELD: &[State] = &[State::Running, State::Stalled];
@@ -286,7 +286,7 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// Returns the selected states: those of `--state`, else all, without those that other flags
+    /// The selected states: those of `--state`, else all, without those that other flags
     /// exclude. An empty selector means the states of jobs in queues.
     pub(crate) fn meant(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
@@ -302,7 +302,7 @@ impl Selector {
         meant
     }
 
-    /// Returns the selector with these default states if `--state` is not given. Refuses a selector
+    /// The selector with these default states if `--state` is not given. Refuses a selector
     /// that no job can match.
     pub(crate) fn or_states(&self, states: &[State]) -> Result<Selector, Error> {
         let mut selector = self.clone();
@@ -361,7 +361,7 @@ impl Selector {
     }
 }
 
-/// Returns the error for flags that imply different states.
+/// The error for flags that imply different states.
 fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
     let list = |states: &[State]| {
         states
@@ -381,7 +381,7 @@ fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Targets {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", add = value::Candidates::Targets)]
+    #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
     pub jids: Vec<InputArg>,
     #[command(flatten)]
     pub selector: Selector,
@@ -391,7 +391,7 @@ pub(crate) struct Targets {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Unfailed {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", add = value::Candidates::Targets)]
+    #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
     pub jids: Vec<InputArg>,
     #[command(flatten)]
     pub filters: Filters,
@@ -445,7 +445,7 @@ pub(crate) struct MaxData {
 pub(crate) struct Holder {
     /// Name of the worker that holds the job [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
-          add = value::Candidates::Workers)]
+          add = value::CandidateKind::Workers)]
     pub worker: Option<Name>,
     /// Act in the name of the worker that holds the job, whichever it is
     #[arg(long, conflicts_with = "worker")]
@@ -467,7 +467,7 @@ pub(crate) struct Later {
     /// Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`
     #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true,
           conflicts_with = "delay")]
-    pub at: Option<When>,
+    pub at: Option<TypedMoment>,
 }
 
 impl Later {
@@ -476,7 +476,7 @@ impl Later {
         self.delay.is_some() || self.at.is_some()
     }
 
-    /// Returns the moment; `None` means immediately.
+    /// The moment; `None` means immediately.
     pub(crate) fn due(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
             (Some(delay), _) => Some(now.after(delay)),
@@ -485,7 +485,7 @@ impl Later {
         }
     }
 
-    /// Returns the time from `now` until that moment.
+    /// The time from `now` until that moment.
     pub(crate) fn wait(&self, now: Moment) -> Duration {
         let due = self.due(now).map_or(0.0, |due| due.since(now));
         match self.delay {
@@ -500,7 +500,7 @@ impl Later {
 pub(crate) struct Queues {
     /// Queues
     #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all",
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     pub queues: Vec<Name>,
     /// All queues
     #[arg(long, conflicts_with = "queues")]
@@ -508,7 +508,7 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Returns the named queues; `None` means all queues.
+    /// The named queues; `None` means all queues.
     pub(crate) fn named(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)
     }

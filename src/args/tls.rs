@@ -19,7 +19,7 @@ pub(crate) struct TlsFiles {
 }
 
 impl TlsFiles {
-    /// Returns these files, completed from others.
+    /// These files, completed from others.
     pub(crate) fn or(&self, others: &TlsFiles) -> TlsFiles {
         let first = |own: &Option<PathBuf>, other: &Option<PathBuf>| {
             own.as_ref().or(other.as_ref()).cloned()
@@ -31,7 +31,7 @@ impl TlsFiles {
         }
     }
 
-    /// Returns the files with relative paths taken from a directory.
+    /// The files with relative paths taken from a directory.
     pub(crate) fn within(self, dir: &Path) -> TlsFiles {
         let within = |path: PathBuf| dir.join(path);
         TlsFiles {
@@ -41,7 +41,7 @@ impl TlsFiles {
         }
     }
 
-    /// Returns the files with the names of their settings: `tls-ca`.
+    /// The files with the names of their settings: `tls-ca`.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let all = [
             ("tls-ca", &self.ca),

@@ -32,7 +32,7 @@ use crate::name::Name;
 use crate::text;
 use crate::text::Harmless;
 
-pub(crate) use super::candidates::{Candidates, Jobs};
+pub(crate) use super::candidates::{CandidateKind, JobCandidates};
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
@@ -385,7 +385,7 @@ pub(crate) enum Day {
 }
 
 impl Day {
-    /// Returns the day's name and its first moment.
+    /// The day's name and its first moment.
     pub(crate) fn begins(self, now: Moment) -> Result<(String, Moment), Error> {
         const DAY: i64 = 86_400_000_000;
         let first = match self {

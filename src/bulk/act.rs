@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::pace::Pace;
 use super::plan::{ExcludedJob, Targeting};
 use super::restart::RestartWatch;
-use super::{BulkOptions, BulkPlan, JobOutcome, Report, SLICE, SliceOutcome};
+use super::{BulkOptions, BulkPlan, JobOutcome, ReportWriter, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
@@ -35,7 +35,7 @@ impl BulkPlan {
         let not_tried = self.apply_fail_fast();
         let totals = Totals::of(self.options.verb.word, self.dry_run(), matched);
         let mut recorder = Recorder {
-            report: Report::new(
+            report: ReportWriter::new(
                 &session.ui,
                 self.options.verb,
                 targeting,
@@ -116,7 +116,7 @@ struct PendingJobs {
 
 /// Records outcomes: in the report file first, then on the streams.
 struct Recorder {
-    report: Report,
+    report: ReportWriter,
     options: BulkOptions,
 }
 
@@ -274,7 +274,7 @@ fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) 
         .hint(resume_hint(remaining, session))
 }
 
-/// Returns how to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
+/// How to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
 fn resume_hint(remaining: usize, session: &Session) -> String {
     let limited = session.own().has("--limit");
     let typed = if limited {

@@ -18,7 +18,7 @@ pub(crate) enum ActingWorker {
 }
 
 impl ActingWorker {
-    /// Returns the worker that the flags and the environment name.
+    /// The worker that the flags and the environment name.
     pub(crate) fn of(holder: &Holder) -> Result<ActingWorker, Error> {
         if holder.as_holder {
             Ok(ActingWorker::Holder)
@@ -59,7 +59,7 @@ impl ActingWorker {
         }
     }
 
-    /// Returns the worker that settles this job.
+    /// The worker that settles this job.
     pub(crate) fn for_job(&self, job: &JobSnapshot) -> Name {
         match self {
             ActingWorker::Named(name) => name.clone(),

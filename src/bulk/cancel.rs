@@ -20,7 +20,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 pub(crate) const CANCEL: Verb = Verb {
     word: "cancel",
@@ -161,7 +161,7 @@ fn run_saved(
     })
 }
 
-/// Returns the known dependents of a job, at any depth.
+/// The known dependents of a job, at any depth.
 fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
     let mut tree: Vec<Name> = Vec::new();
     let mut next = vec![jid];
@@ -176,7 +176,7 @@ fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
     tree
 }
 
-/// Returns those of the jobs that do not exist; none if that cannot be read.
+/// Those of the jobs that do not exist; none if that cannot be read.
 fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
     let found = core.snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
@@ -194,7 +194,7 @@ fn outcome_of<D>(job: &JobSnapshot, reply: &GuardReply<D>, running: &RunningJobs
     outcome.with_snapshot(job)
 }
 
-/// Returns the outcome of a job on which other jobs depend.
+/// The outcome of a job on which other jobs depend.
 fn has_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
     let by: Vec<String> = by.map(|jid| format!("`{jid}`")).collect();
     let verb = if by.len() == 1 { "waits" } else { "wait" };
@@ -211,7 +211,7 @@ fn has_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> 
     .hint("`--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run")
 }
 
-/// Returns all dependents of the jobs of the plan, at any depth, that are not in the plan.
+/// All dependents of the jobs of the plan, at any depth, that are not in the plan.
 fn dependents_below(
     plan: &BulkPlan,
     edges: &Edges,
@@ -233,7 +233,7 @@ fn dependents_below(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the first of the other jobs that would be changed because they depend on jobs of the plan.
+/// The first of the other jobs that would be changed because they depend on jobs of the plan.
 fn affected(dependents: Dependents, plan: &BulkPlan, edges: &Edges) -> String {
     let named: HashSet<&Name> = plan.jobs.iter().map(|job| &job.jid).collect();
     let direct = edges.values().flatten();
@@ -269,7 +269,7 @@ fn confirm(
         return Ok(session.ui.implicit_consent());
     }
     let what = proposal(plan, count, below, affected, session)?;
-    let details = |page: &Page| plan.details(page, "");
+    let details = |page: &RenderOptions| plan.details(page, "");
     if count > TYPED {
         session.ui.confirm_typed(&what, &count.to_string(), details)
     } else {

@@ -7,7 +7,7 @@ use crate::model::bulk::{Code, ItemResult};
 /// The number of jobs by result and code.
 pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, Code), usize>;
 
-/// Returns the kind of error for a code if one job was named.
+/// The kind of error for a code if one job was named.
 pub(crate) const fn kind(code: Code) -> Kind {
     match code {
         Code::Gone | Code::MissingDependency => Kind::NotFound,
@@ -23,7 +23,7 @@ pub(crate) const fn kind(code: Code) -> Kind {
     }
 }
 
-/// Returns the exit code of an action; `remaining` jobs were not tried after a failure. `named` jobs
+/// The exit code of an action; `remaining` jobs were not tried after a failure. `named` jobs
 /// were given by jid, and not all of them are as asked already: if none of them could be changed, the
 /// code is what one of them would get.
 ///

@@ -44,18 +44,18 @@ pub(crate) struct LedgerHead {
     pub evicted: Option<u64>,
     /// Further fields of an export.
     #[serde(flatten)]
-    pub export: Option<ExportHead>,
+    pub export: Option<ExportStart>,
 }
 
 /// When an export was begun, and its number of jobs, if that was known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ExportHead {
+pub(crate) struct ExportStart {
     pub at: Option<String>,
     pub jobs: Option<u64>,
 }
 
 impl LedgerHead {
-    /// Returns the first line of a ledger of this command; [`Ledger::begin`] adds the server.
+    /// The first line of a ledger of this command; [`Ledger::begin`] adds the server.
     pub(crate) fn of(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
@@ -74,7 +74,7 @@ impl LedgerHead {
     /// Adds the fields of an export.
     pub(crate) fn exported(self, at: Moment) -> LedgerHead {
         let (at, jobs) = (at.rfc3339(), None);
-        let export = Some(ExportHead { at, jobs });
+        let export = Some(ExportStart { at, jobs });
         LedgerHead { export, ..self }
     }
 }
@@ -220,7 +220,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the path of the file, harmless on a terminal.
+    /// The path of the file, harmless on a terminal.
     pub(crate) fn shown(&self) -> String {
         Harmless(self.path.as_os_str().as_encoded_bytes()).to_string()
     }
@@ -399,7 +399,7 @@ impl Drop for Ledger {
     }
 }
 
-/// Returns whether this is the beginning of a first line that was cut off.
+/// Whether this is the beginning of a first line that was cut off.
 fn is_cut_head(line: &[u8]) -> bool {
     let start = br#"{"kind":""#;
     let most = line.len().min(start.len());

@@ -32,7 +32,7 @@ pub(crate) use action::{BulkAction, Slice};
 pub(crate) use options::BulkOptions;
 pub(crate) use outcome::JobOutcome;
 pub(crate) use plan::BulkPlan;
-pub(crate) use report::Report;
+pub(crate) use report::ReportWriter;
 pub(crate) use slice::{SliceOutcome, failed_call};
 
 /// Maximum number of jobs changed between two checks of the clock and of signals.

@@ -28,7 +28,7 @@ pub(crate) fn announce(
     Ok(())
 }
 
-/// Returns a sentence if a new queue and a class are given and only the class is the name of a queue.
+/// A sentence if a new queue and a class are given and only the class is the name of a queue.
 pub(crate) fn swapped(
     queue: &Name,
     klass: &Name,
@@ -52,12 +52,12 @@ pub(crate) fn swapped(
     })
 }
 
-/// Returns whether [`lines`] would read queues.
+/// Whether [`lines`] would read queues.
 pub(crate) fn are_wanted(flag: ExistingQueue, planned: bool, session: &Session) -> bool {
     flag.existing_queue || session.ui.is_read(planned)
 }
 
-/// Returns a sentence about each queue that does not exist yet, or refuses it. If the sentences
+/// A sentence about each queue that does not exist yet, or its refusal. If the sentences
 /// would be seen neither in a plan nor on a terminal, this is no call.
 pub(crate) fn lines(
     queues: &[Name],

@@ -81,13 +81,13 @@ fn length(reason: &Name) -> usize {
     reason.as_bytes().len()
 }
 
-/// Returns the jid of a line, if the job was done.
+/// The jid of a line, if the job was done.
 fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
     #[derive(serde::Deserialize)]
-    struct Line {
+    struct OutcomeLine {
         result: String,
     }
-    let fields: Line = match serde_json::from_slice(line) {
+    let fields: OutcomeLine = match serde_json::from_slice(line) {
         Ok(fields) => fields,
         Err(_) => return Err("this is not the outcome of a job".to_string()),
     };

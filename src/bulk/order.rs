@@ -131,7 +131,7 @@ pub(super) fn restore_lanes(
     Ok(())
 }
 
-/// Returns the second of the last put of a job, and whether the job was started since. A job that was
+/// The second of the last put of a job, and whether the job was started since. A job that was
 /// started preceded the jobs of its lane that were put in the same second and were not.
 fn last_put(job: &Job) -> (Option<Moment>, bool) {
     let history = job.history.as_deref().unwrap_or_default();

@@ -40,37 +40,37 @@ impl From<BulkItem> for JobOutcome {
 }
 
 impl JobOutcome {
-    /// Returns the outcome of a job that was changed.
+    /// The outcome of a job that was changed.
     pub(crate) fn done(jid: &Name) -> JobOutcome {
         BulkItem::new(jid, Code::Ok).into()
     }
 
-    /// Returns the outcome of a job that a dry run would change.
+    /// The outcome of a job that a dry run would change.
     pub(crate) fn planned(job: &JobSnapshot) -> JobOutcome {
         JobOutcome::from(BulkItem::planned(&job.jid)).with_snapshot(job)
     }
 
-    /// Returns the outcome of a job that was not changed. `why` ends a sentence about the job.
+    /// The outcome of a job that was not changed. `why` ends a sentence about the job.
     pub(crate) fn refused(jid: &Name, code: Code, why: impl Into<ItemDetail>) -> JobOutcome {
         BulkItem::new(jid, code).detail(why).into()
     }
 
-    /// Returns the outcome of a job that does not exist.
+    /// The outcome of a job that does not exist.
     pub(crate) fn gone(jid: &Name) -> JobOutcome {
         JobOutcome::refused(jid, Code::Gone, "it does not exist")
     }
 
-    /// Returns the outcome of a complete job, which cannot be changed.
+    /// The outcome of a complete job, which cannot be changed.
     pub(crate) fn complete(jid: &Name) -> JobOutcome {
         JobOutcome::refused(jid, Code::Complete, ItemDetail::Is("complete".into()))
     }
 
-    /// Returns the outcome of a job that another client changed since its snapshot.
+    /// The outcome of a job that another client changed since its snapshot.
     pub(crate) fn changed(jid: &Name) -> JobOutcome {
         JobOutcome::refused(jid, Code::StateChanged, "it changed meanwhile")
     }
 
-    /// Returns the outcome of a job whose state forbids the change; `required` is the state that
+    /// The outcome of a job whose state forbids the change; `required` is the state that
     /// the change requires, if there is exactly one.
     pub(crate) fn wrong_state(
         jid: &Name,
@@ -81,14 +81,14 @@ impl JobOutcome {
         JobOutcome::refused(jid, Code::StateChanged, ItemDetail::State { is, required })
     }
 
-    /// Returns the outcome of a job that another worker holds.
+    /// The outcome of a job that another worker holds.
     pub(crate) fn held_by(jid: &Name, worker: &Name) -> JobOutcome {
         let why = ItemDetail::Is(format!("held by `{worker}`"));
         JobOutcome::refused(jid, Code::NotHolder, why)
             .hint("`--as-holder` acts as the worker that holds the job")
     }
 
-    /// Returns the outcome of a job that a guarded call did not change.
+    /// The outcome of a job that a guarded call did not change.
     pub(crate) fn from_reply<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> JobOutcome {
         let jid = &job.jid;
         // A mark begins with the state.
@@ -106,7 +106,7 @@ impl JobOutcome {
         outcome.with_snapshot(job)
     }
 
-    /// Returns the outcome of a job whose own call was refused; `None` for any other error.
+    /// The outcome of a job whose own call was refused; `None` for any other error.
     pub(crate) fn from_error(jid: &Name, error: &Error) -> Option<JobOutcome> {
         Some(match error.refusal_of(jid)? {
             Refusal::Gone => JobOutcome::gone(jid),
@@ -174,7 +174,7 @@ impl JobOutcome {
         }
     }
 
-    /// Returns a refusal as the error of a command that named this one job.
+    /// A refusal as the error of a command that named this one job.
     pub(crate) fn to_error(&self, verb: &str) -> Error {
         let jid = &self.item.jid;
         let message = match (self.item.code, &self.item.detail) {

@@ -27,7 +27,7 @@ impl Pace {
         }
     }
 
-    /// Returns the number of jobs in a slice, at most `most`.
+    /// The number of jobs in a slice, at most `most`.
     pub(crate) fn slice(&self, most: usize) -> usize {
         self.rate.map_or(most, |rate| rate.jobs(TICK).min(most))
     }

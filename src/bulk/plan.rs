@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::new_queues;
 use super::running::RunningJobs;
 use super::{BulkAction, BulkOptions, JobOutcome};
-use crate::args::shared::{BulkFlags, ExistingQueue, Selector, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
@@ -20,7 +20,7 @@ use crate::select;
 use crate::select::MisplacedEntry;
 use crate::session::Session;
 use crate::text::{duration, plural};
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 /// Maximum number of misplaced entries of failure lists that notes name one by one.
 const NAMED_ENTRIES: usize = 10;
@@ -212,14 +212,14 @@ impl BulkPlan {
     }
 
     /// Spreads the starts of the jobs evenly over a time, if the flag was given.
-    pub(crate) fn spread(self, flag: &Spread) -> BulkPlan {
+    pub(crate) fn spread(self, flag: &SpreadFlag) -> BulkPlan {
         BulkPlan {
             spread: flag.spread.unwrap_or_default(),
             ..self
         }
     }
 
-    /// Returns whether some of the jobs do not exist.
+    /// Whether some of the jobs do not exist.
     pub(crate) fn has_missing(&self) -> bool {
         let mut outcomes = self.excluded.iter().map(|excluded| &excluded.outcome);
         outcomes.any(|outcome| outcome.item.code == Code::Gone)
@@ -251,7 +251,7 @@ impl BulkPlan {
         self.excluded.push(ExcludedJob { outcome, preceding });
     }
 
-    /// Returns whether an earlier run with the same report has done this job; if so, skips it.
+    /// Whether an earlier run with the same report has done this job; if so, skips it.
     fn skip_done(&mut self, jid: &Name) -> bool {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(report)) = (done, &self.options.report) {
@@ -272,7 +272,7 @@ impl BulkPlan {
         let verb = self.options.verb.infinitive;
         let jobs = self.describe_jobs(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
-        let details = |page: &Page| self.details(page, more);
+        let details = |page: &RenderOptions| self.details(page, more);
         if self.dry_run() {
             session.ui.show_plan(&what, details)
         } else {
@@ -310,7 +310,7 @@ impl BulkPlan {
         Ok(self)
     }
 
-    /// Returns `1,204 failed jobs`; without the state if the jobs are in several.
+    /// `1,204 failed jobs`; without the state if the jobs are in several.
     pub(super) fn describe_jobs(&self, count: usize) -> String {
         let state = self.jobs.first().map(|job| &job.state);
         let state = state.filter(|state| self.jobs.iter().all(|job| job.state == **state));
@@ -325,8 +325,8 @@ impl BulkPlan {
         }
     }
 
-    /// Returns the jobs by queue and state, and the further effects of the plan.
-    pub(super) fn details(&self, page: &Page, more: &str) -> String {
+    /// The jobs by queue and state, and the further effects of the plan.
+    pub(super) fn details(&self, page: &RenderOptions, more: &str) -> String {
         let mut details = by_queue(self.jobs.iter().chain(&self.below), page);
         details.push_str(&self.running.lines(page));
         details.push_str(more);
@@ -349,7 +349,7 @@ impl BulkPlan {
         self.targeting == Targeting::OneJid
     }
 
-    /// Returns whether no job is left to change.
+    /// Whether no job is left to change.
     pub(crate) fn is_empty(&self) -> bool {
         self.jobs.is_empty()
     }
@@ -358,12 +358,12 @@ impl BulkPlan {
         self.options.dry_run
     }
 
-    /// Returns the note that each changed job gets in its history.
+    /// The note that each changed job gets in its history.
     pub(crate) fn note(&self) -> Vec<u8> {
         self.options.note.clone()
     }
 
-    /// Returns the refusal of the one job that was named as an error.
+    /// The refusal of the one job that was named as an error.
     pub(crate) fn refusal(&self) -> Result<(), Error> {
         match self.excluded.first() {
             Some(ExcludedJob { outcome, .. }) if self.is_single() => {
@@ -405,7 +405,7 @@ fn misplaced_outcome(entry: &MisplacedEntry) -> JobOutcome {
     }
 }
 
-/// Returns why an entry does not belong in its failure list.
+/// Why an entry does not belong in its failure list.
 fn misplaced_reason(entry: &MisplacedEntry) -> String {
     let group = &entry.group;
     match &entry.job {

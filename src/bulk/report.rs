@@ -11,13 +11,13 @@ use crate::exit::Exit;
 use crate::model::bulk::Verb;
 use crate::model::bulk::text::{NAMED, Reasons, named_lines, sentence, summary};
 use crate::model::bulk::{BulkReport, BulkRow, ItemResult, RowContent, Totals};
-use crate::model::queue::Seconds;
+use crate::model::queue::RoundedSeconds;
 use crate::text::plural;
 use crate::ui::Ui;
 use crate::view::json;
 
 /// Counts the outcomes and writes them.
-pub(crate) struct Report {
+pub(crate) struct ReportWriter {
     verb: &'static Verb,
     targeting: Targeting,
     /// Whether the document also lists the jobs that were changed.
@@ -42,19 +42,19 @@ pub(crate) struct Report {
 
 /// The last line of `-o ndjson`.
 #[derive(serde::Serialize)]
-struct SummaryLine<'a> {
+struct BulkSummary<'a> {
     summary: &'a Totals,
 }
 
-impl Report {
+impl ReportWriter {
     pub(super) fn new(
         ui: &Ui,
         verb: &'static Verb,
         targeting: Targeting,
         sum: Totals,
         begun: Moment,
-    ) -> Report {
-        Report {
+    ) -> ReportWriter {
+        ReportWriter {
             verb,
             targeting,
             all: targeting == Targeting::OneJid
@@ -82,7 +82,7 @@ impl Report {
         self.targeting == Targeting::OneJid
     }
 
-    /// Returns how many jobs were changed.
+    /// How many jobs were changed.
     pub(crate) fn done(&self) -> usize {
         self.doc.sum.done
     }
@@ -166,11 +166,11 @@ impl Report {
         stopped_by: Option<Error>,
     ) -> Result<Exit, Error> {
         self.doc.sum.remaining = remaining;
-        self.doc.sum.elapsed_s = Seconds(now.since(self.begun));
+        self.doc.sum.elapsed_s = RoundedSeconds(now.since(self.begun));
         match ui.format() {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
-                let line = SummaryLine {
+                let line = BulkSummary {
                     summary: &self.doc.sum,
                 };
                 ui.write(&json::line(&line).map_err(Error::internal)?)?;
@@ -222,7 +222,7 @@ impl Report {
         }
     }
 
-    /// Returns the line about the jobs that a dry run does not list.
+    /// The line about the jobs that a dry run does not list.
     fn cut_note(&self, ui: &Ui) -> String {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;

@@ -77,7 +77,7 @@ impl RestartWatch {
         }
     }
 
-    /// Returns the error that stopped the command. Without one, asks the server once more, and returns
+    /// The error that stopped the command. Without one, asks the server once more, and returns
     /// the error that it may have lost what it acknowledged, with `again` as its hint.
     pub(crate) fn end(
         mut self,
@@ -150,7 +150,7 @@ impl RestartWatch {
 }
 
 impl Loss {
-    /// Returns the error about changes that may be lost.
+    /// The error about changes that may be lost.
     pub(crate) fn error(self, core: &Core) -> Error {
         let (address, cause) = (core.address(), self.cause);
         let changes = plural(self.acknowledged as u64, "change", "changes");

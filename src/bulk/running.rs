@@ -11,7 +11,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::duration;
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 /// Number of histories in one reply.
 const HISTORIES: usize = 100;
@@ -53,8 +53,8 @@ impl RunningJobs {
         outcome
     }
 
-    /// Returns the first running jobs, for a plan.
-    pub(super) fn lines(&self, page: &Page) -> String {
+    /// The first running jobs, for a plan.
+    pub(super) fn lines(&self, page: &RenderOptions) -> String {
         let first = self.jids.iter().take(NAMED);
         let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
         let first: Vec<String> = first.filter_map(place).collect();
@@ -66,7 +66,7 @@ impl RunningJobs {
     }
 }
 
-/// Returns where a job runs. The newest `popped` of the history is the beginning.
+/// Where a job runs. The newest `popped` of the history is the beginning.
 fn place(job: &Job, now: Moment) -> String {
     let worker = job.worker.as_ref().map(|worker| format!("on `{worker}`"));
     let mut entries = job.history.iter().flatten().rev();

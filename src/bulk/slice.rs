@@ -76,7 +76,7 @@ impl SliceOutcome {
     }
 }
 
-/// Returns the outcome of a job whose call ended in an error.
+/// The outcome of a job whose call ended in an error.
 pub(crate) fn failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let (code, why) = match error.kind() {
         Kind::Unknown => (Code::Unknown, LOST.into()),

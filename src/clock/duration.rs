@@ -32,7 +32,7 @@ pub(crate) fn parse_or_seconds(text: &str) -> Result<Duration, String> {
 /// are still within the calendar.
 pub(crate) const LONGEST: Duration = Duration::from_secs(1000 * 31_557_600);
 
-/// Returns the seconds as the core takes them, without an exponent.
+/// The seconds as the core takes them, without an exponent.
 pub(crate) fn seconds(duration: Duration) -> String {
     let whole = duration.as_secs();
     match duration.subsec_nanos() {

@@ -71,7 +71,7 @@ impl Clock {
         self.server = Some((server, Steady::now()));
     }
 
-    /// Returns the server's time. Before the first connection it is the time of this host.
+    /// The server's time. Before the first connection it is the time of this host.
     pub fn now(&self) -> Moment {
         if let Some(moment) = self.pinned {
             return moment;

@@ -22,7 +22,7 @@ impl Moment {
         Moment(micros)
     }
 
-    /// Returns the moment of seconds since the epoch, `None` if they are not a finite time.
+    /// The moment of seconds since the epoch, `None` if they are not a finite time.
     pub fn from_seconds(seconds: f64) -> Option<Moment> {
         let micros = (seconds * 1e6).round();
         (micros.abs() < 9e18).then_some(Moment(micros as i64))
@@ -52,7 +52,7 @@ impl Moment {
         (0.0..=self.seconds() + MAX_DELAY).contains(&due)
     }
 
-    /// Returns the seconds since `earlier`, negative if `earlier` is later.
+    /// The seconds since `earlier`, negative if `earlier` is later.
     pub fn since(self, earlier: Moment) -> f64 {
         self.0.saturating_sub(earlier.0) as f64 / 1e6
     }
@@ -63,7 +63,7 @@ impl Moment {
         Some(Moment(at.as_microsecond()))
     }
 
-    /// Returns RFC 3339 in UTC with milliseconds, `None` after the year 9999.
+    /// RFC 3339 in UTC with milliseconds, `None` after the year 9999.
     pub fn rfc3339(self) -> Option<String> {
         let at = Timestamp::from_microsecond(self.0).ok()?;
         Some(format!("{at:.3}"))
@@ -102,8 +102,8 @@ impl Serialize for Moment {
 /// The decimal seconds of a reply of the core.
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
-        struct Seconds;
-        impl Visitor<'_> for Seconds {
+        struct MomentVisitor;
+        impl Visitor<'_> for MomentVisitor {
             type Value = Moment;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("seconds since the epoch")
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Moment {
                 Moment::read(text).ok_or_else(|| E::custom("not a time"))
             }
         }
-        deserializer.deserialize_bytes(Seconds)
+        deserializer.deserialize_bytes(MomentVisitor)
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     args: Vec<InputArg>,
     /// Time of the call [default: the server's]
     #[arg(long, value_name = "T", value_parser = moment::when)]
-    now: Option<moment::When>,
+    now: Option<moment::TypedMoment>,
 }
 
 impl Args {

@@ -7,7 +7,7 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::check::repair;
 use crate::check::repair::revert;
-use crate::check::verify::finding_filter::{FindingFilter, Selection};
+use crate::check::verify::finding_filter::{FindingFilter, FindingSelection};
 use crate::check::verify::run;
 use crate::check::verify::run::CheckOptions;
 use crate::command_line::CommandLine;
@@ -69,7 +69,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Only data of this queue (name or glob)
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queues: Vec<Pattern>,
     /// Only these findings; `all` means every one
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
@@ -110,7 +110,7 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    /// Returns the command with the flags that select what is repaired.
+    /// The command with the flags that select what is repaired.
     fn command(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {
@@ -126,8 +126,8 @@ impl Args {
 
     fn filter(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
-            "all" => Some(Selection::All),
-            id => FindingId::named(id).map(Selection::One),
+            "all" => Some(FindingSelection::All),
+            id => FindingId::named(id).map(FindingSelection::One),
         });
         let skip = self.skip.iter().filter_map(|id| FindingId::named(id));
         FindingFilter::new(only.collect(), skip.collect())

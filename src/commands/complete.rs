@@ -41,7 +41,7 @@ use crate::text::short;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Held))]
+    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Held))]
     jids: Vec<InputArg>,
     /// New data of the jobs: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     limit: MaxData,
     /// Advance the jobs to this queue instead of completing them
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     next: Option<Name>,
     #[command(flatten)]
     existing: ExistingQueue,
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     later: Later,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
-          add = value::Candidates::Jids(value::Jobs::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     depends: Vec<Name>,
     #[command(flatten)]
     coordinated: Coordinated,

@@ -45,7 +45,7 @@ use crate::session::consent::Asks;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Queue; `list` for all that have defaults
-    #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
+    #[arg(value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     queue: Option<Name>,
     /// Options: a JSON object, `@FILE`, or `-` for stdin
     #[arg(value_name = "JSON", conflicts_with = "unset")]
@@ -152,7 +152,7 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the text of an option that is set.
+/// The text of an option that is set.
 fn stored(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>, Error> {
     let options = session.core()?.config(now)?.into_iter();
     let mut set = options.filter(|option| option.set);

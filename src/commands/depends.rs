@@ -34,15 +34,15 @@ use crate::session::Session;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not in state depends, or a cycle, 6 server,
 /// 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Depends)]
+#[command(add = value::JobCandidates::Depends)]
 pub(crate) struct Args {
     /// Add dependencies: all of these, or none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
-          add = value::Candidates::Jids(value::Jobs::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     on: Vec<Name>,
     /// Remove these dependencies
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::any_name(),
-          add = value::Candidates::Jids(value::Jobs::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     off: Vec<Name>,
     /// Remove all dependencies
     #[arg(long, conflicts_with_all = ["on", "off"])]

@@ -36,15 +36,15 @@ use crate::session::Session;
 ///
 /// See also: `qless get`, `qless depends`, `qless queues`, `qless check`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Open)]
+#[command(add = value::JobCandidates::Open)]
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required_unless_present = "queue",
-          add = value::Candidates::Targets)]
+          add = value::CandidateKind::Targets)]
     jids: Vec<InputArg>,
     /// Explain this queue
     #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queue: Option<Name>,
 }
 
@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Returns the error about a job that does not exist, with the traces that are left of it.
+/// The error about a job that does not exist, with the traces that are left of it.
 fn unknown(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
     let found = session.core()?.traces(now, jid)?;
     let error = not_found::job(jid);

@@ -14,7 +14,7 @@ use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::export::{ExportReader, KeyScan};
 use crate::core::api::index::Index;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::api::queue;
 use crate::core::api::throttle;
@@ -144,7 +144,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             // With `--all`, some jobs may be in no set, or in a set of a forgotten queue.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
-            let mut selection = Selection::open(session.core()?, now, selector, Detail::Match)?;
+            let mut selection = Selection::open(session.core()?, now, selector, JobFields::Match)?;
             selection.announce(&mut session.ui);
             while let Some(jobs) = selection.next(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
@@ -242,7 +242,7 @@ fn note(session: &mut Session, line: &str) {
     }
 }
 
-/// Returns the throttles of the jobs that a recurring job puts.
+/// The throttles of the jobs that a recurring job puts.
 fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     let coordination = recurring.coordination();
     let ids = coordination.get(CoordinationOption::Throttles);
@@ -250,10 +250,10 @@ fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     ids.unwrap_or_default()
 }
 
-/// Returns the number of jobs, if indexes count them.
+/// The number of jobs, if indexes count them.
 fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
     let core = session.core()?;
-    let total = Selection::open(core, now, selector, Detail::Match)?.total(core)?;
+    let total = Selection::open(core, now, selector, JobFields::Match)?.total(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))

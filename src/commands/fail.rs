@@ -35,11 +35,11 @@ use crate::session::Session;
 ///
 /// See also: `qless bury`, `qless timeout`, `qless cancel`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Held)]
+#[command(add = value::JobCandidates::Held)]
 pub(crate) struct Args {
     /// Failure group: the kind of failure
     #[arg(long, value_name = "G", value_parser = value::new_name(),
-          add = value::Candidates::Groups)]
+          add = value::CandidateKind::Groups)]
     group: Name,
     /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]

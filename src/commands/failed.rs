@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::jobs;
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, ExistingQueue, Selector, Spread, Watch};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, Watch};
 use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::failure;
 use crate::model::job::State;
-use crate::model::list::{Jobs, List};
+use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::select::nothing;
 use crate::session::Session;
@@ -46,13 +46,13 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    action: Action,
+    action: FailedAction,
     /// Act on all groups
     #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags", "all"])]
     all_groups: bool,
     /// With `--retry-all`: put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all",
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     to: Option<Name>,
     #[command(flatten)]
     existing: ExistingQueue,
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: Spread,
+    spread: SpreadFlag,
     #[command(flatten)]
     selector: Selector,
     #[command(flatten)]
@@ -73,7 +73,7 @@ pub(crate) struct Args {
 /// What happens to the jobs.
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "action", multiple = false)]
-struct Action {
+struct FailedAction {
     /// Retry these jobs, each in its own queue
     #[arg(long)]
     retry_all: bool,
@@ -114,7 +114,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return groups(&selector, session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Jobs>()?;
+    session.ui.check_columns::<JobList>()?;
     selector = selector.or_states(&[State::Failed])?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
@@ -207,7 +207,7 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the core's own `failed`, which takes one group.
+/// The core's own `failed`, which takes one group.
 fn raw(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
         [group] if selector.only_group() && selector.states == [State::Failed] => group.plain(),

@@ -75,9 +75,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let one = matches!(given, Some(JidArgs::One(_)));
     let detail_level = if one || args.history {
-        job::Detail::Full
+        job::JobFields::Full
     } else {
-        job::Detail::Brief
+        job::JobFields::Brief
     };
     let mut details = JobDetails::default();
     match &given {
@@ -112,7 +112,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn find(
     core: &mut Core,
     now: Moment,
-    detail_level: job::Detail,
+    detail_level: job::JobFields,
     jids: &[Name],
     details: &mut JobDetails,
 ) -> Result<(), Error> {
@@ -186,7 +186,7 @@ fn neighbors(
     }
 }
 
-/// Returns the first reason why a job cannot run, unless its state says it already.
+/// The first reason why a job cannot run, unless its state says it already.
 fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Box<Reason>>, Error> {
     let is_open = matches!(
         job.state,
@@ -258,7 +258,7 @@ fn raw(
         Some(JidArgs::One(jid)) => Call::raw("get").arg(jid),
         Some(JidArgs::Many(jids)) => Call::raw("multiget").args(jids),
         None => {
-            let jobs = select::all(session, now, &args.targets.selector, job::Detail::Mark)?;
+            let jobs = select::all(session, now, &args.targets.selector, job::JobFields::Mark)?;
             Call::raw("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
@@ -270,7 +270,7 @@ fn raw(
             session.ui.verbatim(&text)?;
             let mut jobs = session
                 .core()?
-                .jobs(now, job::Detail::Mark, &jids)?
+                .jobs(now, job::JobFields::Mark, &jids)?
                 .into_iter();
             let missing = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
             not_found::jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)

@@ -4,13 +4,13 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Watch};
 use crate::clock::moment::Moment;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::api::queue;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::job::{Counts, State};
-use crate::model::list::Jobs;
+use crate::model::job::{State, StateCounts};
+use crate::model::list::JobList;
 use crate::select;
 use crate::select::Selection;
 use crate::select::nothing;
@@ -52,16 +52,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.selector.check()?;
     if args.count {
         session.ui.require_format(&[])?;
-        session.ui.check_columns::<Counts>()?;
+        session.ui.check_columns::<StateCounts>()?;
         let now = session.begin()?;
         let (counts, unreadable) = select::count(session, now, &args.selector)?;
         session.ui.show(&counts)?;
         let exit = session.ui.left_out(queue::left_out(&unreadable));
         let jobs = counts.all();
-        return require_match(args.require_match, Listed { jobs, exit });
+        return require_match(args.require_match, ListSummary { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Jobs>()?;
+    session.ui.check_columns::<JobList>()?;
     let raw = match session.ui.format() {
         Format::Raw => Some(raw(&args.selector)?),
         _ => None,
@@ -79,19 +79,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     require_match(args.require_match, listed)
 }
 
-/// Returns the exit code. With `--require-match`, a complete list without jobs is an error.
-fn require_match(required: bool, listed: Listed) -> Result<Exit, Error> {
+/// The exit code. With `--require-match`, a complete list without jobs is an error.
+fn require_match(required: bool, listed: ListSummary) -> Result<Exit, Error> {
     match listed {
-        Listed {
+        ListSummary {
             jobs: 0,
             exit: Exit::Ok,
         } if required => Err(Error::not_found("no job matches")),
-        Listed { exit, .. } => Ok(exit),
+        ListSummary { exit, .. } => Ok(exit),
     }
 }
 
 /// What a list had.
-pub(crate) struct Listed {
+pub(crate) struct ListSummary {
     /// The number of jobs that were shown.
     pub jobs: u64,
     /// The exit code: a queue that cannot be read is left out.
@@ -105,7 +105,7 @@ pub(crate) fn list(
     newest: bool,
     now: Moment,
     session: &mut Session,
-) -> Result<Listed, Error> {
+) -> Result<ListSummary, Error> {
     let mut selector = selector.clone();
     let table = session.ui.format() == Format::Table;
     selector.limit = selector.limit.or(session.ui.rows());
@@ -116,9 +116,9 @@ pub(crate) fn list(
     }
     let (core, out) = session.core_and_ui()?;
     let detail = if out.format() == Format::Jid {
-        Detail::Match
+        JobFields::Match
     } else {
-        Detail::Brief
+        JobFields::Brief
     };
     let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest);
     selection.announce(out);
@@ -127,7 +127,7 @@ pub(crate) fn list(
         Format::Json => false,
         _ => true,
     };
-    let mut jobs = Jobs::default();
+    let mut jobs = JobList::default();
     jobs.list.offset = selector.offset;
     let mut shown = 0;
     while let Some(mut slice) = selection.next(core)? {
@@ -151,7 +151,7 @@ pub(crate) fn list(
         if shown == 0 && read_all {
             nothing::hint(session, now, Some(&selector))?;
         }
-        return Ok(Listed { jobs: shown, exit });
+        return Ok(ListSummary { jobs: shown, exit });
     }
     jobs.list.total = selection.total(core)?;
     out.show(&jobs)?;
@@ -164,10 +164,10 @@ pub(crate) fn list(
         _ => out.note_cut(shown, jobs.list.total, selector.offset, "jobs"),
     }
     let exit = session.ui.left_out(left_out);
-    Ok(Listed { jobs: shown, exit })
+    Ok(ListSummary { jobs: shown, exit })
 }
 
-/// Returns the core's own `jobs`, which takes one state of one queue, or complete jobs.
+/// The core's own `jobs`, which takes one state of one queue, or complete jobs.
 fn raw(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.plain(),

@@ -8,7 +8,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::lane;
-use crate::model::list::Jobs;
+use crate::model::list::JobList;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -27,7 +27,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Queue in which the jobs got their key
-    #[arg(value_parser = value::name(), add = value::Candidates::Queues)]
+    #[arg(value_parser = value::name(), add = value::CandidateKind::Queues)]
     queue: Name,
     /// Key
     #[arg(value_parser = value::name())]
@@ -38,7 +38,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Jobs>()?;
+    session.ui.check_columns::<JobList>()?;
     let lane = lane::name(&args.queue, args.key.as_bytes());
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {

@@ -26,11 +26,11 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<LocalCommand>,
 }
 
 #[derive(Clone, Debug, Subcommand)]
-pub(crate) enum Verb {
+pub(crate) enum LocalCommand {
     /// Show whether the private server runs, its pid, directory, address, jobs and size on disk
     ///
     /// The server is not started.
@@ -63,7 +63,7 @@ pub(crate) enum Verb {
 
 impl Args {
     fn writes(&self) -> bool {
-        matches!(self.verb, Some(Verb::Start | Verb::Stop))
+        matches!(self.verb, Some(LocalCommand::Start | LocalCommand::Stop))
     }
 }
 
@@ -73,15 +73,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let (local, fsync) = local(session)?;
     let deadline = Instant::now() + session.timeout();
-    let verb = args.verb.unwrap_or(Verb::Status);
-    let changes = matches!(verb, Verb::Start | Verb::Stop);
+    let verb = args.verb.unwrap_or(LocalCommand::Status);
+    let changes = matches!(verb, LocalCommand::Start | LocalCommand::Stop);
     match verb {
-        Verb::Url if session.ui.format() == Format::Table => {
+        LocalCommand::Url if session.ui.format() == Format::Table => {
             session.ui.text(&format!("{}\n", local.url()))?;
             return Ok(Exit::Ok);
         }
-        Verb::Status | Verb::Url => {}
-        Verb::Start => {
+        LocalCommand::Status | LocalCommand::Url => {}
+        LocalCommand::Start => {
             let done = if local.ensure(fsync, deadline)? {
                 "started"
             } else {
@@ -89,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             };
             session.ui.note(done);
         }
-        Verb::Stop => {
+        LocalCommand::Stop => {
             let done = if local.stop(deadline)? {
                 "saved and stopped"
             } else {
@@ -106,7 +106,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the private server, and how it is to sync to disk.
+/// The private server, and how it is to sync to disk.
 fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     match session.target().map(|target| target.address) {
         Ok(Address::Local { dir, fsync, .. }) => Ok((Local::new(dir.as_deref())?, fsync)),
@@ -114,7 +114,7 @@ fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     }
 }
 
-/// Returns the status of the server without starting it.
+/// The status of the server without starting it.
 fn status(local: &Local, session: &mut Session) -> Result<Status, Error> {
     let running = local.is_running()?;
     let jobs = if running {

@@ -25,7 +25,7 @@ use crate::text::short;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jid of the job
-    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Open))]
+    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     jid: Name,
     /// Text of the entry
     #[arg(value_parser = value::new_name())]

@@ -8,10 +8,10 @@ use std::time::Duration;
 use strum::VariantArray;
 
 use crate::clock::moment::Moment;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::list::{Jobs, List};
+use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -65,7 +65,7 @@ pub(crate) mod workers;
 
 /// Shows jobs in the order of their jids. Those that do not exist are listed as missing.
 fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Error> {
-    let found = session.core()?.jobs(now, Detail::Brief, jids)?;
+    let found = session.core()?.jobs(now, JobFields::Brief, jids)?;
     let (mut jobs, mut missing) = (Vec::new(), Vec::new());
     for (jid, job) in jids.iter().zip(found) {
         match job {
@@ -74,7 +74,7 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
         }
     }
     let list = List::whole(jobs);
-    session.ui.show(&Jobs { list, missing })
+    session.ui.show(&JobList { list, missing })
 }
 
 /// Whether a word in the position of a name asks for the list of all instead, as in `qless tag ls`.
@@ -169,7 +169,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// Returns the heading.
+    /// The heading.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Group::Inspect => "Inspect",

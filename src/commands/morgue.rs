@@ -24,7 +24,7 @@ use crate::model::bulk::{BulkReport, Code};
 use crate::model::ending::{FailureReason, exhausted_group};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::list::Jobs;
+use crate::model::list::JobList;
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
@@ -54,19 +54,19 @@ use crate::session::Session;
 ///
 /// See also: `qless failed`, `qless retry`, `qless bury`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Failed)]
+#[command(add = value::JobCandidates::Failed)]
 pub(crate) struct Args {
     /// Queue
-    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::Candidates::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::CandidateKind::Queues)]
     queue: Name,
     /// What to do
     #[arg(value_name = "ACTION")]
-    action: Action,
+    action: MorgueAction,
     /// Jids of dead jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", add = value::Candidates::Targets)]
+    #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
     jids: Vec<InputArg>,
     /// All failed jobs of this group; with `bury`, the group to record [default: `failed-retries-QUEUE`]
-    #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::Candidates::Groups)]
+    #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::CandidateKind::Groups)]
     group: Option<Name>,
     /// With `requeue` and `delete`: all dead jobs
     #[arg(long, conflicts_with = "jids")]
@@ -85,7 +85,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Action {
+enum MorgueAction {
     /// List the dead jobs
     #[value(alias = "ls")]
     List,
@@ -99,8 +99,11 @@ enum Action {
     Drop,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, |args| args.action != Action::List, run);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
+    Group::Recover,
+    |args| args.action != MorgueAction::List,
+    run,
+);
 
 /// The message of buried jobs, if none is given.
 const MESSAGE: &str = "buried while it was retrying";
@@ -109,23 +112,23 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.check()?;
     let morgue = Morgue::of(&args);
     match args.action {
-        Action::List => {
+        MorgueAction::List => {
             session.ui.require_format(&[Format::Jid])?;
-            session.ui.check_columns::<Jobs>()?;
+            session.ui.check_columns::<JobList>()?;
             let now = session.begin()?;
             jobs::list(&morgue.selector(), true, now, session).map(|listed| listed.exit)
         }
-        Action::Requeue => {
+        MorgueAction::Requeue => {
             let options = RetryOptions::default();
             let retry = options.action();
             let plan = morgue.plan(&args, &RETRY, &retry.refuse, session)?;
             plan.carry_out(retry, session)
         }
-        Action::Delete => {
+        MorgueAction::Delete => {
             let plan = morgue.plan(&args, &CANCEL, cancel::refuse, session)?;
             cancel::run(plan, args.dependents, None, session.now(), session)
         }
-        Action::Bury => {
+        MorgueAction::Bury => {
             let why = FailureReason {
                 group: morgue
                     .group
@@ -136,7 +139,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let plan = morgue.retrying(&args, &BURY, session)?;
             plan.carry_out(bury::action(&why, None), session)
         }
-        Action::Drop => {
+        MorgueAction::Drop => {
             let plan = morgue.retrying(&args, &CANCEL, session)?;
             cancel::run(plan, args.dependents, None, session.now(), session)
         }
@@ -147,11 +150,11 @@ impl Args {
     /// Refuses flags that the action does not take.
     fn check(&self) -> Result<(), Error> {
         let action = match self.action {
-            Action::List => "list",
-            Action::Requeue => "requeue",
-            Action::Delete => "delete",
-            Action::Bury => "bury",
-            Action::Drop => "drop",
+            MorgueAction::List => "list",
+            MorgueAction::Requeue => "requeue",
+            MorgueAction::Delete => "delete",
+            MorgueAction::Bury => "bury",
+            MorgueAction::Drop => "drop",
         };
         let given = [
             ("jids", !self.jids.is_empty()),
@@ -171,25 +174,25 @@ impl Args {
             ),
         ];
         let refused: &[&str] = match self.action {
-            Action::List => &[],
-            Action::Requeue => &["`--retrying`", "`--message`", "`--dependents`"],
-            Action::Delete => &["`--retrying`", "`--message`"],
-            Action::Bury => &["jids", "`--all`", "`--dependents`"],
-            Action::Drop => &["jids", "`--all`", "`--message`"],
+            MorgueAction::List => &[],
+            MorgueAction::Requeue => &["`--retrying`", "`--message`", "`--dependents`"],
+            MorgueAction::Delete => &["`--retrying`", "`--message`"],
+            MorgueAction::Bury => &["jids", "`--all`", "`--dependents`"],
+            MorgueAction::Drop => &["jids", "`--all`", "`--message`"],
         };
-        let takes = |what: &str| self.action != Action::List && !refused.contains(&what);
+        let takes = |what: &str| self.action != MorgueAction::List && !refused.contains(&what);
         if let Some((what, _)) = given.iter().find(|(what, given)| *given && !takes(what)) {
             return Err(Error::usage(format!("`{action}` does not take {what}")));
         }
-        let acts_on_dead = matches!(self.action, Action::Requeue | Action::Delete);
+        let acts_on_dead = matches!(self.action, MorgueAction::Requeue | MorgueAction::Delete);
         if acts_on_dead && self.jids.is_empty() && !self.all {
             let error = Error::usage(format!("`{action}` requires jids or `--all`"));
             return Err(error.hint("`ls` lists the dead jobs"));
         }
-        if matches!(self.action, Action::Bury | Action::Drop) && !self.retrying {
+        if matches!(self.action, MorgueAction::Bury | MorgueAction::Drop) && !self.retrying {
             let error = Error::usage(format!("`{action}` requires `--retrying`"));
             return Err(error.hint(match self.action {
-                Action::Bury => "`qless bury` buries jobs by jid or selector",
+                MorgueAction::Bury => "`qless bury` buries jobs by jid or selector",
                 _ => "`qless cancel` deletes jobs by jid or selector",
             }));
         }
@@ -264,7 +267,7 @@ impl Morgue {
         BulkPlan::from_jids(session, now, options, &given, refuse)
     }
 
-    /// Returns the outcome of a job that is not in this morgue.
+    /// The outcome of a job that is not in this morgue.
     fn elsewhere(&self, job: &JobSnapshot) -> JobOutcome {
         if !job.is("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));

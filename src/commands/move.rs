@@ -1,7 +1,7 @@
 //! `qless move`
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueue, Later, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Later, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::MoveOptions;
@@ -29,7 +29,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// New queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     to: Name,
     #[command(flatten)]
     existing: ExistingQueue,
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: Spread,
+    spread: SpreadFlag,
     #[command(flatten)]
     jobs: Targets,
 }

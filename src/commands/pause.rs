@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
-use crate::args::moment::When;
+use crate::args::moment::TypedMoment;
 use crate::args::shared::{DryRun, Queues};
 use crate::args::value;
 use crate::bulk::SLICE;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     queues: Queues,
     /// End the pause at this time
     #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true)]
-    until: Option<When>,
+    until: Option<TypedMoment>,
     /// End the pause after this time
     #[arg(long = "for", value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true, conflicts_with = "until")]

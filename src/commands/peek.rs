@@ -8,7 +8,7 @@ use crate::core::api::peek::Pauses;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::list::{Jobs, List};
+use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -25,7 +25,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// The queue
-    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::Candidates::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::CandidateKind::Queues)]
     queue: Name,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]
@@ -36,7 +36,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Jobs>()?;
+    session.ui.check_columns::<JobList>()?;
     session.require_writable_raw()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
@@ -54,9 +54,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         core.require_queue(now, &args.queue)?;
     }
     let empty = jobs.is_empty();
-    out.show(&Jobs {
+    out.show(&JobList {
         list: List::whole(jobs),
-        ..Jobs::default()
+        ..JobList::default()
     })?;
     if empty {
         out.note_on_terminal("no job to pop");

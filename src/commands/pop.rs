@@ -6,7 +6,7 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::api::peek::{MAX_NEXT_JOBS, Pauses};
 use crate::core::call::reply;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::explain;
 use crate::json::Json;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::list::{Jobs, List};
+use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -37,14 +37,14 @@ use crate::text::{duration, plural, quoted};
 pub(crate) struct Args {
     /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::name(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queues: Vec<Name>,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
     count: u64,
     /// Name of the worker that pops them [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
-          add = value::Candidates::Workers)]
+          add = value::CandidateKind::Workers)]
     worker: Option<Name>,
     #[command(flatten)]
     dry: DryRun,
@@ -54,7 +54,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Jobs>()?;
+    session.ui.check_columns::<JobList>()?;
     let worker = actor::worker(args.worker.as_ref())?;
     session.ui.keep_output_without_reader();
     let now = session.begin()?;
@@ -87,12 +87,12 @@ fn show(
     }
     let (core, out) = session.core_and_ui()?;
     let found = core
-        .jobs(now, Detail::Brief, jids)
+        .jobs(now, JobFields::Brief, jids)
         .map_err(|error| popped_but_unread(jids, worker, &error))?;
     let mut found: Vec<_> = found.into_iter().flatten().collect();
     core.add_payloads(now, found.iter_mut())
         .map_err(|error| popped_but_unread(jids, worker, &error))?;
-    let jobs = Jobs {
+    let jobs = JobList {
         list: List::whole(found),
         missing: Vec::new(),
     };
@@ -193,7 +193,7 @@ fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
     Ok(jids)
 }
 
-/// Returns the error for jobs that were popped but cannot be shown.
+/// The error for jobs that were popped but cannot be shown.
 fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
     let names = quoted(jids);
     Error::new(
@@ -218,7 +218,7 @@ fn rehearse(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Err
     }
     // The reply of a pop that was not made cannot be shown.
     if out.format() != Format::Raw {
-        out.show(&Jobs {
+        out.show(&JobList {
             list: List::whole(found),
             missing: Vec::new(),
         })?;

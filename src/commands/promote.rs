@@ -1,7 +1,7 @@
 //! `qless promote`
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, Spread, Targets};
+use crate::args::shared::{BulkFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::promote;
@@ -22,12 +22,12 @@ use crate::session::Session;
 ///
 /// See also: `qless move`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Scheduled)]
+#[command(add = value::JobCandidates::Scheduled)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: Spread,
+    spread: SpreadFlag,
     #[command(flatten)]
     jobs: Targets,
 }

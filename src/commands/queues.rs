@@ -29,7 +29,7 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
-    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
     queues: Vec<Pattern>,
     #[command(flatten)]
     pub watch: Watch,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Selector, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Selector, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::RetryOptions;
@@ -38,11 +38,11 @@ use crate::session::Session;
 ///
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Failed)]
+#[command(add = value::JobCandidates::Failed)]
 pub(crate) struct Args {
     /// Put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          conflicts_with_all = ["worker", "as_holder"], add = value::Candidates::Queues)]
+          conflicts_with_all = ["worker", "as_holder"], add = value::CandidateKind::Queues)]
     to: Option<Name>,
     #[command(flatten)]
     existing: ExistingQueue,
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     holder: Holder,
     /// Failure group to record with the holder's retry
     #[arg(long, value_name = "G", value_parser = value::new_name(),
-          add = value::Candidates::Groups)]
+          add = value::CandidateKind::Groups)]
     fail_group: Option<Name>,
     /// Failure message to record with the holder's retry
     #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    spread: Spread,
+    spread: SpreadFlag,
     #[command(flatten)]
     jobs: Targets,
 }

@@ -34,7 +34,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// Queues (name or glob)
     #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queues: Vec<Pattern>,
     /// Day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]
@@ -94,7 +94,7 @@ fn same_queue(one: &Stats, other: &Stats) -> bool {
     one.queue == other.queue
 }
 
-/// Returns the days to show, oldest first: their names and first moments.
+/// The days to show, oldest first: their names and first moments.
 fn days(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
         None => Ok(vec![args.day.begins(now)?]),

@@ -14,7 +14,7 @@ use crate::model::overview::{
     BlockingThrottle, LastMinute, LateRecurring, Overview, OverviewTotals, PausedPart, Problem,
     ProblemCode, Sample, StatusFacts, StuckLane,
 };
-use crate::model::queue::{Queue, Seconds};
+use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::worker::Worker;
 use crate::session::Session;
 use crate::text::{duration, plural};
@@ -55,7 +55,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let from = Moment::from_seconds(now.seconds() - since).unwrap_or(now);
     let facts = session.core()?.status_facts(now, from)?;
     let mut overview = overview(facts, now);
-    overview.since_s = Seconds(since);
+    overview.since_s = RoundedSeconds(since);
     overview.last_minute = last_minute(&overview, session);
     session.ui.show(&overview)?;
     Ok(Exit::Ok)
@@ -94,8 +94,8 @@ fn overview(facts: StatusFacts, now: Moment) -> Overview {
     let mut today = facts.today;
     let seconds = now.seconds().rem_euclid(86_400.0);
     if seconds >= 1.0 {
-        today.popped_per_s = Some(Seconds(today.popped as f64 / seconds));
-        today.completed_per_s = Some(Seconds(today.completed as f64 / seconds));
+        today.popped_per_s = Some(RoundedSeconds(today.popped as f64 / seconds));
+        today.completed_per_s = Some(RoundedSeconds(today.completed as f64 / seconds));
     }
     let mut waits = facts.waits;
     for wait in &mut waits {
@@ -139,7 +139,7 @@ const LATE: f64 = 60.0;
 /// How long no worker may have been seen before that counts as a problem, if one holds no lock.
 const SILENT: f64 = 120.0;
 
-/// Returns what needs attention: what endangers data first, then what keeps most jobs from running.
+/// What needs attention: what endangers data first, then what keeps most jobs from running.
 fn problems(
     overview: &Overview,
     queues: &[Queue],
@@ -240,7 +240,7 @@ fn problems(
     problems
 }
 
-/// Returns the rates since the oldest count of the last minute, and notes the present one.
+/// The rates since the oldest count of the last minute, and notes the present one.
 fn last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
     let totals = &overview.totals;
     let queued = totals.waiting + totals.running + totals.stalled + totals.scheduled;
@@ -260,8 +260,8 @@ fn last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute>
     let completed = sample.completed.checked_sub(first.completed)? as f64;
     let put = (sample.open as f64 - first.open as f64 + completed).max(0.0);
     (seconds > 0.0).then(|| LastMinute {
-        seconds: Seconds(seconds),
-        put_per_s: Seconds(put / seconds),
-        completed_per_s: Seconds(completed / seconds),
+        seconds: RoundedSeconds(seconds),
+        put_per_s: RoundedSeconds(put / seconds),
+        completed_per_s: RoundedSeconds(completed / seconds),
     })
 }

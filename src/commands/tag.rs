@@ -6,7 +6,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::call::Call;
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::json::Json;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::job::Job;
-use crate::model::list::{Jobs, List};
+use crate::model::list::{JobList, List};
 use crate::model::tag::Tag;
 use crate::name::Name;
 use crate::select;
@@ -38,10 +38,10 @@ use crate::text::joined;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Tag to add
-    #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::Candidates::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::CandidateKind::Tags)]
     add: Vec<Name>,
     /// Tag to remove
-    #[arg(long, value_name = "T", value_parser = value::any_name(), add = value::Candidates::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::any_name(), add = value::CandidateKind::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     bulk: BulkFlags,
@@ -110,9 +110,9 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
-        found = select::all(session, now, &jobs.selector, Detail::Brief)?;
+        found = select::all(session, now, &jobs.selector, JobFields::Brief)?;
     } else {
-        let jobs = session.core()?.jobs(now, Detail::Brief, given.jids())?;
+        let jobs = session.core()?.jobs(now, JobFields::Brief, given.jids())?;
         for (jid, job) in given.jids().iter().zip(jobs) {
             match job {
                 Some(job) => found.push(job),
@@ -129,7 +129,7 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
         let rows: Vec<BulkRow> = found.iter().map(row).collect();
         out.show(&rows_of(rows))?;
     } else {
-        out.show(&Jobs {
+        out.show(&JobList {
             list: List::whole(found),
             missing: missing.clone(),
         })?;

@@ -23,7 +23,7 @@ use crate::session::Session;
 ///
 /// See also: `qless retry --force`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Held)]
+#[command(add = value::JobCandidates::Held)]
 pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,

@@ -7,14 +7,14 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, Watch};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
-use crate::model::list::{Jobs, List};
+use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{joined, plural};
@@ -119,7 +119,7 @@ fn prune(args: &Args, session: &mut Session) -> Result<Exit, Error> {
 
 fn list(session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Jobs>()?;
+    session.ui.check_columns::<JobList>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
@@ -128,9 +128,9 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let jids = core.members(now, &Index::Tracked)?;
-    let mut jobs = Jobs::default();
+    let mut jobs = JobList::default();
     let mut found = Vec::new();
-    for (jid, job) in jids.iter().zip(core.jobs(now, Detail::Brief, &jids)?) {
+    for (jid, job) in jids.iter().zip(core.jobs(now, JobFields::Brief, &jids)?) {
         match job {
             Some(job) => found.push(job),
             None => jobs.missing.push(jid.clone()),

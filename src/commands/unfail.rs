@@ -31,11 +31,11 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Failure group
-    #[arg(value_parser = value::any_name(), add = value::Candidates::Groups)]
+    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Groups)]
     group: Name,
     /// Queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     to: Name,
     /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]

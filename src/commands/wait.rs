@@ -3,10 +3,10 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
-use crate::args::moment::When;
+use crate::args::moment::TypedMoment;
 use crate::args::shared::Targets;
 use crate::args::value;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::jids;
@@ -42,7 +42,7 @@ use crate::wait::{WaitOptions, Waiter};
 ///
 /// See also: `qless put --wait`, `qless explain`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Open)]
+#[command(add = value::JobCandidates::Open)]
 pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
@@ -55,7 +55,7 @@ pub(crate) struct Args {
     awaited: State,
     /// End after this time, such as `10m`, or at this time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::deadline)]
-    deadline: Option<When>,
+    deadline: Option<TypedMoment>,
     /// Accept jobs that do not exist: complete and expired, or cancelled
     #[arg(long)]
     allow_gone: bool,
@@ -85,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => given.into_jids(),
         None => {
             session.core()?.end_calls_at(waiter.deadline);
-            let jobs = select::all(session, now, &args.targets.selector, Detail::Match);
+            let jobs = select::all(session, now, &args.targets.selector, JobFields::Match);
             let jobs = jobs.map_err(|error| {
                 if waiter.is_over() {
                     Error::new(
@@ -112,7 +112,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 show_line(item, &mut session.ui)?;
             }
             let summary = &wait.totals;
-            let line = json::line(&SummaryLine { summary }).map_err(Error::internal)?;
+            let line = json::line(&WaitSummary { summary }).map_err(Error::internal)?;
             session.ui.write(&line)?;
         }
         _ => {}
@@ -126,7 +126,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 #[derive(serde::Serialize)]
-struct SummaryLine<'a> {
+struct WaitSummary<'a> {
     summary: &'a WaitTotals,
 }
 

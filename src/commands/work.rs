@@ -80,7 +80,7 @@ pub(crate) struct Args {
     /// Queues: names, globs such as `mail-*`, `@NAME` for a stored identifier pattern, `!NAME` to leave
     /// one out; `NAME=3` is a weight
     #[arg(required = true, value_name = "QUEUE", value_parser = value::work_queue(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queues: Vec<WorkQueue>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND", value_parser = value::word())]
@@ -125,7 +125,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]
     retry_delay: Duration,
     /// Put completed jobs into this queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), add = value::Candidates::Queues)]
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     next: Option<Name>,
     /// Maximum time that a process may have a job: then it gets SIGTERM, SIGKILL after `--kill-after`,
     /// and the job fails in group `time-limit`
@@ -286,7 +286,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Returns the first part of the worker's name. It becomes part of a channel's name, so it is text.
+/// The first part of the worker's name. It becomes part of a channel's name, so it is text.
 fn worker(given: Option<Name>) -> Result<Name, Error> {
     let name =
         match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {

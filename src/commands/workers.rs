@@ -28,7 +28,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these workers (name or glob)
-    #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::Candidates::Workers)]
+    #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::CandidateKind::Workers)]
     workers: Vec<Pattern>,
     #[command(flatten)]
     pub watch: Watch,

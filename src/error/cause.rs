@@ -50,7 +50,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Returns the clause that ends the sentence of the error.
+    /// The clause that ends the sentence of the error.
     pub(super) const fn clause(self) -> &'static str {
         match self {
             Effect::Unchanged => "; nothing was changed",

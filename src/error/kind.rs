@@ -89,7 +89,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the exit code.
+    /// The exit code.
     pub const fn exit(self) -> Exit {
         match self {
             Kind::Error | Kind::File | Kind::Damaged | Kind::Internal => Exit::Error,

@@ -29,7 +29,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Returns an error with one lower-case sentence without a full stop: what failed, on which
+    /// An error with one lower-case sentence without a full stop: what failed, on which
     /// thing, and why.
     pub fn new(kind: Kind, message: impl Into<String>) -> Error {
         Error {
@@ -43,17 +43,17 @@ impl Error {
         }
     }
 
-    /// Returns an error about a wrong flag, argument, datum or time: exit 2.
+    /// An error about a wrong flag, argument, datum or time: exit 2.
     pub fn usage(message: impl Into<String>) -> Error {
         Error::new(Kind::Usage, message)
     }
 
-    /// Returns an error about something that does not exist: exit 4.
+    /// An error about something that does not exist: exit 4.
     pub fn not_found(message: impl Into<String>) -> Error {
         Error::new(Kind::NotFound, message)
     }
 
-    /// Returns an error about a name that does not exist: exit 4. The hint is the known name that
+    /// An error about a name that does not exist: exit 4. The hint is the known name that
     /// is most like it.
     pub fn unknown(what: &str, name: &Name, known: &[Name]) -> Error {
         let error = Error::not_found(format!("{what} `{name}` does not exist"));
@@ -63,12 +63,12 @@ impl Error {
         }
     }
 
-    /// Returns an error about something that the present state forbids: exit 5.
+    /// An error about something that the present state forbids: exit 5.
     pub fn conflict(message: impl Into<String>) -> Error {
         Error::new(Kind::Conflict, message)
     }
 
-    /// Returns an error about a defect of `qless`: exit 1. The hint asks for a report.
+    /// An error about a defect of `qless`: exit 1. The hint asks for a report.
     pub fn internal(message: impl std::fmt::Display) -> Error {
         Error::new(Kind::Internal, format!("internal: {message}"))
             .hint("please report this with what `qless version` prints")
@@ -114,7 +114,7 @@ impl Error {
         self.kind
     }
 
-    /// Returns the job that the error is about.
+    /// The job that the error is about.
     pub fn subject(&self) -> Option<&Name> {
         self.jid.as_ref()
     }
@@ -123,7 +123,7 @@ impl Error {
         self.cause.as_deref()
     }
 
-    /// Returns why the core refused to change this job, if that is the cause.
+    /// Why the core refused to change this job, if that is the cause.
     pub fn refusal_of(&self, jid: &Name) -> Option<&Refusal> {
         match self.cause() {
             Some(Cause::Refused {
@@ -161,7 +161,7 @@ impl Error {
     }
 }
 
-/// Returns the system's message without its number: `no space left on device`.
+/// The system's message without its number: `no space left on device`.
 pub(crate) fn io_words(error: &std::io::Error) -> String {
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();

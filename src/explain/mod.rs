@@ -8,13 +8,13 @@ mod walk;
 use std::collections::BTreeSet;
 
 use crate::clock::moment::Moment;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::explain::{Backoff, Explanation, PopFacts, Reason};
+use crate::model::explain::{BackoffCause, Explanation, PopFacts, Reason};
 use crate::model::job::{Job, State};
-use crate::model::queue::Seconds;
+use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -22,29 +22,29 @@ use crate::name::Name;
 const MAX_JOBS: usize = 200;
 
 /// A job or a recurring job.
-enum Item {
+enum JobOrTemplate {
     Job(Box<Job>),
     Recurring(Box<Recurring>),
 }
 
-impl Item {
+impl JobOrTemplate {
     fn queue(&self) -> Option<&Name> {
         match self {
-            Item::Job(job) => job.queue.as_ref(),
-            Item::Recurring(recurring) => recurring.queue.as_ref(),
+            JobOrTemplate::Job(job) => job.queue.as_ref(),
+            JobOrTemplate::Recurring(recurring) => recurring.queue.as_ref(),
         }
     }
 
-    /// Returns the jid of a job: a queue has a place for it.
+    /// The jid of a job: a queue has a place for it.
     fn jid(&self) -> Option<&Name> {
         match self {
-            Item::Job(job) => Some(&job.jid),
-            Item::Recurring(_) => None,
+            JobOrTemplate::Job(job) => Some(&job.jid),
+            JobOrTemplate::Recurring(_) => None,
         }
     }
 }
 
-/// Returns why jobs and recurring jobs do not run, `None` for jids that do not exist.
+/// Why jobs and recurring jobs do not run, `None` for jids that do not exist.
 pub(crate) fn jobs(
     core: &mut Core,
     now: Moment,
@@ -63,8 +63,10 @@ pub(crate) fn jobs(
         let facts = facts(core, now, &asked)?;
         for (item, queue) in items.iter().zip(facts) {
             explanations.push(match item {
-                Some(Item::Job(job)) => Some(explain_job(core, now, job, queue)?),
-                Some(Item::Recurring(recurring)) => Some(explain_recurring(recurring, queue, now)),
+                Some(JobOrTemplate::Job(job)) => Some(explain_job(core, now, job, queue)?),
+                Some(JobOrTemplate::Recurring(recurring)) => {
+                    Some(explain_recurring(recurring, queue, now))
+                }
                 None => None,
             });
         }
@@ -72,9 +74,9 @@ pub(crate) fn jobs(
     Ok(explanations)
 }
 
-/// Returns the jobs and the recurring jobs with these jids.
-fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<Item>>, Error> {
-    let jobs = core.jobs(now, Detail::Brief, jids)?;
+/// The jobs and the recurring jobs with these jids.
+fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobOrTemplate>>, Error> {
+    let jobs = core.jobs(now, JobFields::Brief, jids)?;
     let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
     let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
     let mut recurring = if others.is_empty() {
@@ -84,16 +86,16 @@ fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<Item>
     }
     .into_iter();
     let item = |job: Option<Job>| match job {
-        Some(job) => Some(Item::Job(Box::new(job))),
+        Some(job) => Some(JobOrTemplate::Job(Box::new(job))),
         None => recurring
             .next()
             .flatten()
-            .map(|one| Item::Recurring(Box::new(one))),
+            .map(|one| JobOrTemplate::Recurring(Box::new(one))),
     };
     Ok(jobs.into_iter().map(item).collect())
 }
 
-/// Returns why a job does not run.
+/// Why a job does not run.
 pub(crate) fn of_job(core: &mut Core, now: Moment, job: &Job) -> Result<Explanation, Error> {
     let queue = facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
     explain_job(core, now, job, queue.flatten())
@@ -124,17 +126,17 @@ fn explain_job(
 
 /// What scheduled a job that has used retries. Its newest history entry tells a lost lock; a retry of
 /// another client leaves none.
-fn backoff(core: &mut Core, now: Moment, job: &Job) -> Result<Option<Backoff>, Error> {
+fn backoff(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);
     }
-    let jobs = core.jobs(now, Detail::Full, std::slice::from_ref(&job.jid))?;
+    let jobs = core.jobs(now, JobFields::Full, std::slice::from_ref(&job.jid))?;
     let read = jobs.into_iter().next().flatten();
     let history = read.and_then(|job| job.history).unwrap_or_default();
     let newest = history.last().map(|entry| entry.what.as_bytes());
     Ok(match newest {
-        Some(b"timed-out") => Some(Backoff::LostLock),
-        _ => job.retry_policy().map(|_| Backoff::Retry),
+        Some(b"timed-out") => Some(BackoffCause::LostLock),
+        _ => job.retry_policy().map(|_| BackoffCause::Retry),
     })
 }
 
@@ -149,7 +151,7 @@ fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment
     }
 }
 
-/// Returns why pops of a queue get no job.
+/// Why pops of a queue get no job.
 pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explanation, Error> {
     let found = facts(core, now, &[(Some(name), None)])?.pop().flatten();
     let Some(facts) = found else {
@@ -171,13 +173,13 @@ fn explanation(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> E
         runnable: !reasons.iter().any(Reason::stops),
         next_jid: queue.and_then(|facts| facts.next.clone()),
         last_pop: queue.and_then(|facts| facts.popped),
-        oldest_wait_s: oldest.map(|since| Seconds(now.since(since).max(0.0))),
+        oldest_wait_s: oldest.map(|since| RoundedSeconds(now.since(since).max(0.0))),
         reasons,
         ..Explanation::default()
     }
 }
 
-/// Returns the facts about queues, and of each where a job stands in it; `None` if there is no such
+/// The facts about queues, and of each where a job stands in it; `None` if there is no such
 /// queue. The figures of a queue are those of one moment.
 fn facts(
     core: &mut Core,

@@ -4,10 +4,12 @@ use super::walk::Walk;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::json::Json;
-use crate::model::explain::{Backoff, Evidence, FullThrottle, PopFacts, Reason, ReasonCode};
+use crate::model::explain::{
+    BackoffCause, FullThrottle, PopFacts, Reason, ReasonCode, ReasonEvidence,
+};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
-use crate::model::queue::Seconds;
+use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -20,13 +22,13 @@ const LONG_PATIENCE: f64 = 60.0;
 /// The most jobs that evidence names.
 const ROOTS: usize = 10;
 
-/// Returns why a job does not run. `before` are the jobs before it in its lane.
+/// Why a job does not run. `before` are the jobs before it in its lane.
 pub(super) fn of_job(
     job: &Job,
     facts: Option<&PopFacts>,
     walk: Option<&Walk>,
     before: &[Neighbor],
-    backoff: Option<Backoff>,
+    backoff: Option<BackoffCause>,
     now: Moment,
 ) -> Vec<Reason> {
     let jid = &job.jid;
@@ -41,20 +43,20 @@ pub(super) fn of_job(
     match job.state {
         Some(State::Complete) => reasons.push(Reason::new(
             ReasonCode::Complete,
-            Evidence {
+            ReasonEvidence {
                 since: job.since,
-                ..Evidence::default()
+                ..ReasonEvidence::default()
             },
             CommandLine::new("retry --completed").name(jid),
         )),
         Some(State::Failed) => {
             let failure = job.failure.clone().unwrap_or_default();
-            let evidence = Evidence {
+            let evidence = ReasonEvidence {
                 since: failure.when.or(job.since),
                 group: Some(failure.group),
                 message: Some(failure.message),
                 worker: failure.worker,
-                ..Evidence::default()
+                ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("retry").name(jid);
             reasons.push(Reason::new(ReasonCode::Failed, evidence, fix));
@@ -65,20 +67,20 @@ pub(super) fn of_job(
             } else {
                 ReasonCode::Running
             };
-            let evidence = Evidence {
+            let evidence = ReasonEvidence {
                 since: job.since,
                 until: job.expires,
                 worker,
-                ..Evidence::default()
+                ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("timeout").name(jid);
             reasons.push(Reason::new(code, evidence, fix));
         }
         Some(State::Stalled) => {
-            let evidence = Evidence {
+            let evidence = ReasonEvidence {
                 since: job.expires.or(job.since),
                 worker: worker.clone(),
-                ..Evidence::default()
+                ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("workers").names(&worker);
             reasons.push(Reason::new(ReasonCode::Stalled, evidence, fix).delaying());
@@ -86,7 +88,7 @@ pub(super) fn of_job(
         Some(State::Throttled) if full.is_empty() => {
             // Its slot has become free: one of the next pops returns it to the queue.
             let fix = CommandLine::new("get").name(jid);
-            let reason = Reason::new(ReasonCode::Throttled, Evidence::default(), fix);
+            let reason = Reason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
             reasons.push(reason.delaying());
         }
         Some(State::Depends) => {
@@ -95,11 +97,11 @@ pub(super) fn of_job(
             }
         }
         Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
-            let evidence = Evidence {
+            let evidence = ReasonEvidence {
                 until: job.scheduled_for,
                 remaining: remaining_retries(job),
                 backoff,
-                ..Evidence::default()
+                ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("promote").name(jid);
             reasons.push(Reason::new(ReasonCode::Scheduled, evidence, fix));
@@ -125,7 +127,7 @@ pub(super) fn of_job(
         add_queue(facts, can_run, now, &mut reasons);
         if Json::read(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
-            let invalid = Reason::new(ReasonCode::DataInvalid, Evidence::default(), fix);
+            let invalid = Reason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
             reasons.push(invalid.delaying());
         }
         if facts.ahead > 0 {
@@ -147,7 +149,7 @@ fn remaining_retries(job: &Job) -> Option<u64> {
     u64::try_from(remaining).ok()
 }
 
-/// Returns why pops of a queue get no job.
+/// Why pops of a queue get no job.
 pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     let queue = &facts.queue;
     let mut reasons = Vec::new();
@@ -156,19 +158,19 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     let unless_popped = |reason: Reason| if gets_job { reason.delaying() } else { reason };
     reasons.extend(facts.throttles.iter().map(throttled).map(unless_popped));
     if facts.late_recurring > 0 && !queue.paused {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             jobs: Some(facts.late_recurring),
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("recur list").name(&queue.name);
         let late = Reason::new(ReasonCode::RecurringNotPolled, evidence, fix);
         reasons.push(late.delaying());
     }
     let count = |code, jobs: u64, state: State, until| {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             jobs: Some(jobs),
             until,
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         let jobs = CommandLine::new("jobs").exactly("--queue", &queue.name);
         Reason::new(code, evidence, jobs.value("--state", state.into_str()))
@@ -178,9 +180,9 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
         reasons.push(stalled.delaying());
     }
     if facts.renewed > 0 {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             jobs: Some(facts.renewed),
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("workers");
         reasons.push(Reason::new(ReasonCode::Grace, evidence, fix));
@@ -204,7 +206,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     reasons
 }
 
-/// Returns why a recurring job puts no jobs.
+/// Why a recurring job puts no jobs.
 pub(super) fn of_recurring(
     recurring: &Recurring,
     facts: Option<&PopFacts>,
@@ -212,11 +214,11 @@ pub(super) fn of_recurring(
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if recurring.is_paused() {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             since: recurring.paused_since,
             by: recurring.paused_by.clone(),
             reason: recurring.paused_reason.clone(),
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("recur resume").name(&recurring.jid);
         reasons.push(Reason::new(ReasonCode::RecurringPaused, evidence, fix));
@@ -231,15 +233,15 @@ pub(super) fn of_recurring(
     }
     let run = CommandLine::new("recur run").name(&recurring.jid);
     let (code, evidence) = if is_late {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             since: recurring.next,
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         (ReasonCode::RecurringNotPolled, evidence)
     } else {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             until: recurring.next,
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         (ReasonCode::Scheduled, evidence)
     };
@@ -252,12 +254,12 @@ pub(super) fn of_recurring(
 fn add_queue(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Reason>) {
     let queue = &facts.queue;
     if queue.paused {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             since: queue.paused_since,
             until: queue.paused_until,
             by: queue.paused_by.clone(),
             reason: queue.paused_reason.clone(),
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("unpause").name(&queue.name);
         reasons.push(Reason::new(ReasonCode::Paused, evidence, fix));
@@ -265,10 +267,10 @@ fn add_queue(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Rea
     let held = facts.held + facts.renewed;
     let is_full = facts.next.is_none() && facts.limit.is_some_and(|limit| held >= limit);
     if is_full {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             jobs: Some(held),
             limit: facts.limit,
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         let key = [queue.name.as_bytes(), b"-max-concurrency"].concat();
         let fix = CommandLine::new("config set").name(key).name("N");
@@ -283,15 +285,15 @@ fn add_queue(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Rea
 }
 
 fn broken(queue: &Name, entry: Option<&Name>) -> Reason {
-    let evidence = Evidence {
+    let evidence = ReasonEvidence {
         entry: entry.cloned(),
-        ..Evidence::default()
+        ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("check --repair").exactly("--queue", queue);
     Reason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
-/// Returns the reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
+/// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
 /// asks would have got the next job.
 fn no_consumer(facts: &PopFacts, now: Moment) -> Option<Reason> {
     facts.next.as_ref()?;
@@ -302,10 +304,10 @@ fn no_consumer(facts: &PopFacts, now: Moment) -> Option<Reason> {
         return None;
     }
     let last = facts.seen.filter(|_| unseen);
-    let evidence = Evidence {
+    let evidence = ReasonEvidence {
         since: last.or(facts.ready),
         worker: facts.worker.clone().filter(|_| last.is_some()),
-        ..Evidence::default()
+        ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("workers");
     Some(Reason::new(ReasonCode::NoConsumer, evidence, fix))
@@ -313,11 +315,11 @@ fn no_consumer(facts: &PopFacts, now: Moment) -> Option<Reason> {
 
 fn ahead(job: &Job, facts: &PopFacts) -> Reason {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
-    let evidence = Evidence {
+    let evidence = ReasonEvidence {
         jobs: Some(facts.ahead),
-        per_minute: pace.map(Seconds),
-        eta_s: pace.map(|pace| Seconds(facts.ahead as f64 / pace * 60.0)),
-        ..Evidence::default()
+        per_minute: pace.map(RoundedSeconds),
+        eta_s: pace.map(|pace| RoundedSeconds(facts.ahead as f64 / pace * 60.0)),
+        ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("priority")
         .value("--to", "N")
@@ -325,15 +327,15 @@ fn ahead(job: &Job, facts: &PopFacts) -> Reason {
     Reason::new(ReasonCode::Ahead, evidence, fix).delaying()
 }
 
-/// Returns the reason that a throttle has no free slot.
+/// The reason that a throttle has no free slot.
 fn throttled(full: &FullThrottle) -> Reason {
-    let evidence = Evidence {
+    let evidence = ReasonEvidence {
         throttle: Some(full.id.clone()),
         jobs: Some(full.taken),
         waiting: Some(full.waiting),
         limit: Some(full.maximum.max(0) as u64),
         roots: full.holders.clone(),
-        ..Evidence::default()
+        ..ReasonEvidence::default()
     };
     let fix = if full.maximum < 0 {
         CommandLine::new("throttle set").name(&full.id).name("N")
@@ -343,14 +345,14 @@ fn throttled(full: &FullThrottle) -> Reason {
     Reason::new(ReasonCode::Throttled, evidence, fix)
 }
 
-/// Returns the reason that other jobs of the lane come first.
+/// The reason that other jobs of the lane come first.
 fn ordered(job: &Job, before: &[Neighbor]) -> Option<Reason> {
     let lane = job.key.as_ref()?;
-    let evidence = Evidence {
+    let evidence = ReasonEvidence {
         lane: Some(lane.clone()),
         jobs: Some(before.len() as u64),
         roots: vec![before.last()?.clone()],
-        ..Evidence::default()
+        ..ReasonEvidence::default()
     };
     let queue = job.queue.clone().unwrap_or_default();
     let fix = lane::command(lane, &queue);
@@ -360,17 +362,17 @@ fn ordered(job: &Job, before: &[Neighbor]) -> Option<Reason> {
 /// Adds why a blocked job is blocked.
 fn add_dependencies(walk: &Walk, reasons: &mut Vec<Reason>) {
     if let [owner, next, ..] = walk.cycle.as_slice() {
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             cycle: walk.cycle.clone(),
-            ..Evidence::default()
+            ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("depends").value("--off", next).name(owner);
         reasons.push(Reason::new(ReasonCode::DependsCycle, evidence, fix));
     }
-    let evidence = |roots: Vec<Neighbor>| Evidence {
+    let evidence = |roots: Vec<Neighbor>| ReasonEvidence {
         jobs: Some(roots.len() as u64),
         roots: roots.into_iter().take(ROOTS).collect(),
-        ..Evidence::default()
+        ..ReasonEvidence::default()
     };
     if let Some((owner, missing)) = walk.missing.first() {
         let jids = walk.missing.iter().map(|(_, jid)| jid.clone());
@@ -402,7 +404,7 @@ fn add_dependencies(walk: &Walk, reasons: &mut Vec<Reason>) {
         let (group, message) = failure
             .map(|failure| (failure.group, failure.message))
             .unzip();
-        let evidence = Evidence {
+        let evidence = ReasonEvidence {
             group,
             message,
             ..evidence(failed.clone())
@@ -424,7 +426,7 @@ fn add_dependencies(walk: &Walk, reasons: &mut Vec<Reason>) {
         let fix = CommandLine::new("check --repair");
         reasons.push(Reason::new(
             ReasonCode::QueueBroken,
-            Evidence::default(),
+            ReasonEvidence::default(),
             fix,
         ));
     }

@@ -93,7 +93,7 @@ pub(super) fn walk(core: &mut Core, now: Moment, job: &Job) -> Result<Walk, Erro
     Ok(walk)
 }
 
-/// Returns a cycle that can be reached from a job, if there is one.
+/// A cycle that can be reached from a job, if there is one.
 fn cycle(start: &Name, edges: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
     let none: Vec<Name> = Vec::new();
     // Positions of the jobs on the path, and the jobs that are on no cycle.

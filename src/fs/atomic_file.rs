@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 use super::open::{self, Unopened};
-use super::trust::Route;
+use super::trust::ResolvedPath;
 use super::{PRIVATE_FILE, temporary_file_for};
 use crate::error::{Error, Kind};
 use crate::text::Harmless;
@@ -30,7 +30,7 @@ impl AtomicFile {
     /// A file with this mode, within the user's umask.
     pub(super) fn with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
         let route = if path.is_symlink() {
-            Some(Route::of(path)?)
+            Some(ResolvedPath::of(path)?)
         } else {
             None
         };

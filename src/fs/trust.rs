@@ -86,11 +86,11 @@ pub(crate) fn must_be_trusted(path: &Path, file: &File) -> Result<(), Unopened> 
 
 /// Refuses a path on which another user can replace a directory, a link or what it leads to.
 pub(crate) fn must_have_trusted_parents(path: &Path) -> Result<(), Unopened> {
-    Route::of(path)?.must_be_trusted()
+    ResolvedPath::of(path)?.must_be_trusted()
 }
 
 /// Where a path leads when all its links are followed.
-pub(crate) struct Route {
+pub(crate) struct ResolvedPath {
     /// The directories in which its names are looked up.
     directories: Vec<PathBuf>,
     /// A link that another user made.
@@ -99,10 +99,10 @@ pub(crate) struct Route {
     pub target: PathBuf,
 }
 
-impl Route {
-    pub(crate) fn of(path: &Path) -> io::Result<Route> {
+impl ResolvedPath {
+    pub(crate) fn of(path: &Path) -> io::Result<ResolvedPath> {
         let mut pending = reversed(&std::path::absolute(path)?);
-        let mut route = Route {
+        let mut route = ResolvedPath {
             directories: Vec::new(),
             strange_link: None,
             target: PathBuf::from("/"),
@@ -207,7 +207,7 @@ mod tests {
         fs::write(top.join("c/d/file"), "").unwrap();
         symlink("../../c/next", top.join("a/b/link")).unwrap();
         symlink(top.join("c/d"), top.join("c/next")).unwrap();
-        let route = Route::of(&top.join("a/b/link/file")).unwrap();
+        let route = ResolvedPath::of(&top.join("a/b/link/file")).unwrap();
         assert_eq!(route.target, top.join("c/d/file"));
         let found: Vec<&Path> = route
             .directories
@@ -218,6 +218,6 @@ mod tests {
         let expected = ["", "a", "a/b", "", "c", "", "c", "c/d"].map(Path::new);
         assert_eq!(found, expected);
         symlink("loop", top.join("loop")).unwrap();
-        assert!(Route::of(&top.join("loop/x")).is_err());
+        assert!(ResolvedPath::of(&top.join("loop/x")).is_err());
     }
 }

@@ -13,10 +13,10 @@ use strum::VariantArray;
 
 use crate::clock::moment::Moment;
 use crate::json::Json;
-use crate::json::object::{ExactValue, Form, Object, Text, found, text_of};
-use crate::json::syntax::{Fault, nested_deeper};
+use crate::json::object::{ExactValue, Object, Reading, Text, found, text_of};
+use crate::json::syntax::{SyntaxFault, nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
-use crate::model::job::{Entry, State};
+use crate::model::job::{HistoryEntry, State};
 use crate::name::{Name, reserved};
 
 /// The version of the format that this module reads.
@@ -67,8 +67,8 @@ pub(crate) struct ArchivedJob<'t> {
     pub state: State,
     #[serde(borrow, deserialize_with = "data")]
     pub data: Cow<'t, [u8]>,
-    pub priority: Option<Number<'t>>,
-    pub retries: Option<Number<'t>>,
+    pub priority: Option<FiniteNumber<'t>>,
+    pub retries: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "whole")]
     pub remaining: Option<i64>,
     #[serde(default)]
@@ -80,7 +80,7 @@ pub(crate) struct ArchivedJob<'t> {
     pub spawned_from: Option<Name>,
     #[serde(default, deserialize_with = "time")]
     scheduled_for: Option<Moment>,
-    due: Option<Number<'t>>,
+    due: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "failure")]
     pub failure: Option<ArchivedFailure>,
     #[serde(default, deserialize_with = "names")]
@@ -129,7 +129,7 @@ impl ArchivedJob<'_> {
 pub(crate) struct ArchivedPayload<'t> {
     #[serde(borrow, deserialize_with = "data")]
     pub data: Cow<'t, [u8]>,
-    pub score: Number<'t>,
+    pub score: FiniteNumber<'t>,
 }
 
 /// The failure of a job.
@@ -152,15 +152,15 @@ pub(crate) struct ArchivedTemplate<'t> {
     #[serde(borrow, deserialize_with = "data")]
     pub data: Cow<'t, [u8]>,
     #[serde(rename = "every_s", deserialize_with = "interval")]
-    pub every: Number<'t>,
+    pub every: FiniteNumber<'t>,
     #[serde(default, deserialize_with = "time")]
     next: Option<Moment>,
-    due: Option<Number<'t>>,
-    pub backlog: Option<Number<'t>>,
+    due: Option<FiniteNumber<'t>>,
+    pub backlog: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "whole")]
     count: Option<i64>,
-    pub priority: Option<Number<'t>>,
-    pub retries: Option<Number<'t>>,
+    pub priority: Option<FiniteNumber<'t>>,
+    pub retries: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "names")]
     pub tags: Vec<Name>,
     #[serde(default, rename = "options", deserialize_with = "coordination")]
@@ -222,29 +222,29 @@ pub(crate) struct ArchivedPause {
 }
 
 /// Parses a line.
-pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, Fault> {
-    let line = Object::parse(text, Form::Document)?;
+pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
+    let line = Object::parse(text, Reading::Document)?;
     let kind = kind(&line)?;
     refuse_version(&line)?;
     Ok(match kind {
-        Kind::Export => ArchiveLine::Head(line.read()?),
-        Kind::Job => ArchiveLine::Job(Box::new(job(line)?)),
-        Kind::Recurring => ArchiveLine::Recurring(Box::new(line.read()?)),
-        Kind::Config => ArchiveLine::Config(line.read()?),
-        Kind::Limit => ArchiveLine::Limit(line.read()?),
-        Kind::Paused => ArchiveLine::Paused(line.read()?),
+        LineKind::Export => ArchiveLine::Head(line.read()?),
+        LineKind::Job => ArchiveLine::Job(Box::new(job(line)?)),
+        LineKind::Recurring => ArchiveLine::Recurring(Box::new(line.read()?)),
+        LineKind::Config => ArchiveLine::Config(line.read()?),
+        LineKind::Limit => ArchiveLine::Limit(line.read()?),
+        LineKind::Paused => ArchiveLine::Paused(line.read()?),
     })
 }
 
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_other_version(text: &[u8]) -> bool {
-    let line = Object::parse(text, Form::Document);
+    let line = Object::parse(text, Reading::Document);
     line.is_ok_and(|line| kind(&line).is_ok() && refuse_version(&line).is_err())
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Kind {
+enum LineKind {
     Export,
     Job,
     Recurring,
@@ -253,12 +253,12 @@ enum Kind {
     Paused,
 }
 
-fn kind(line: &Object) -> Result<Kind, Fault> {
+fn kind(line: &Object) -> Result<LineKind, SyntaxFault> {
     line.required("kind")
 }
 
-fn refuse_version(line: &Object) -> Result<(), Fault> {
-    let version: Option<Number> = line.member("v")?;
+fn refuse_version(line: &Object) -> Result<(), SyntaxFault> {
+    let version: Option<FiniteNumber> = line.member("v")?;
     match version.and_then(|version| version.0.parse().ok()) {
         Some(V) => Ok(()),
         Some(newer) if newer > V => {
@@ -269,7 +269,7 @@ fn refuse_version(line: &Object) -> Result<(), Fault> {
     }
 }
 
-fn job<'t>(line: Object<'t>) -> Result<ArchivedJob<'t>, Fault> {
+fn job<'t>(line: Object<'t>) -> Result<ArchivedJob<'t>, SyntaxFault> {
     let mut job: ArchivedJob = line.read()?;
     if job.state == State::Complete {
         job.queue = None;
@@ -282,14 +282,14 @@ fn job<'t>(line: Object<'t>) -> Result<ArchivedJob<'t>, Fault> {
 
 /// A finite number as it is written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Number<'t>(pub &'t str);
+pub(crate) struct FiniteNumber<'t>(pub &'t str);
 
-impl<'de: 't, 't> Deserialize<'de> for Number<'t> {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Number<'t>, D::Error> {
+impl<'de: 't, 't> Deserialize<'de> for FiniteNumber<'t> {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
         let raw = <&RawValue>::deserialize(value)?;
         // A text or a word is no number, and `1e999` is not finite.
         match raw.get().parse() {
-            Ok(number) if f64::is_finite(number) => Ok(Number(raw.get())),
+            Ok(number) if f64::is_finite(number) => Ok(FiniteNumber(raw.get())),
             _ => Err(wrong("a number", raw)),
         }
     }
@@ -301,7 +301,7 @@ fn wrong<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
 
 /// An integer that a double represents exactly.
 fn whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
-    let Number(text) = Number::deserialize(value)?;
+    let FiniteNumber(text) = FiniteNumber::deserialize(value)?;
     let number: f64 = text.parse().unwrap_or_default();
     if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
         Ok(number as i64)
@@ -319,8 +319,8 @@ fn whole<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
     Option::deserialize(value).map(|number| number.map(|Whole(number)| number))
 }
 
-fn interval<'t, D: Deserializer<'t>>(value: D) -> Result<Number<'t>, D::Error> {
-    let every = Number::deserialize(value)?;
+fn interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
+    let every = FiniteNumber::deserialize(value)?;
     match every.0.parse() {
         Ok(seconds) if 0.0 < seconds => Ok(every),
         _ => Err(D::Error::custom("expects a number of more than 0")),
@@ -379,8 +379,8 @@ fn time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
     }
 }
 
-/// Returns the exact time, in seconds, unless the one that the document shows beside it was edited.
-fn exact_time(exact: Option<Number>, shown: Option<Moment>) -> Option<Moment> {
+/// The exact time, in seconds, unless the one that the document shows beside it was edited.
+fn exact_time(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
     let exact = exact.and_then(|exact| Moment::read(exact.0.as_bytes()));
     let same =
         |exact: &Moment| shown.is_none() || shown.and_then(Moment::rfc3339) == exact.rfc3339();
@@ -454,9 +454,9 @@ struct ArchivedEntry(Name);
 
 impl<'de> Deserialize<'de> for ArchivedEntry {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<ArchivedEntry, D::Error> {
-        struct Members;
+        struct EntryVisitor;
 
-        impl<'de> Visitor<'de> for Members {
+        impl<'de> Visitor<'de> for EntryVisitor {
             type Value = ArchivedEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -468,13 +468,13 @@ impl<'de> Deserialize<'de> for ArchivedEntry {
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
                         "what" => what = Some(map.next_value()?),
-                        "when" => when = map.next_value::<Time>()?.0,
+                        "when" => when = map.next_value::<EntryTime>()?.0,
                         _ => {
                             note.push((Name::from(key), Json::from(map.next_value::<&RawValue>()?)))
                         }
                     }
                 }
-                let entry = Entry {
+                let entry = HistoryEntry {
                     what: what.ok_or_else(|| A::Error::missing_field("what"))?,
                     when: Some(when.ok_or_else(|| A::Error::missing_field("when"))?),
                     note,
@@ -484,9 +484,9 @@ impl<'de> Deserialize<'de> for ArchivedEntry {
         }
 
         #[derive(Deserialize)]
-        struct Time(#[serde(deserialize_with = "time")] Option<Moment>);
+        struct EntryTime(#[serde(deserialize_with = "time")] Option<Moment>);
 
-        value.deserialize_struct("Entry", &["what", "when"], Members)
+        value.deserialize_struct("Entry", &["what", "when"], EntryVisitor)
     }
 }
 

@@ -77,13 +77,13 @@ pub(crate) fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     }
 }
 
-enum Node {
+enum ArgNode {
     Value(Vec<u8>),
-    Object(Vec<(String, Node)>),
+    Object(Vec<(String, ArgNode)>),
 }
 
 fn put<'k>(
-    object: &mut Vec<(String, Node)>,
+    object: &mut Vec<(String, ArgNode)>,
     mut path: impl Iterator<Item = &'k str>,
     value: Vec<u8>,
 ) -> Result<(), String> {
@@ -97,17 +97,17 @@ fn put<'k>(
         match (path.next(), place) {
             (None, Some(_)) => return Err(format!("`{}` is given twice", key)),
             (None, None) => {
-                object.push((key.to_owned(), Node::Value(value)));
+                object.push((key.to_owned(), ArgNode::Value(value)));
                 return Ok(());
             }
             (Some(below), place) => {
                 let place = place.unwrap_or_else(|| {
-                    object.push((key.to_owned(), Node::Object(Vec::new())));
+                    object.push((key.to_owned(), ArgNode::Object(Vec::new())));
                     object.len() - 1
                 });
                 object = match &mut object[place].1 {
-                    Node::Object(inner) => inner,
-                    Node::Value(_) => {
+                    ArgNode::Object(inner) => inner,
+                    ArgNode::Value(_) => {
                         return Err(format!("`{}` is a value already", key));
                     }
                 };
@@ -117,7 +117,7 @@ fn put<'k>(
     }
 }
 
-fn write(object: &[(String, Node)], into: &mut Vec<u8>) {
+fn write(object: &[(String, ArgNode)], into: &mut Vec<u8>) {
     into.push(b'{');
     for (at, (key, node)) in object.iter().enumerate() {
         if at > 0 {
@@ -126,8 +126,8 @@ fn write(object: &[(String, Node)], into: &mut Vec<u8>) {
         into.extend(quote(key.as_bytes()));
         into.push(b':');
         match node {
-            Node::Value(value) => into.extend(value),
-            Node::Object(inner) => write(inner, into),
+            ArgNode::Value(value) => into.extend(value),
+            ArgNode::Object(inner) => write(inner, into),
         }
     }
     into.push(b'}');

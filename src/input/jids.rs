@@ -57,7 +57,7 @@ fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
     }
 }
 
-/// Returns the jid of an item, if it has one.
+/// The jid of an item, if it has one.
 fn read_item(item: Item) -> Result<Option<Name>, String> {
     match item {
         Item::Line(line) => jid_list::read_line(line),

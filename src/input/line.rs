@@ -12,7 +12,7 @@ use strum::VariantArray;
 use crate::args::coordination::Throttled;
 use crate::args::invalid::Invalid;
 use crate::args::moment;
-use crate::args::moment::When;
+use crate::args::moment::TypedMoment;
 use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
@@ -20,7 +20,7 @@ use crate::core::api::put::Puts;
 use crate::json::object;
 use crate::json::object::{ExactValue, Text, found, text_of};
 use crate::json::quote::array;
-use crate::json::syntax::{Fault, Shape, UnknownMember};
+use crate::json::syntax::{Shape, SyntaxFault, UnknownMember};
 use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
 use crate::name;
 use crate::name::Name;
@@ -47,7 +47,7 @@ pub(crate) struct NewJob<'l> {
     #[serde(deserialize_with = "delay")]
     pub delay: Option<Duration>,
     #[serde(deserialize_with = "moment")]
-    pub at: Option<When>,
+    pub at: Option<TypedMoment>,
     /// A number as it is written, as in `retries`.
     #[serde(deserialize_with = "integer")]
     pub priority: Option<Cow<'l, [u8]>>,
@@ -155,12 +155,12 @@ pub(crate) struct LineFault {
 impl LineFault {
     /// A fault at a byte offset of the line.
     pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
-        Fault::at(line, at, what).into()
+        SyntaxFault::at(line, at, what).into()
     }
 }
 
-impl From<Fault> for LineFault {
-    fn from(fault: Fault) -> LineFault {
+impl From<SyntaxFault> for LineFault {
+    fn from(fault: SyntaxFault) -> LineFault {
         let what = match &fault.unknown {
             Some(unknown) => format!("a job has no member `{}`", unknown.name),
             None => fault.what,
@@ -376,11 +376,11 @@ fn delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::Error
 }
 
 /// A time, or seconds since the epoch as in the core.
-fn moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<When>, D::Error> {
+fn moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<TypedMoment>, D::Error> {
     let seconds = |text: &str| {
         let seconds = text.parse().ok();
         let seconds = seconds.filter(|seconds: &f64| seconds.abs() <= LATEST);
-        let moment = seconds.and_then(Moment::from_seconds).map(When::At);
+        let moment = seconds.and_then(Moment::from_seconds).map(TypedMoment::At);
         moment.ok_or("expects seconds since the epoch")
     };
     typed(value, moment::when, seconds).map(Some)
@@ -501,7 +501,7 @@ mod tests {
             let text = format!("{{\"at\":{text}}}");
             NewJob::read(text.as_bytes(), 0).map(|line| line.at)
         };
-        let at = Moment::from_seconds(1000.5).map(When::At);
+        let at = Moment::from_seconds(1000.5).map(TypedMoment::At);
         assert_eq!(due("1000.5").unwrap(), at);
         assert!(due("\"2026-11-21T06:00:00Z\"").unwrap().is_some());
         let delay = NewJob::read(b"{\"delay\":1.5}", 0).unwrap().delay;

@@ -141,7 +141,7 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
     Ok(Name::from(defaults))
 }
 
-/// Returns a placeholder that the core would not replace and what is wrong with it, if an option with
+/// A placeholder that the core would not replace and what is wrong with it, if an option with
 /// placeholders has one. The core takes it as plain text: all jobs of the queue would share one lane,
 /// lock or throttle.
 fn wrong_placeholder(option: CoordinationOption, value: &[u8]) -> Option<(Name, &'static str)> {
@@ -155,7 +155,7 @@ fn wrong_placeholder(option: CoordinationOption, value: &[u8]) -> Option<(Name, 
     }
 }
 
-/// Returns the first wrong placeholder of a template.
+/// The first wrong placeholder of a template.
 fn wrong_part(template: &[u8]) -> Option<(Name, &'static str)> {
     let mut rest = template;
     while let Some(start) = rest.iter().position(|byte| *byte == b'{') {
@@ -179,7 +179,7 @@ fn wrong_part(template: &[u8]) -> Option<(Name, &'static str)> {
     None
 }
 
-/// Returns the error for an option that queues have no default for.
+/// The error for an option that queues have no default for.
 fn unknown_default(name: &Name) -> Error {
     let others = ["retries", "priority", "order"].map(Name::from);
     let known = CoordinationOption::VARIANTS.iter();
@@ -192,7 +192,7 @@ fn unknown_default(name: &Name) -> Error {
     }
 }
 
-/// Returns the error for an unknown option.
+/// The error for an unknown option.
 fn unknown_option(key: &Name) -> Error {
     let names: Vec<Name> = SETTINGS.iter().map(|setting| setting.key.into()).collect();
     for option in ["heartbeat", "max-concurrency"] {
@@ -208,7 +208,7 @@ fn unknown_option(key: &Name) -> Error {
     Error::unknown("option", key, &names)
 }
 
-/// Returns whether the name is unknown and resembles a known one.
+/// Whether the name is unknown and resembles a known one.
 pub(crate) fn is_misspelled(key: &Name) -> bool {
     known(key).is_none() && unknown_option(key).hint_text().is_some()
 }

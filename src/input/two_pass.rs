@@ -120,7 +120,7 @@ impl TwoPassFile {
         })
     }
 
-    /// Returns the name of the file for messages.
+    /// The name of the file for messages.
     pub(crate) fn what(&self) -> &str {
         &self.what
     }
@@ -151,7 +151,7 @@ impl TwoPassFile {
         Ok(())
     }
 
-    /// Returns the lines for a further pass.
+    /// The lines for a further pass.
     pub(crate) fn lines(&self) -> LineReader<impl Read + use<'_>> {
         let part = FileRange {
             file: &self.file,
@@ -208,7 +208,7 @@ impl TwoPassFile {
         }
     }
 
-    /// Returns the error for a file that was changed.
+    /// The error for a file that was changed.
     pub(crate) fn changed(&self) -> Error {
         Error::new(
             Kind::File,

@@ -33,7 +33,7 @@ impl Json {
         Some(Json(text.into_owned()))
     }
 
-    /// Returns the elements of an array; the core writes an empty one as `{}`.
+    /// The elements of an array; the core writes an empty one as `{}`.
     pub fn array(&self) -> Option<Vec<Json>> {
         if let Some(members) = self.object() {
             return members.is_empty().then(Vec::new);
@@ -42,7 +42,7 @@ impl Json {
         Some(items.into_iter().map(Json::from).collect())
     }
 
-    /// Returns the members of an object, in their order.
+    /// The members of an object, in their order.
     pub fn object(&self) -> Option<Vec<(Name, Json)>> {
         let Members(members) = serde_json::from_str(&self.0).ok()?;
         Some(
@@ -53,13 +53,13 @@ impl Json {
         )
     }
 
-    /// Returns a string, byte for byte.
+    /// A string, byte for byte.
     pub fn text(&self) -> Option<Name> {
         let text: String = serde_json::from_str(&self.0).ok()?;
         Some(Name::from_lossless_text(&text))
     }
 
-    /// Returns a list of strings, as tags are stored.
+    /// A list of strings, as tags are stored.
     pub fn names(&self) -> Option<Vec<Name>> {
         self.array()?.iter().map(Json::text).collect()
     }
@@ -68,7 +68,7 @@ impl Json {
         serde_json::from_str(&self.0).ok()
     }
 
-    /// Returns the text on one line, for people.
+    /// The text on one line, for people.
     pub fn to_name(&self) -> Name {
         Name::from_lossless_text(&compact(&self.0))
     }
@@ -159,12 +159,12 @@ impl<'de> Visitor<'de> for InOrder<'_, 'de> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Data {
     bytes: Vec<u8>,
-    form: Form,
+    form: DataForm,
 }
 
 /// How a document writes the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Form {
+enum DataForm {
     /// The value on one line.
     #[default]
     Line,
@@ -179,21 +179,25 @@ impl Data {
         &self.bytes
     }
 
-    /// Returns the data in a form that preserves each byte in a document. `plain` decides whether a
+    /// The data in a form that preserves each byte in a document. `plain` decides whether a
     /// document holds a text unchanged.
     pub fn exactly(self, plain: impl Fn(&str) -> bool) -> Data {
         let text = std::str::from_utf8(&self.bytes);
         let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && plain(text));
-        let form = if unchanged { Form::Whole } else { Form::Both };
+        let form = if unchanged {
+            DataForm::Whole
+        } else {
+            DataForm::Both
+        };
         Data { form, ..self }
     }
 
-    /// Returns the JSON value; `None` if the stored bytes are not JSON.
+    /// The JSON value; `None` if the stored bytes are not JSON.
     fn json(&self) -> Option<Box<RawValue>> {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
-            Form::Whole => text.to_owned(),
-            Form::Line | Form::Both => compact(text),
+            DataForm::Whole => text.to_owned(),
+            DataForm::Line | DataForm::Both => compact(text),
         };
         RawValue::from_string(text).ok()
     }
@@ -201,7 +205,7 @@ impl Data {
 
 impl From<Vec<u8>> for Data {
     fn from(bytes: Vec<u8>) -> Data {
-        let form = Form::default();
+        let form = DataForm::default();
         Data { bytes, form }
     }
 }
@@ -214,7 +218,7 @@ impl Serialize for Data {
         let mut fields = serializer.serialize_map(None)?;
         let json = self.json();
         fields.serialize_entry("data", &json)?;
-        if json.is_none() || self.form == Form::Both {
+        if json.is_none() || self.form == DataForm::Both {
             fields.serialize_entry("data_bytes", &STANDARD.encode(&self.bytes))?;
         }
         fields.end()
@@ -236,7 +240,7 @@ impl Number {
             .map(Number)
     }
 
-    /// Returns the largest whole number that is not greater.
+    /// The largest whole number that is not greater.
     pub fn floor(self) -> i64 {
         self.0.floor() as i64
     }

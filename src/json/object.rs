@@ -13,17 +13,17 @@ use serde::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
 use super::Members;
-use super::syntax::{Fault, Shape, UnknownMember, refuse_beyond_grammar};
+use super::syntax::{Shape, SyntaxFault, UnknownMember, refuse_beyond_grammar};
 use crate::text::{Harmless, cut};
 
 /// Reads an object that people write.
-pub(crate) fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Fault> {
-    Object::parse(text, Form::Exact)?.read()
+pub(crate) fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
+    Object::parse(text, Reading::Exact)?.read()
 }
 
 /// How members are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum Reading {
     /// As they are.
     Exact,
     /// `null` counts as missing, and `NAME_bytes` has the exact bytes of the texts of `NAME`, in base64.
@@ -35,18 +35,18 @@ pub(crate) enum Form {
 pub(crate) struct Object<'t> {
     text: &'t [u8],
     members: Vec<(Cow<'t, str>, &'t RawValue)>,
-    form: Form,
+    form: Reading,
 }
 
 impl<'t> Object<'t> {
     /// Parses a text that is an object.
-    pub(crate) fn parse(text: &'t [u8], form: Form) -> Result<Object<'t>, Fault> {
+    pub(crate) fn parse(text: &'t [u8], form: Reading) -> Result<Object<'t>, SyntaxFault> {
         let start = text.len() - text.trim_ascii_start().len();
         match text.get(start) {
             Some(b'{') => {}
-            Some(_) => return Err(Fault::found(text, start, "expected an object, not")),
+            Some(_) => return Err(SyntaxFault::found(text, start, "expected an object, not")),
             None => {
-                return Err(Fault::at(
+                return Err(SyntaxFault::at(
                     text,
                     start,
                     "it is empty, an object was expected",
@@ -54,7 +54,7 @@ impl<'t> Object<'t> {
             }
         }
         let Members(members) =
-            serde_json::from_slice(text).map_err(|error| Fault::syntax(text, &error))?;
+            serde_json::from_slice(text).map_err(|error| SyntaxFault::syntax(text, &error))?;
         refuse_beyond_grammar(text)?;
         let object = Object {
             text,
@@ -68,7 +68,7 @@ impl<'t> Object<'t> {
     }
 
     /// Parses the members before the first fault.
-    pub(crate) fn parse_start(text: &'t [u8], form: Form) -> Object<'t> {
+    pub(crate) fn parse_start(text: &'t [u8], form: Reading) -> Object<'t> {
         let mut members = Vec::new();
         _ = Members::read_start(text, &mut members);
         Object {
@@ -92,7 +92,7 @@ impl<'t> Object<'t> {
     fn refuse_duplicates(&self) -> Result<(), Wrong> {
         for (at, (key, raw)) in self.members.iter().enumerate() {
             if self.members[..at].iter().any(|(known, _)| known == key) {
-                let wrong = Wrong::new(Reason::Twice(shown(key)));
+                let wrong = Wrong::new(WrongReason::Twice(shown(key)));
                 return Err(wrong.at(address_of_key((key, raw))));
             }
         }
@@ -100,7 +100,7 @@ impl<'t> Object<'t> {
     }
 
     /// Reads one member; `None` if it is missing or `null`.
-    pub(crate) fn member<T: Deserialize<'t>>(&self, name: &str) -> Result<Option<T>, Fault> {
+    pub(crate) fn member<T: Deserialize<'t>>(&self, name: &str) -> Result<Option<T>, SyntaxFault> {
         let find = |name: &str| self.members.iter().find(|(key, _)| key == name);
         let twin = format!("{name}{TWIN}");
         let twin = find(&twin).filter(|(_, raw)| raw.get() != "null" && self.is_document());
@@ -117,22 +117,25 @@ impl<'t> Object<'t> {
     }
 
     /// Reads one member that must not be missing.
-    pub(crate) fn required<T: Deserialize<'t>>(&self, name: &'static str) -> Result<T, Fault> {
+    pub(crate) fn required<T: Deserialize<'t>>(
+        &self,
+        name: &'static str,
+    ) -> Result<T, SyntaxFault> {
         let missing = || Wrong::missing_field(name).fault(self.text);
         self.member(name)?.ok_or_else(missing)
     }
 
     /// Reads all members.
-    pub(crate) fn read<T: Deserialize<'t>>(&self) -> Result<T, Fault> {
+    pub(crate) fn read<T: Deserialize<'t>>(&self) -> Result<T, SyntaxFault> {
         T::deserialize(self).map_err(|wrong| wrong.fault(self.text))
     }
 
     /// The error for a member that is wrong.
-    pub(crate) fn wrong(&self, name: &str, what: &str) -> Fault {
+    pub(crate) fn wrong(&self, name: &str, what: &str) -> SyntaxFault {
         let column = column(self.text, name);
-        Fault {
+        SyntaxFault {
             column,
-            ..Fault::at(self.text, 0, format!("`{name}` {what}"))
+            ..SyntaxFault::at(self.text, 0, format!("`{name}` {what}"))
         }
     }
 
@@ -142,7 +145,7 @@ impl<'t> Object<'t> {
     }
 
     fn is_document(&self) -> bool {
-        self.form == Form::Document
+        self.form == Reading::Document
     }
 }
 
@@ -153,11 +156,11 @@ const TWIN: &str = "_bytes";
 
 /// The column of a member's value, or of the object if the member is missing.
 pub(crate) fn column(text: &[u8], name: &str) -> usize {
-    let object = Object::parse(text, Form::Exact);
+    let object = Object::parse(text, Reading::Exact);
     let object = object.as_ref().map(|object| object.members()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
     let at = value.and_then(|(_, raw)| offset_of(text, raw.get().as_bytes()));
-    Fault::at(text, at.unwrap_or(0), "").column
+    SyntaxFault::at(text, at.unwrap_or(0), "").column
 }
 
 /// The offset of a part that was borrowed from a text.
@@ -181,11 +184,11 @@ pub(crate) struct Wrong {
     address: Option<usize>,
     /// The members that lead to what is wrong: `failure.group`, `tags[1]`.
     path: String,
-    reason: Reason,
+    reason: WrongReason,
 }
 
 #[derive(Debug)]
-enum Reason {
+enum WrongReason {
     /// The end of a sentence about the value.
     Value(String),
     Missing,
@@ -195,7 +198,7 @@ enum Reason {
 }
 
 impl Wrong {
-    fn new(reason: Reason) -> Wrong {
+    fn new(reason: WrongReason) -> Wrong {
         Wrong {
             address: None,
             path: String::new(),
@@ -219,13 +222,13 @@ impl Wrong {
         self.at(value.get().as_ptr().addr())
     }
 
-    fn fault(self, text: &[u8]) -> Fault {
+    fn fault(self, text: &[u8]) -> SyntaxFault {
         let start = text.as_ptr().addr();
         let at = self
             .address
             .map_or(0, |address| address.saturating_sub(start));
-        let mut fault = Fault::at(text, at, self.to_string());
-        if let Reason::Unknown(known) = self.reason {
+        let mut fault = SyntaxFault::at(text, at, self.to_string());
+        if let WrongReason::Unknown(known) = self.reason {
             let name = self.path;
             fault.unknown = Some(UnknownMember { name, known });
         }
@@ -237,11 +240,11 @@ impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = &self.path;
         match &self.reason {
-            Reason::Value(what) if path.is_empty() => write!(f, "it {what}"),
-            Reason::Value(what) => write!(f, "`{path}` {what}"),
-            Reason::Missing => write!(f, "there is no `{path}` in it"),
-            Reason::Unknown(_) => write!(f, "no member is called `{path}`"),
-            Reason::Twice(name) => write!(f, "`{name}` stands here twice"),
+            WrongReason::Value(what) if path.is_empty() => write!(f, "it {what}"),
+            WrongReason::Value(what) => write!(f, "`{path}` {what}"),
+            WrongReason::Missing => write!(f, "there is no `{path}` in it"),
+            WrongReason::Unknown(_) => write!(f, "no member is called `{path}`"),
+            WrongReason::Twice(name) => write!(f, "`{name}` stands here twice"),
         }
     }
 }
@@ -250,7 +253,7 @@ impl std::error::Error for Wrong {}
 
 impl de::Error for Wrong {
     fn custom<T: fmt::Display>(what: T) -> Wrong {
-        Wrong::new(Reason::Value(what.to_string()))
+        Wrong::new(WrongReason::Value(what.to_string()))
     }
 
     fn invalid_type(found: Unexpected, expected: &dyn Expected) -> Wrong {
@@ -279,14 +282,14 @@ impl de::Error for Wrong {
     fn unknown_field(name: &str, known: &'static [&'static str]) -> Wrong {
         Wrong {
             path: shown(name),
-            ..Wrong::new(Reason::Unknown(known))
+            ..Wrong::new(WrongReason::Unknown(known))
         }
     }
 
     fn missing_field(name: &'static str) -> Wrong {
         Wrong {
             path: name.to_owned(),
-            ..Wrong::new(Reason::Missing)
+            ..Wrong::new(WrongReason::Missing)
         }
     }
 }
@@ -319,9 +322,9 @@ pub(crate) struct Text<'t>(pub Cow<'t, str>);
 
 impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'t>, D::Error> {
-        struct Borrowed;
+        struct TextVisitor;
 
-        impl<'de> Visitor<'de> for Borrowed {
+        impl<'de> Visitor<'de> for TextVisitor {
             type Value = Text<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -337,7 +340,7 @@ impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
             }
         }
 
-        deserializer.deserialize_str(Borrowed)
+        deserializer.deserialize_str(TextVisitor)
     }
 }
 
@@ -351,9 +354,9 @@ impl ExactValue<'_> {
 
 impl<'de: 't, 't> Deserialize<'de> for ExactValue<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExactValue<'t>, D::Error> {
-        struct Bytes;
+        struct ExactVisitor;
 
-        impl<'de> Visitor<'de> for Bytes {
+        impl<'de> Visitor<'de> for ExactVisitor {
             type Value = ExactValue<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -369,7 +372,7 @@ impl<'de: 't, 't> Deserialize<'de> for ExactValue<'t> {
             }
         }
 
-        deserializer.deserialize_newtype_struct(ExactValue::NAME, Bytes)
+        deserializer.deserialize_newtype_struct(ExactValue::NAME, ExactVisitor)
     }
 }
 
@@ -472,7 +475,7 @@ impl<'t> de::MapAccess<'t> for MemberAccess<'t> {
 #[derive(Clone, Copy)]
 struct Value<'t> {
     raw: &'t RawValue,
-    form: Form,
+    form: Reading,
     /// Whether its texts are read as base64.
     is_base64: bool,
 }
@@ -505,7 +508,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if self.raw.get() == "null" && self.form == Form::Document {
+        if self.raw.get() == "null" && self.form == Reading::Document {
             visitor.visit_none()
         } else {
             visitor.visit_some(self)

@@ -31,15 +31,20 @@ impl Path {
         }
     }
 
-    /// Returns the path within a member of the root, with dots; `None` if it leads elsewhere.
-    pub(crate) fn below(&self, member: &str) -> Option<String> {
+    /// The path of a member of the root.
+    pub(crate) fn member(name: &str) -> Path {
+        Path(vec![name.to_owned()])
+    }
+
+    /// The path within a member of the root; `None` if it leads elsewhere.
+    pub(crate) fn below(&self, member: &str) -> Option<Path> {
         match self.0.split_first() {
-            Some((first, rest)) if first == member && !rest.is_empty() => Some(rest.join(".")),
+            Some((first, rest)) if first == member && !rest.is_empty() => Some(Path(rest.to_vec())),
             _ => None,
         }
     }
 
-    /// Returns the value at this path; `None` if there is none, or if the text is not JSON up to
+    /// The value at this path; `None` if there is none, or if the text is not JSON up to
     /// there. If two members have the same name, the last one counts.
     pub(crate) fn find<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
@@ -90,7 +95,7 @@ fn unescape(step: &str) -> Result<String, &'static str> {
     Ok(text)
 }
 
-/// Returns the index in a list that a step stands for.
+/// The index in a list that a step stands for.
 fn index(step: &str) -> Option<usize> {
     let plain = step == "0" || !step.starts_with(['0', '+']);
     step.parse().ok().filter(|_| plain)

@@ -1,6 +1,6 @@
 //! Names and texts as JSON for the core, byte for byte.
 
-/// Returns `text` as a JSON string. Bytes that are not UTF-8 stay as they are; the core's decoder
+/// `text` as a JSON string. Bytes that are not UTF-8 stay as they are; the core's decoder
 /// preserves them.
 pub(crate) fn quote(text: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(text.len() + 2);
@@ -16,7 +16,7 @@ pub(crate) fn quote(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// Returns `text` as a JSON string exactly as the core's encoder writes it.
+/// `text` as a JSON string exactly as the core's encoder writes it.
 pub(crate) fn encoded(text: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(text.len() + 2);
     quoted.push(b'"');
@@ -36,7 +36,7 @@ pub(crate) fn encoded(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// Returns the texts as a JSON array of strings.
+/// The texts as a JSON array of strings.
 pub(crate) fn array<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut array = vec![b'['];
     for text in texts {

@@ -16,7 +16,7 @@ pub(crate) const DEEPEST: usize = 1000;
 /// The position at which a text stops being JSON, or what is expected of it, and why. Lines and columns
 /// start at 1; a column is a character, not a byte.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct SyntaxFault {
     pub line: usize,
     pub column: usize,
     pub what: String,
@@ -31,14 +31,14 @@ pub(crate) struct UnknownMember {
     pub known: &'static [&'static str],
 }
 
-impl Fault {
+impl SyntaxFault {
     /// A fault at this offset.
-    pub(crate) fn at(text: &[u8], offset: usize, what: impl Into<String>) -> Fault {
+    pub(crate) fn at(text: &[u8], offset: usize, what: impl Into<String>) -> SyntaxFault {
         let before = &text[..offset.min(text.len())];
         let newline = before.iter().rposition(|&byte| byte == b'\n');
         let on_line = &before[newline.map_or(0, |newline| newline + 1)..];
         let is_start = |byte: &&u8| **byte & 0xc0 != 0x80;
-        Fault {
+        SyntaxFault {
             line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
             column: on_line.iter().filter(is_start).count() + 1,
             what: what.into(),
@@ -47,36 +47,36 @@ impl Fault {
     }
 
     /// Why `serde_json` refuses a text, with the character there.
-    pub(super) fn syntax(text: &[u8], error: &serde_json::Error) -> Fault {
+    pub(super) fn syntax(text: &[u8], error: &serde_json::Error) -> SyntaxFault {
         if let Err(error) = std::str::from_utf8(text) {
             let at = error.valid_up_to();
-            return Fault::at(text, at, format!("byte 0x{:02x} is not UTF-8", text[at]));
+            return SyntaxFault::at(text, at, format!("byte 0x{:02x} is not UTF-8", text[at]));
         }
         if text.trim_ascii().is_empty() {
-            return Fault::at(text, 0, "it is empty, a value was expected");
+            return SyntaxFault::at(text, 0, "it is empty, a value was expected");
         }
         let at = offset(text, error.line(), error.column());
         let place = format!(" at line {} column {}", error.line(), error.column());
         let why = error.to_string();
         let why = why.strip_suffix(&place).unwrap_or(&why);
         if error.classify() == Category::Eof {
-            return Fault::at(text, text.len(), why);
+            return SyntaxFault::at(text, text.len(), why);
         }
-        Fault::found(text, at, &format!("{why} at"))
+        SyntaxFault::found(text, at, &format!("{why} at"))
     }
 
     /// A fault at this offset, whose text ends in the word or the character there.
-    pub(super) fn found(text: &[u8], offset: usize, what: &str) -> Fault {
+    pub(super) fn found(text: &[u8], offset: usize, what: &str) -> SyntaxFault {
         let rest = String::from_utf8_lossy(&text[offset..text.len().min(offset + 80)]);
         let word = rest.chars().take_while(char::is_ascii_alphanumeric).count();
         let found: String = rest.chars().take(word.clamp(1, 20)).collect();
-        Fault::at(text, offset, format!("{what} `{}`", Harmless(found)))
+        SyntaxFault::at(text, offset, format!("{what} `{}`", Harmless(found)))
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SyntaxFault {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Fault {
+        let SyntaxFault {
             line, column, what, ..
         } = self;
         write!(f, "line {line}, column {column}: {what}")
@@ -127,21 +127,29 @@ impl Shape {
     }
 }
 
-/// Returns the type of the value, or where and why the text is not JSON.
-pub(crate) fn check(text: &[u8]) -> Result<Shape, Fault> {
+/// The type of the value, or where and why the text is not JSON.
+pub(crate) fn check(text: &[u8]) -> Result<Shape, SyntaxFault> {
     match serde_json::from_slice::<&RawValue>(text) {
         Ok(_) => refuse_beyond_grammar(text).map(|()| Shape::of(text)),
-        Err(error) => Err(Fault::syntax(text, &error)),
+        Err(error) => Err(SyntaxFault::syntax(text, &error)),
     }
 }
 
 /// Refuses what the grammar allows and the core does not: deep nesting, and halves of surrogate pairs.
-pub(super) fn refuse_beyond_grammar(json: &[u8]) -> Result<(), Fault> {
+pub(super) fn refuse_beyond_grammar(json: &[u8]) -> Result<(), SyntaxFault> {
     if let Some(at) = nested_deeper(json, DEEPEST) {
-        return Err(Fault::at(json, at, format!("nested deeper than {DEEPEST}")));
+        return Err(SyntaxFault::at(
+            json,
+            at,
+            format!("nested deeper than {DEEPEST}"),
+        ));
     }
     match lone_surrogate(json) {
-        Some(at) => Err(Fault::at(json, at, "half of a surrogate pair stands alone")),
+        Some(at) => Err(SyntaxFault::at(
+            json,
+            at,
+            "half of a surrogate pair stands alone",
+        )),
         None => Ok(()),
     }
 }

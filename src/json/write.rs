@@ -49,11 +49,11 @@ struct DocumentFormatter<F> {
     is_harmless: bool,
     in_key: bool,
     /// The field that is written in each open object, innermost last.
-    fields: Vec<Field>,
+    fields: Vec<OpenField>,
 }
 
 #[derive(Default)]
-struct Field {
+struct OpenField {
     key: String,
     is_list: bool,
     /// The value if it is a name, or the strings of the list.
@@ -95,7 +95,7 @@ impl<F: Formatter> DocumentFormatter<F> {
     }
 
     /// Writes the field with the bytes of the names.
-    fn write_bytes<W: ?Sized + Write>(&mut self, w: &mut W, field: &Field) -> io::Result<()> {
+    fn write_bytes<W: ?Sized + Write>(&mut self, w: &mut W, field: &OpenField) -> io::Result<()> {
         self.inner.begin_object_key(w, false)?;
         serde_json::to_writer(&mut *w, &format!("{}_bytes", field.key))?;
         self.inner.end_object_key(w)?;
@@ -198,7 +198,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.fields.push(Field::default());
+        self.fields.push(OpenField::default());
         self.inner.begin_object(w)
     }
 

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::view::document::Document;
-use crate::view::{Page, View};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
 
 /// The job, with its new state and queue.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -31,10 +31,10 @@ pub(crate) struct Lock {
 }
 
 impl View for Complete {
-    const DOCUMENT: Document =
-        Document::new::<Complete>("complete", "A job that was completed or advanced: complete");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Complete>("complete", "A job that was completed or advanced: complete");
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         format!("{}\n", self.state)
     }
 
@@ -44,9 +44,10 @@ impl View for Complete {
 }
 
 impl View for Lock {
-    const DOCUMENT: Document = Document::new::<Lock>("lock", "A lock that was extended: heartbeat");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Lock>("lock", "A lock that was extended: heartbeat");
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         let expires = self.expires.rfc3339();
         format!("{}\n", expires.unwrap_or_else(|| self.expires.to_string()))
     }

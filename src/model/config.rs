@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::name::Name;
 use crate::text;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, NONE};
 
@@ -207,7 +207,7 @@ pub(crate) struct KnownOption {
     pub queue: Option<Name>,
 }
 
-/// Returns the known option of this name.
+/// The known option of this name.
 pub(crate) fn known(key: &Name) -> Option<KnownOption> {
     if let Some(setting) = SETTINGS
         .iter()
@@ -242,7 +242,7 @@ pub(crate) struct OptionChange {
 }
 
 impl OptionChange {
-    /// Returns the changes, by name, from the current options to the wanted ones. Options that are
+    /// The changes, by name, from the current options to the wanted ones. Options that are
     /// not among the wanted ones stay, unless `clear` is given.
     pub(crate) fn all(
         items: &[ConfigOption],
@@ -278,8 +278,8 @@ impl OptionChange {
 }
 
 impl Row for ConfigOption {
-    const LIST: Document =
-        Document::list::<ConfigOption>("config", "Options: config list, config get");
+    const LIST: DocumentKind =
+        DocumentKind::list::<ConfigOption>("config", "Options: config list, config get");
 
     const COLUMNS: &'static [Column<ConfigOption>] = &[
         Column::name("KEY", |option| &option.key),
@@ -298,7 +298,7 @@ impl Row for ConfigOption {
 }
 
 impl ConfigOption {
-    /// Returns the meaning of the option, with its queue, and that of its value. What a narrow terminal
+    /// The meaning of the option, with its queue, and that of its value. What a narrow terminal
     /// must not cut comes first.
     fn meaning(&self) -> String {
         let Some(known) = known(&self.key) else {
@@ -334,7 +334,7 @@ impl ConfigOption {
 }
 
 impl OptionChange {
-    /// Returns the line of this change in a diff: `+` is added, `~` changed, `-` removed.
+    /// The line of this change in a diff: `+` is added, `~` changed, `-` removed.
     pub(crate) fn line(&self) -> String {
         let key = &self.key;
         match (&self.before, &self.after) {
@@ -345,7 +345,7 @@ impl OptionChange {
         }
     }
 
-    /// Returns how many changes there are of each kind: `3 options (1 added, 2 removed)`.
+    /// How many changes there are of each kind: `3 options (1 added, 2 removed)`.
     pub(crate) fn count(changes: &[OptionChange]) -> String {
         let counted = |word: &str, before: bool, after: bool| {
             let is_such = |change: &&OptionChange| {

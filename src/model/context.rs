@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::List;
-use crate::view::detail::Detail;
-use crate::view::document::Document;
+use crate::view::detail::DetailLines;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
-use crate::view::{Lines, Page, View};
+use crate::view::{Lines, RenderOptions, View};
 
 /// A context: named settings of the config file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Returns the protections that are on: `protected, read-only`.
+    /// The protections that are on: `protected, read-only`.
     pub(crate) fn flags(&self) -> String {
         let flags = [(self.protected, "protected"), (self.read_only, "read-only")];
         let set = flags.into_iter().filter(|(set, _)| *set);
@@ -87,7 +87,7 @@ const VALIDATED: &[Column<Context>] = &[
 ];
 
 impl Row for Context {
-    const LIST: Document = Document::list::<Context>(
+    const LIST: DocumentKind = DocumentKind::list::<Context>(
         "contexts",
         "Contexts: context list, context show, context validate",
     );
@@ -101,11 +101,11 @@ impl Row for Context {
 }
 
 impl View for ContextsInFull {
-    const DOCUMENT: Document = Context::LIST;
+    const DOCUMENT: DocumentKind = Context::LIST;
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let texts = self.0.items.iter().map(|context| {
-            let mut detail = Detail::new(page);
+            let mut detail = DetailLines::new(page);
             detail.line("name", &context.name);
             detail.maybe("redis", context.redis.as_ref());
             detail.maybe("prefix", context.prefix.as_ref());
@@ -137,13 +137,13 @@ impl View for ContextsInFull {
 }
 
 impl View for ValidatedContexts {
-    const DOCUMENT: Document = Context::LIST;
+    const DOCUMENT: DocumentKind = Context::LIST;
 
     fn headings() -> Vec<Heading> {
         headings(VALIDATED)
     }
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         Table::new(VALIDATED, &self.0.items, page).draw(page)
     }
 

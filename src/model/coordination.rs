@@ -42,12 +42,12 @@ pub enum CoordinationOption {
 }
 
 impl CoordinationOption {
-    /// Returns the option of this name.
+    /// The option of this name.
     pub fn named(name: &[u8]) -> Option<CoordinationOption> {
         std::str::from_utf8(name).ok()?.parse().ok()
     }
 
-    /// Returns the option, and its value if a certain one is meant, without which this one has no
+    /// The option, and its value if a certain one is meant, without which this one has no
     /// meaning.
     const fn needs(self) -> Option<Need> {
         match self {
@@ -58,7 +58,7 @@ impl CoordinationOption {
         }
     }
 
-    /// Returns a text that was typed as the core takes it: a duration has a unit.
+    /// A text that was typed as the core takes it: a duration has a unit.
     pub fn typed<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
         if self == CoordinationOption::Ttl {
             let text = std::str::from_utf8(text).unwrap_or_default();
@@ -67,7 +67,7 @@ impl CoordinationOption {
         self.checked(text)
     }
 
-    /// Returns the value as the core takes it. A duration may be a number of seconds.
+    /// The value as the core takes it. A duration may be a number of seconds.
     pub fn checked<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
         use WrongValue::{Because, Expects};
         let text = std::str::from_utf8(value).unwrap_or_default();
@@ -224,7 +224,7 @@ fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
 /// Why an id is refused that would name the list of another throttle.
 const RESERVED: &str = "has an id that ends in `-locks` or `-pending`, which is reserved";
 
-/// Returns a back-off policy with its durations in seconds.
+/// A back-off policy with its durations in seconds.
 fn policy(text: &str) -> Option<String> {
     let mut parts = text.split(':');
     let name = parts.next()?;
@@ -277,7 +277,7 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// Returns the options of a JSON object, as the core stores those of a recurring job. A value that
+    /// The options of a JSON object, as the core stores those of a recurring job. A value that
     /// cannot be read is left out.
     pub fn read(object: &Json) -> Coordination<'static> {
         let mut options = Coordination::default();
@@ -308,7 +308,7 @@ impl<'t> Coordination<'t> {
         self.values.is_empty()
     }
 
-    /// Returns the given options as pairs of the core's names and values.
+    /// The given options as pairs of the core's names and values.
     pub fn words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
         let given = self.values.iter();
         given.map(|(option, value)| (option.into_str(), &**value))
@@ -323,7 +323,7 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// Returns the first option without the one that it needs.
+    /// The first option without the one that it needs.
     pub fn unmet(&self) -> Option<(CoordinationOption, Need)> {
         // An empty key takes the job out of its lane.
         let has_key = self

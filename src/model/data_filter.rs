@@ -82,7 +82,7 @@ impl DataFilter {
         Ok(DataFilter { path, condition })
     }
 
-    /// Returns the filter that may be meant if the value holds `*` or `?`, which only a glob gives a meaning.
+    /// The filter that may be meant if the value holds `*` or `?`, which only a glob gives a meaning.
     pub(crate) fn as_pattern(&self) -> Option<Name> {
         match &self.condition {
             Condition::Equals(Value::Text(text)) if text.contains(['*', '?']) => {
@@ -95,16 +95,19 @@ impl DataFilter {
         }
     }
 
-    /// Returns the rest of its path if the path begins with `data`, as those of `get --field` do.
-    pub(crate) fn path_inside_data(&self) -> Option<String> {
-        self.path.below("data")
+    /// Its path, and the rest behind `data` if it begins so, as those of `get --field` do. Data without
+    /// a member `data` are compared by the rest.
+    pub(crate) fn path_below_data(&self) -> Option<(&Path, Path)> {
+        Some((&self.path, self.path.below("data")?))
     }
 
-    /// Returns whether the data of a job match.
+    /// Whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
-        let found = self.path.find(&text);
-        found.is_some_and(|found| match &self.condition {
+        let below = self.path_below_data();
+        let below = below.filter(|_| Path::member("data").find(&text).is_none());
+        let path = below.as_ref().map_or(&self.path, |(_, below)| below);
+        path.find(&text).is_some_and(|found| match &self.condition {
             Condition::Equals(value) => value.equals(found),
             Condition::Matches { regex, negated } => {
                 let scalar = scalar_text(found);
@@ -114,7 +117,7 @@ impl DataFilter {
     }
 }
 
-/// Returns the characters of a string, or the stored text of another scalar.
+/// The characters of a string, or the stored text of another scalar.
 fn scalar_text(stored: &RawValue) -> Option<Name> {
     match stored.get().as_bytes().first()? {
         b'[' | b'{' => None,
@@ -163,7 +166,7 @@ impl Value {
         })
     }
 
-    /// Returns whether a stored value equals this one. A value of another type is not read.
+    /// Whether a stored value equals this one. A value of another type is not read.
     fn equals(&self, stored: &RawValue) -> bool {
         let same_type = match stored.get().as_bytes().first() {
             Some(b'n') => matches!(self, Value::Null),

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::json::Json;
 use crate::name::Name;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 /// The defaults of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub(crate) struct QueueDefaults {
 }
 
 impl Row for QueueDefaults {
-    const LIST: Document = Document::list::<QueueDefaults>(
+    const LIST: DocumentKind = DocumentKind::list::<QueueDefaults>(
         "defaults-list",
         "The defaults of all queues: defaults list",
     );
@@ -38,12 +38,12 @@ impl Row for QueueDefaults {
 }
 
 impl View for QueueDefaults {
-    const DOCUMENT: Document = Document::new::<QueueDefaults>(
+    const DOCUMENT: DocumentKind = DocumentKind::new::<QueueDefaults>(
         "defaults",
         "The options for puts into a queue that do not give them: defaults",
     );
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         match &self.defaults {
             Some(defaults) => format!("{}\n", defaults.to_name()),
             None => String::new(),

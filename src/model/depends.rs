@@ -4,9 +4,9 @@ use super::job::text::join_parts;
 use super::job::{Dependencies, Neighbor, State};
 use crate::name::Name;
 use crate::text;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, NONE, Table};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 const NEIGHBORS: &[Column<Neighbor>] = &[
     Column::name("JID", |other| &other.jid),
@@ -18,12 +18,12 @@ const NEIGHBORS: &[Column<Neighbor>] = &[
 ];
 
 impl View for Dependencies {
-    const DOCUMENT: Document = Document::new::<Dependencies>(
+    const DOCUMENT: DocumentKind = DocumentKind::new::<Dependencies>(
         "dependencies",
         "A job's dependencies and dependents: depends",
     );
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         if !page.terminal {
             return self.piped();
         }
@@ -50,7 +50,7 @@ impl View for Dependencies {
 }
 
 impl Dependencies {
-    /// Returns one line for each edge: its direction, then the job at its other end.
+    /// One line for each edge: its direction, then the job at its other end.
     fn piped(&self) -> String {
         let mut lines = String::new();
         for (direction, others) in [
@@ -77,8 +77,8 @@ impl Neighbor {
         self.state.as_ref().map_or("missing", State::into_str)
     }
 
-    /// Returns the detail that matters in its state.
-    fn detail(&self, page: &Page) -> String {
+    /// The detail that matters in its state.
+    fn detail(&self, page: &RenderOptions) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job
@@ -97,8 +97,8 @@ impl Neighbor {
     }
 }
 
-/// Returns a table of the jobs at the other ends of edges, below the line that it continues.
-fn neighbors(others: &[Neighbor], page: &Page) -> String {
+/// A table of the jobs at the other ends of edges, below the line that it continues.
+fn neighbors(others: &[Neighbor], page: &RenderOptions) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();
     }

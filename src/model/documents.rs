@@ -10,10 +10,10 @@ use super::done::Done;
 use super::explain::{Explanation, Explanations};
 use super::export;
 use super::failure::FailureGroup;
-use super::job::{Counts, Dependencies, Job};
+use super::job::{Dependencies, Job, StateCounts};
 use super::lag::Lag;
 use super::length::Length;
-use super::list::Jobs;
+use super::list::JobList;
 use super::local::Status;
 use super::overview::Overview;
 use super::put::Put;
@@ -28,17 +28,17 @@ use super::work_event::WorkEvent;
 use super::worker::{Worker, WorkerJobs};
 use crate::error::ErrorDocument;
 use crate::view::View;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 37] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
     ConfigOption::LIST,
     Context::LIST,
-    Counts::DOCUMENT,
+    StateCounts::DOCUMENT,
     QueueDefaults::DOCUMENT,
     QueueDefaults::LIST,
     Dependencies::DOCUMENT,
@@ -49,7 +49,7 @@ pub(crate) const DOCUMENTS: [Document; 37] = [
     export::HEAD,
     FailureGroup::LIST,
     Job::DOCUMENT,
-    Jobs::DOCUMENT,
+    JobList::DOCUMENT,
     Lag::LIST,
     Length::DOCUMENT,
     export::LIMIT,
@@ -73,14 +73,14 @@ pub(crate) const DOCUMENTS: [Document; 37] = [
 ];
 
 /// The document of an error; `error::Error` writes it.
-const ERROR: Document = Document::new::<ErrorDocument>("error", "An error, on stderr");
+const ERROR: DocumentKind = DocumentKind::new::<ErrorDocument>("error", "An error, on stderr");
 
-/// Returns the document of this kind.
-pub(crate) fn named(kind: &str) -> Option<&'static Document> {
+/// The document of this kind.
+pub(crate) fn named(kind: &str) -> Option<&'static DocumentKind> {
     DOCUMENTS.iter().find(|document| document.kind == kind)
 }
 
-/// Returns the list of kinds, a line for each.
+/// The list of kinds, a line for each.
 pub(crate) fn kinds() -> String {
     let kinds = DOCUMENTS.iter().map(|document| document.kind.len());
     let widest = kinds.max().unwrap_or(0);

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::view::document::Document;
-use crate::view::{Page, View};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
 
 /// A command and the things that it changed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -51,12 +51,12 @@ impl Done {
 }
 
 impl View for Done {
-    const DOCUMENT: Document = Document::new::<Done>(
+    const DOCUMENT: DocumentKind = DocumentKind::new::<Done>(
         "done",
         "The result of a write without a reply: pause, log and the like",
     );
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         String::new()
     }
 

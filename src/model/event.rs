@@ -4,7 +4,7 @@ use crate::name::Name;
 
 /// Something that happened to a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct JobEvent {
     pub jid: Name,
     pub kind: EventKind,
 }

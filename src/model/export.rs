@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::config::ConfigOption;
-use super::job::{Entry, Job};
+use super::job::{HistoryEntry, Job};
 use super::list::List;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
@@ -16,7 +16,7 @@ use crate::json::Number;
 use crate::name::Name;
 use crate::text::is_harmful;
 use crate::view::View;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::json::record;
 use crate::view::list::Row;
 
@@ -51,7 +51,7 @@ pub(crate) struct SavedJob {
 }
 
 impl SavedJob {
-    /// Returns the job with its history as stored, including entries that an older core stored elsewhere,
+    /// The job with its history as stored, including entries that an older core stored elsewhere,
     /// and when it is due, to the microsecond.
     pub(crate) fn new(mut job: Job, entries: &[Name], due: Option<Moment>) -> SavedJob {
         job.data = job.data.exactly(is_plain);
@@ -65,7 +65,7 @@ impl SavedJob {
         }
     }
 
-    /// Returns its line.
+    /// Its line.
     pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
         line(Job::DOCUMENT.kind, self)
     }
@@ -83,7 +83,7 @@ pub(crate) struct SavedRecurring {
 }
 
 impl SavedRecurring {
-    /// Returns the recurring job, and when it is due, to the microsecond.
+    /// The recurring job, and when it is due, to the microsecond.
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
         recurring.data = recurring.data.exactly(is_plain);
         SavedRecurring {
@@ -92,7 +92,7 @@ impl SavedRecurring {
         }
     }
 
-    /// Returns its line.
+    /// Its line.
     pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
         line(Recurring::DOCUMENT.kind, self)
     }
@@ -136,37 +136,37 @@ pub struct PausedQueue {
 }
 
 /// The document of the first line.
-pub(crate) const HEAD: Document = Document::new::<ExportHead>(
+pub(crate) const HEAD: DocumentKind = DocumentKind::new::<ExportHead>(
     "export",
     "The first line of an export, before those of job, recurring, config, limit, paused: export",
 );
 
 /// The document of a throttle's maximum.
-pub(crate) const LIMIT: Document = Document::new::<SavedThrottle>(
+pub(crate) const LIMIT: DocumentKind = DocumentKind::new::<SavedThrottle>(
     "limit",
     "The maximum of a throttle: export --with throttles",
 );
 
 /// The document of a paused queue.
-pub(crate) const PAUSED: Document =
-    Document::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
+pub(crate) const PAUSED: DocumentKind =
+    DocumentKind::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
 
-/// Returns the first line.
+/// The first line.
 pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
     line(HEAD.kind, head)
 }
 
-/// Returns the line of all options that are set.
+/// The line of all options that are set.
 pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
     line(ConfigOption::LIST.kind, &List::whole(options))
 }
 
-/// Returns the line of a throttle's maximum.
+/// The line of a throttle's maximum.
 pub(crate) fn throttle(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
     line(LIMIT.kind, throttle)
 }
 
-/// Returns the line of a queue that is paused.
+/// The line of a queue that is paused.
 pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
     line(PAUSED.kind, paused)
 }
@@ -175,17 +175,17 @@ fn line<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> 
     record(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
 }
 
-/// Returns whether a document holds the text unchanged, with nothing escaped.
+/// Whether a document holds the text unchanged, with nothing escaped.
 fn is_plain(text: &str) -> bool {
     !text.chars().any(is_harmful)
 }
 
-/// Returns whether `history` in the document preserves each byte of this stored entry.
+/// Whether `history` in the document preserves each byte of this stored entry.
 fn is_preserved(raw: &Name) -> bool {
     let Some(text) = raw.as_str().filter(|text| is_plain(text)) else {
         return false;
     };
-    let Some(entry) = Entry::read(text.as_bytes()) else {
+    let Some(entry) = HistoryEntry::read(text.as_bytes()) else {
         return false;
     };
     let exact = entry
@@ -194,12 +194,12 @@ fn is_preserved(raw: &Name) -> bool {
     exact && entry.stored() == text.as_bytes()
 }
 
-/// Returns `due`, unless the document already shows exactly this moment as `shown`.
+/// `due`, unless the document already shows exactly this moment as `shown`.
 fn unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
     due.filter(|due| shown.and_then(to_milliseconds) != Some(*due))
 }
 
-/// Returns the moment without its microseconds, as documents show it; `None` if they cannot.
+/// The moment without its microseconds, as documents show it; `None` if they cannot.
 fn to_milliseconds(moment: Moment) -> Option<Moment> {
     moment.rfc3339()?;
     Some(Moment::from_micros(

@@ -6,10 +6,10 @@ use serde::Serialize;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 use crate::text;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column};
-use crate::view::{Page, Times};
+use crate::view::{RenderOptions, Times};
 
 /// A group with its newest failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -29,7 +29,8 @@ pub struct FailureGroup {
 }
 
 impl Row for FailureGroup {
-    const LIST: Document = Document::list::<FailureGroup>("failed", "Failure groups: failed");
+    const LIST: DocumentKind =
+        DocumentKind::list::<FailureGroup>("failed", "Failure groups: failed");
 
     const COLUMNS: &'static [Column<FailureGroup>] = &[
         Column::name("GROUP", |group| &group.group),
@@ -47,8 +48,8 @@ impl Row for FailureGroup {
     ];
 }
 
-/// Returns about how long ago a failure was.
-fn last(last: Option<Moment>, page: &Page) -> Cell {
+/// About how long ago a failure was.
+fn last(last: Option<Moment>, page: &RenderOptions) -> Cell {
     let age = last.map(|last| page.now.since(last));
     match age {
         Some(age) if age >= 0.0 && page.times == Times::Relative => {

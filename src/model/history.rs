@@ -1,16 +1,16 @@
 //! The history of a job, a line for each entry.
 
-use super::job::Entry;
+use super::job::HistoryEntry;
 use crate::name::Name;
 use crate::text;
-use crate::view::Page;
+use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
 /// An entry with its place in the history.
-type Step<'h> = (&'h [Entry], usize);
+type Step<'h> = (&'h [HistoryEntry], usize);
 
-/// Returns one line for each entry: when, what, its note, and how long the job waited or ran.
-pub(crate) fn render(history: &[Entry], page: &Page) -> String {
+/// One line for each entry: when, what, its note, and how long the job waited or ran.
+pub(crate) fn render(history: &[HistoryEntry], page: &RenderOptions) -> String {
     let columns: [Column<Step>; 4] = [
         Column::text("WHEN", |(history, at), page| {
             Cell::maybe(history[*at].when.map(|when| page.stamp(when)))
@@ -26,8 +26,8 @@ pub(crate) fn render(history: &[Entry], page: &Page) -> String {
     format!("\nhistory ({})\n{}", history.len(), table.inset(page))
 }
 
-/// Returns the note of an entry: in words if the core wrote it, else as `key=value`.
-fn note(entry: &Entry) -> String {
+/// The note of an entry: in words if the core wrote it, else as `key=value`.
+fn note(entry: &HistoryEntry) -> String {
     let text = |key: &str| entry.text(key).map(|text| text.to_string());
     let known = match entry.what.as_bytes() {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
@@ -54,7 +54,7 @@ fn note(entry: &Entry) -> String {
     })
 }
 
-/// Returns the first and the last line of a message: some programs write the reason first, others last.
+/// The first and the last line of a message: some programs write the reason first, others last.
 fn on_one_line(message: &[u8]) -> String {
     let lines = message.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty());
@@ -68,8 +68,8 @@ fn on_one_line(message: &[u8]) -> String {
 /// The longest line of a message that is shown, in characters.
 const LINE: usize = 80;
 
-/// Returns how long the job had waited when it was popped, or how long it ran.
-fn duration(history: &[Entry], at: usize) -> String {
+/// How long the job had waited when it was popped, or how long it ran.
+fn duration(history: &[HistoryEntry], at: usize) -> String {
     let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
         b"popped" => ("waited", b"put"),
         b"done" | b"failed" | b"timed-out" | b"retried" => ("ran", b"popped"),
@@ -84,7 +84,7 @@ fn duration(history: &[Entry], at: usize) -> String {
         history[at].when,
     ) {
         (
-            Some(Entry {
+            Some(HistoryEntry {
                 when: Some(began), ..
             }),
             Some(ended),

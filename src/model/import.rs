@@ -7,7 +7,7 @@ use super::throttle::MaximumChange;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 use crate::text::plural;
-use crate::view::Page;
+use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
 /// The changes that an import would make.
@@ -28,8 +28,8 @@ pub(crate) struct Proposal<'p> {
 type Target<'p> = (&'p Name, u64);
 
 impl Proposal<'_> {
-    /// Returns the jobs by queue, and a line for each other change.
-    pub(crate) fn text(&self, page: &Page) -> String {
+    /// The jobs by queue, and a line for each other change.
+    pub(crate) fn text(&self, page: &RenderOptions) -> String {
         let columns: [Column<Target>; 2] = [
             Column::text("QUEUE", |(queue, _), _| Cell::text(queue)),
             Column::count("JOBS", |(_, jobs)| *jobs),
@@ -55,7 +55,7 @@ impl Proposal<'_> {
         text
     }
 
-    /// Returns a line for each change besides new jobs.
+    /// A line for each change besides new jobs.
     pub(crate) fn other_changes(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.existing > 0 {
@@ -90,7 +90,7 @@ impl Proposal<'_> {
     }
 }
 
-/// Returns the line of a maximum that is set.
+/// The line of a maximum that is set.
 fn maximum(change: &MaximumChange) -> String {
     let MaximumChange { id, maximum, .. } = change;
     let until = change.expires.and_then(Moment::rfc3339);

@@ -18,7 +18,7 @@ pub(crate) fn fits_before_nul(jid: &Name) -> bool {
 
 /// A line of any ndjson that qless writes; the last line of a bulk verb has no jid.
 #[derive(Deserialize)]
-struct Line {
+struct JidLine {
     jid: Option<String>,
     jid_bytes: Option<String>,
     #[serde(default)]
@@ -28,7 +28,7 @@ struct Line {
 /// Maximum length of a line that is a plain jid, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Returns the jid of a line, if it has one.
+/// The jid of a line, if it has one.
 pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
     let line = line.trim_ascii();
     match line.first() {
@@ -37,7 +37,7 @@ pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
         Some(_) if line.len() > LONGEST => return Err("this is too long for a job id".to_owned()),
         Some(_) => return Ok(Some(Name::from(line))),
     }
-    let line: Line = serde_json::from_slice(line).map_err(|error| {
+    let line: JidLine = serde_json::from_slice(line).map_err(|error| {
         if error.is_data() {
             "its `jid` is not a text".to_owned()
         } else {
@@ -45,15 +45,15 @@ pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
         }
     })?;
     match line {
-        Line {
+        JidLine {
             jid_bytes: Some(bytes),
             ..
         } => match STANDARD.decode(bytes) {
             Ok(jid) => Ok(Some(Name::from(jid))),
             Err(_) => Err("`jid_bytes` is not base64".to_owned()),
         },
-        Line { jid: Some(jid), .. } => Ok(Some(Name::from(jid))),
-        Line {
+        JidLine { jid: Some(jid), .. } => Ok(Some(Name::from(jid))),
+        JidLine {
             summary: Some(_), ..
         } => Ok(None),
         _ => Err("there is no `jid` in it".to_owned()),

@@ -49,7 +49,7 @@ pub struct SharedFields {
 pub struct Interner(HashSet<Arc<SharedFields>>);
 
 impl Interner {
-    /// Returns the stored fields that equal these, after storing them if there are none.
+    /// The stored fields that equal these, after storing them if there are none.
     pub fn share(&mut self, common: SharedFields) -> Arc<SharedFields> {
         if let Some(shared) = self.0.get(&common) {
             return shared.clone();
@@ -69,12 +69,12 @@ impl Deref for JobSnapshot {
 }
 
 impl JobSnapshot {
-    /// Returns whether the job is in this stored state.
+    /// Whether the job is in this stored state.
     pub fn is(&self, state: &str) -> bool {
         self.stored.as_bytes() == state.as_bytes()
     }
 
-    /// Returns whether the job has failed in this group.
+    /// Whether the job has failed in this group.
     pub fn failed_in(&self, group: &Name) -> bool {
         self.is("failed") && self.group.as_ref() == Some(group)
     }

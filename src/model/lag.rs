@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::queue::Seconds;
+use super::queue::RoundedSeconds;
 use crate::name::Name;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column};
 
@@ -16,7 +16,7 @@ pub struct Lag {
     pub queue: Name,
     /// How long the oldest job has been due that has not run, or a lock has been expired, whichever
     /// is longer; 0 if nothing is due
-    pub lag_s: Seconds,
+    pub lag_s: RoundedSeconds,
     /// The job
     pub jid: Option<Name>,
     /// Waiting for a worker; or paused, throttled, ordered (its lane), expired (its lock) or recurring (a
@@ -55,7 +55,7 @@ impl Why {
 }
 
 impl Row for Lag {
-    const LIST: Document = Document::list::<Lag>("lag", "Lags of queues: lag");
+    const LIST: DocumentKind = DocumentKind::list::<Lag>("lag", "Lags of queues: lag");
 
     const COLUMNS: &'static [Column<Lag>] = &[
         Column::name("QUEUE", |lag| &lag.queue),

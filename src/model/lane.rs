@@ -3,7 +3,7 @@
 use crate::command_line::CommandLine;
 use crate::name::Name;
 
-/// Returns the lane of a key that a job got in a queue.
+/// The lane of a key that a job got in a queue.
 pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
     if key.starts_with(b"/") {
         Name::from(key)
@@ -12,7 +12,7 @@ pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
     }
 }
 
-/// Returns the queue and the key that `qless key` takes for a lane. `queue` is the present queue of one
+/// The queue and the key that `qless key` takes for a lane. `queue` is the present queue of one
 /// of its jobs.
 fn words(lane: &Name, queue: &Name) -> (Name, Name) {
     let text = lane.as_bytes();
@@ -30,7 +30,7 @@ fn words(lane: &Name, queue: &Name) -> (Name, Name) {
     }
 }
 
-/// Returns the command that lists a lane. `queue` is the present queue of one of its jobs.
+/// The command that lists a lane. `queue` is the present queue of one of its jobs.
 pub(crate) fn command(lane: &Name, queue: &Name) -> CommandLine {
     let (queue, key) = words(lane, queue);
     CommandLine::new("key").name(queue).name(key)

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
-use crate::view::document::Document;
-use crate::view::{Page, View};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
 
 /// How many jobs a queue has, as the core counts them.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -17,9 +17,10 @@ pub struct Length {
 }
 
 impl View for Length {
-    const DOCUMENT: Document = Document::new::<Length>("length", "A queue's length: length");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Length>("length", "A queue's length: length");
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         format!("{}\n", self.length)
     }
 }

@@ -6,14 +6,14 @@ use serde::Serialize;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::name::Name;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 pub(crate) use crate::view::list::List;
 use crate::view::table::Heading;
-use crate::view::{Lines, Page, View};
+use crate::view::{Lines, RenderOptions, View};
 
 /// Jobs, and the jids that were asked for and that no job has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Jobs {
+pub(crate) struct JobList {
     #[serde(flatten)]
     pub list: List<Job>,
     /// Jids that were asked for and that no job has
@@ -45,8 +45,8 @@ impl JobDetail {
     }
 }
 
-impl View for Jobs {
-    const DOCUMENT: Document = Document::new::<Jobs>(
+impl View for JobList {
+    const DOCUMENT: DocumentKind = DocumentKind::new::<JobList>(
         "jobs",
         "Jobs: jobs, peek, pop, failed --group, track, get of several",
     );
@@ -55,7 +55,7 @@ impl View for Jobs {
         List::<Job>::headings()
     }
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         self.list.text(page)
     }
 
@@ -69,9 +69,9 @@ impl View for Jobs {
 }
 
 impl View for JobDetails {
-    const DOCUMENT: Document = Jobs::DOCUMENT;
+    const DOCUMENT: DocumentKind = JobList::DOCUMENT;
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let texts = self.list.items.iter().map(|detail| match detail {
             JobDetail::Job(job) => job.text(page),
             JobDetail::Recurring(recurring) => recurring.text(page),

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
-use crate::view::detail::Detail;
-use crate::view::document::Document;
-use crate::view::{Page, View};
+use crate::view::detail::DetailLines;
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
 
 /// The state of the private server.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -26,10 +26,11 @@ pub(crate) struct Status {
 }
 
 impl View for Status {
-    const DOCUMENT: Document = Document::new::<Status>("local", "The private server: local");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Status>("local", "The private server: local");
 
-    fn text(&self, page: &Page) -> String {
-        let mut detail = Detail::new(page);
+    fn text(&self, page: &RenderOptions) -> String {
+        let mut detail = DetailLines::new(page);
         detail.line("running", if self.running { "yes" } else { "no" });
         detail.maybe("pid", self.pid.map(|pid| pid.to_string()));
         detail.line("dir", &self.dir);

@@ -51,7 +51,7 @@ impl Pattern {
         Pattern::new(Name::from(typed))
     }
 
-    /// Returns the name if the pattern is not a glob.
+    /// The name if the pattern is not a glob.
     pub fn plain(&self) -> Option<&Name> {
         match self {
             Pattern::Plain(name) => Some(name),
@@ -59,7 +59,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the pattern as it can be typed.
+    /// The pattern as it can be typed.
     pub fn typed(&self) -> Name {
         match self {
             Pattern::Plain(name) => name::escaped(name),
@@ -75,7 +75,7 @@ impl Pattern {
     }
 }
 
-/// Returns the plain name of a pattern without wildcards, its backslashes removed; `None` for a
+/// The plain name of a pattern without wildcards, its backslashes removed; `None` for a
 /// glob.
 fn unescaped(typed: &str) -> Option<String> {
     let (mut plain, mut chars) = (String::new(), typed.chars());

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
-use crate::view::document::Document;
-use crate::view::{Page, View};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
 
 /// A job that was put, or that existed already.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -29,9 +29,9 @@ pub(crate) struct Put {
 }
 
 impl View for Put {
-    const DOCUMENT: Document = Document::new::<Put>("put", "A job that was put: put");
+    const DOCUMENT: DocumentKind = DocumentKind::new::<Put>("put", "A job that was put: put");
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         String::new()
     }
 

@@ -8,8 +8,8 @@ use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::lenient;
 use crate::name::Name;
-use crate::view::Page;
-use crate::view::document::Document;
+use crate::view::RenderOptions;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::paint::Ink;
 use crate::view::table::{Cell, Column};
@@ -48,7 +48,7 @@ pub struct Queue {
     pub paused_reason: Option<Name>,
     /// How long the next job to pop has been waiting
     #[serde(skip_deserializing)]
-    pub head_wait_s: Option<Seconds>,
+    pub head_wait_s: Option<RoundedSeconds>,
     /// Since when it has.
     #[serde(skip_serializing, rename = "head", deserialize_with = "lenient::read")]
     pub head_since: Option<Moment>,
@@ -64,7 +64,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Returns whether the server has anything of the queue.
+    /// Whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known
             || self.paused
@@ -98,16 +98,16 @@ impl ReadyQueues {
 
 /// A duration in a document: seconds, rounded to milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
-pub struct Seconds(pub f64);
+pub struct RoundedSeconds(pub f64);
 
-impl Serialize for Seconds {
+impl Serialize for RoundedSeconds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Number((self.0 * 1000.0).round() / 1000.0).serialize(serializer)
     }
 }
 
 impl Row for Queue {
-    const LIST: Document = Document::list::<Queue>("queues", "Queues: queues");
+    const LIST: DocumentKind = DocumentKind::list::<Queue>("queues", "Queues: queues");
 
     const COLUMNS: &'static [Column<Queue>] = &[
         Column::name("QUEUE", |queue| &queue.name),
@@ -133,13 +133,13 @@ impl Row for Queue {
 }
 
 impl Queue {
-    fn state_cell(&self, page: &Page) -> Cell {
+    fn state_cell(&self, page: &RenderOptions) -> Cell {
         Cell::text(self.state(page)).ink(self.paused.then_some(Ink::Yellow))
     }
 
-    /// Returns `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
-    /// Returns nothing for a queue that is not paused.
-    fn state(&self, page: &Page) -> String {
+    /// `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
+    /// Nothing for a queue that is not paused.
+    fn state(&self, page: &RenderOptions) -> String {
         if !self.paused {
             return String::new();
         }
@@ -167,10 +167,10 @@ mod tests {
     use crate::model::list::List;
     use crate::view::View;
 
-    fn page() -> Page {
-        Page {
+    fn page() -> RenderOptions {
+        RenderOptions {
             now: Moment::from_seconds(100_000.0).unwrap(),
-            ..Page::terminal(120)
+            ..RenderOptions::terminal(120)
         }
     }
 
@@ -194,7 +194,7 @@ mod tests {
                 running: 8,
                 scheduled: 31,
                 recurring: 1,
-                head_wait_s: Some(Seconds(252.0)),
+                head_wait_s: Some(RoundedSeconds(252.0)),
                 ..Queue::default()
             },
             Queue {

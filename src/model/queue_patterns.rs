@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::pattern::Pattern;
-use super::work_queue::{Names, WorkQueue};
+use super::work_queue::{QueueNames, WorkQueue};
 use crate::name::Name;
 
 /// The stored identifier patterns by name.
@@ -19,16 +19,16 @@ impl IdentifierPatterns {
         IdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
     }
 
-    /// Returns the names of `@NAME` in a list for which nothing is stored.
+    /// The names of `@NAME` in a list for which nothing is stored.
     pub(crate) fn missing<'a>(&self, list: &'a [WorkQueue]) -> Vec<&'a Name> {
         let named = list.iter().filter_map(|queue| match &queue.names {
-            Names::Stored(name) => Some(name),
-            Names::Matching(_) => None,
+            QueueNames::Stored(name) => Some(name),
+            QueueNames::Matching(_) => None,
         });
         named.filter(|name| !self.0.contains_key(*name)).collect()
     }
 
-    /// Returns the queues that a list selects, with their weights, each once, where it is named first.
+    /// The queues that a list selects, with their weights, each once, where it is named first.
     /// The queues of a glob come in the order of `known`. A plain name is always selected, an identifier
     /// for which nothing is stored selects nothing.
     pub(crate) fn select(&self, list: &[WorkQueue], known: &[Name]) -> Vec<(Name, u32)> {
@@ -53,8 +53,10 @@ impl IdentifierPatterns {
         }
         for queue in list.iter().filter(|queue| queue.is_excluded) {
             match &queue.names {
-                Names::Matching(pattern) => selected.retain(|(name, _)| !pattern.matches(name)),
-                Names::Stored(_) => {
+                QueueNames::Matching(pattern) => {
+                    selected.retain(|(name, _)| !pattern.matches(name))
+                }
+                QueueNames::Stored(_) => {
                     let excluded: HashSet<Name> =
                         self.names(queue, known, path).into_iter().collect();
                     selected.retain(|(name, _)| !excluded.contains(name));
@@ -71,12 +73,12 @@ impl IdentifierPatterns {
         path: &mut Vec<&'a Name>,
     ) -> Vec<Name> {
         match &queue.names {
-            Names::Matching(Pattern::Plain(name)) => vec![name.clone()],
-            Names::Matching(pattern) => {
+            QueueNames::Matching(Pattern::Plain(name)) => vec![name.clone()],
+            QueueNames::Matching(pattern) => {
                 let matching = known.iter().filter(|name| pattern.matches(name));
                 matching.cloned().collect()
             }
-            Names::Stored(name) => {
+            QueueNames::Stored(name) => {
                 let stored = self.0.get(name).filter(|_| !path.contains(&name));
                 let Some(stored) = stored else {
                     return Vec::new();
@@ -112,7 +114,7 @@ impl PriorityPattern {
 
 /// Queues of one priority.
 #[derive(Clone, Debug, PartialEq, JsonSchema)]
-pub(crate) struct Bucket {
+pub(crate) struct PriorityBucket {
     pub is_fair: bool,
     pub queues: Vec<(Name, u32)>,
 }
@@ -123,7 +125,7 @@ pub(crate) fn by_priority(
     queues: &[(Name, u32)],
     patterns: &[PriorityPattern],
     identifiers: &IdentifierPatterns,
-) -> Vec<Bucket> {
+) -> Vec<PriorityBucket> {
     let mut rest: Vec<(Name, u32)> = queues.to_vec();
     let weights: HashMap<&Name, u32> = queues
         .iter()
@@ -144,11 +146,11 @@ pub(crate) fn by_priority(
         rest.retain(|(name, _)| !taken.contains(name));
         let with_weight = |name: &Name| (name.clone(), weights[name]);
         let (is_fair, queues) = (pattern.is_fair, chosen.iter().map(with_weight).collect());
-        buckets.push(Bucket { is_fair, queues });
+        buckets.push(PriorityBucket { is_fair, queues });
     }
     let (at, is_fair) = default.unwrap_or((buckets.len(), false));
     let queues = rest;
-    buckets.insert(at, Bucket { is_fair, queues });
+    buckets.insert(at, PriorityBucket { is_fair, queues });
     buckets.retain(|bucket| !bucket.queues.is_empty());
     buckets
 }
@@ -162,9 +164,9 @@ fn stored_pattern(text: &Name) -> Option<WorkQueue> {
     };
     let names = match text.strip_prefix(b"@") {
         Some(b"") => return None,
-        Some(name) => Names::Stored(Name::from(name)),
+        Some(name) => QueueNames::Stored(Name::from(name)),
         None if text.is_empty() => return None,
-        None => Names::Matching(Pattern::stars(&Name::from(text)).ok()?),
+        None => QueueNames::Matching(Pattern::stars(&Name::from(text)).ok()?),
     };
     Some(WorkQueue {
         names,

@@ -23,12 +23,12 @@ impl fmt::Display for Rate {
 }
 
 impl Rate {
-    /// Returns the time that this number of jobs takes.
+    /// The time that this number of jobs takes.
     pub(crate) fn time(self, jobs: usize) -> Duration {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }
 
-    /// Returns the number of jobs in this time, at least 1.
+    /// The number of jobs in this time, at least 1.
     pub(crate) fn jobs(self, time: Duration) -> usize {
         ((self.0 * time.as_secs_f64()) as usize).max(1)
     }

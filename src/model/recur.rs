@@ -11,11 +11,11 @@ use crate::json::{Data, Json, Number, write};
 use crate::name::Name;
 use crate::text;
 use crate::text::joined;
-use crate::view::detail::Detail;
-use crate::view::document::Document;
+use crate::view::detail::DetailLines;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, NONE};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 /// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -64,12 +64,12 @@ impl Recurring {
         self.paused_since.is_some()
     }
 
-    /// Returns the options that coordinate its jobs with others.
+    /// The options that coordinate its jobs with others.
     pub(crate) fn coordination(&self) -> Coordination<'static> {
         self.options.clone().unwrap_or_default()
     }
 
-    /// Returns the next runs. After its first run a template runs on whole seconds.
+    /// The next runs. After its first run a template runs on whole seconds.
     pub(crate) fn next_runs(next: Moment, every_s: f64) -> [Moment; 3] {
         let whole = next.micros().div_euclid(1_000_000) as f64;
         let later = |runs: f64| Moment::from_seconds(whole + runs * every_s).unwrap_or(next);
@@ -78,8 +78,8 @@ impl Recurring {
 }
 
 impl Row for Recurring {
-    const LIST: Document =
-        Document::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
+    const LIST: DocumentKind =
+        DocumentKind::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
 
     const COLUMNS: &'static [Column<Recurring>] = &[
         Column::name("JID", |job| &job.jid),
@@ -122,7 +122,7 @@ impl Row for Recurring {
     }
 }
 
-/// Returns an interval in units if that is exact (`5m`), else in seconds (`300.5s`).
+/// An interval in units if that is exact (`5m`), else in seconds (`300.5s`).
 fn interval(every: Number) -> String {
     let text = text::duration(every.0);
     let exact = every.0.fract() == 0.0
@@ -131,8 +131,8 @@ fn interval(every: Number) -> String {
 }
 
 impl Recurring {
-    /// Returns since when, by whom and why it is paused.
-    fn pause(&self, page: &Page) -> String {
+    /// Since when, by whom and why it is paused.
+    fn pause(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();
         };
@@ -147,20 +147,20 @@ impl Recurring {
     }
 }
 
-/// Returns the next runs of a template in words.
-pub(crate) fn next_runs(runs: &[Moment], page: &Page) -> String {
+/// The next runs of a template in words.
+pub(crate) fn next_runs(runs: &[Moment], page: &RenderOptions) -> String {
     let runs: Vec<String> = runs.iter().map(|run| page.stamp(*run)).collect();
     format!("next runs: {}{}", runs.join(", "), page.zone())
 }
 
 impl View for Recurring {
-    const DOCUMENT: Document =
-        Document::new::<SavedRecurring>("recurring", "A recurring job in full: recur get");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<SavedRecurring>("recurring", "A recurring job in full: recur get");
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let number =
             |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
-        let mut detail = Detail::new(page);
+        let mut detail = DetailLines::new(page);
         detail.line("jid", &self.jid);
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::Column;
 
@@ -18,7 +18,7 @@ pub struct Tag {
 }
 
 impl Row for Tag {
-    const LIST: Document = Document::list::<Tag>("tags", "Tags: tag");
+    const LIST: DocumentKind = DocumentKind::list::<Tag>("tags", "Tags: tag");
 
     const COLUMNS: &'static [Column<Tag>] = &[
         Column::name("TAG", |tag| &tag.tag),

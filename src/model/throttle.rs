@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::job::Neighbor;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::view::detail::Detail;
-use crate::view::document::Document;
+use crate::view::detail::DetailLines;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, NONE};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 /// A throttle and how many jobs use it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -74,7 +74,8 @@ pub(crate) struct ThrottleJobs {
 }
 
 impl Row for Throttle {
-    const LIST: Document = Document::list::<Throttle>("throttles", "Throttles: throttle list");
+    const LIST: DocumentKind =
+        DocumentKind::list::<Throttle>("throttles", "Throttles: throttle list");
 
     const COLUMNS: &'static [Column<Throttle>] = &[
         Column::name("THROTTLE", |throttle| &throttle.id),
@@ -96,7 +97,7 @@ impl Row for Throttle {
 }
 
 impl Throttle {
-    /// Returns the maximum in words where it is no number of jobs.
+    /// The maximum in words where it is no number of jobs.
     fn limit(&self) -> String {
         match self.maximum {
             0 => "no limit".to_owned(),
@@ -107,12 +108,12 @@ impl Throttle {
 }
 
 impl View for ThrottleJobs {
-    const DOCUMENT: Document =
-        Document::new::<ThrottleJobs>("throttle", "A throttle with its jobs: throttle show");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<ThrottleJobs>("throttle", "A throttle with its jobs: throttle show");
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let throttle = &self.throttle;
-        let mut detail = Detail::new(page);
+        let mut detail = DetailLines::new(page);
         detail.line("throttle", &throttle.id);
         let remark = if throttle.defined {
             String::new()
@@ -148,7 +149,7 @@ impl View for ThrottleJobs {
     }
 }
 
-/// Returns queue and state of a job.
+/// Queue and state of a job.
 fn place(job: &Neighbor) -> String {
     let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
     match job.state {
@@ -192,7 +193,7 @@ mod tests {
             closed    none may run      0        0  –
             open\x1b  no limit          7    1,200  in 1m 30s
         "#]]
-        .assert_eq(&throttles.text(&Page::terminal(80)));
+        .assert_eq(&throttles.text(&RenderOptions::terminal(80)));
     }
 
     #[test]
@@ -226,6 +227,6 @@ mod tests {
                       c        missing
                       … 1 more
         "#]]
-        .assert_eq(&full.text(&Page::terminal(80)));
+        .assert_eq(&full.text(&RenderOptions::terminal(80)));
     }
 }

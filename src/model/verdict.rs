@@ -52,7 +52,7 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// Returns the number of words of an item.
+    /// The number of words of an item.
     pub(crate) const fn words(self) -> usize {
         match self {
             ItemKind::Unlisted => 2,
@@ -70,7 +70,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Returns the location for jobs that belong in one call.
+    /// The location for jobs that belong in one call.
     pub(crate) fn jobs_together() -> Location {
         Location::new(ItemKind::Job, "together")
     }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::view::document::Document;
-use crate::view::{Page, View};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
 
 /// The versions of the binary and of its core.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -18,10 +18,10 @@ pub(crate) struct Version {
 }
 
 impl View for Version {
-    const DOCUMENT: Document =
-        Document::new::<Version>("version", "The binary and its core: version");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Version>("version", "The binary and its core: version");
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         let commit = self.commit.map(|commit| format!("commit {commit}\n"));
         let commit = commit.unwrap_or_default();
         format!("qless {}\n{commit}core {}\n", self.version, self.core)

@@ -5,12 +5,12 @@ use serde::Serialize;
 use strum::IntoStaticStr;
 
 use super::job::State;
-use super::queue::Seconds;
+use super::queue::RoundedSeconds;
 use crate::error::Kind;
 use crate::name::Name;
 use crate::text;
-use crate::view::document::Document;
-use crate::view::{Lines, Page, View};
+use crate::view::document::DocumentKind;
+use crate::view::{Lines, RenderOptions, View};
 
 /// How the wait for one job ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, IntoStaticStr)]
@@ -62,7 +62,7 @@ pub(crate) struct WaitItem {
     #[schemars(with = "String")]
     pub result: WaitResult,
     /// How long the wait for it took; null while pending
-    pub elapsed_s: Option<Seconds>,
+    pub elapsed_s: Option<RoundedSeconds>,
 }
 
 /// The counts of a wait.
@@ -83,10 +83,10 @@ pub(crate) struct WaitTotals {
     /// Jobs whose wait had not ended
     pub pending: usize,
     /// How long the wait took
-    pub elapsed_s: Seconds,
+    pub elapsed_s: RoundedSeconds,
     /// How long the server had not replied when the deadline passed, if it did not
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub silent_s: Option<Seconds>,
+    pub silent_s: Option<RoundedSeconds>,
 }
 
 /// A wait that has ended.
@@ -102,9 +102,10 @@ pub(crate) struct Wait {
 }
 
 impl View for Wait {
-    const DOCUMENT: Document = Document::new::<Wait>("wait", "Jobs that were waited for: wait");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Wait>("wait", "Jobs that were waited for: wait");
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         self.items.iter().map(|item| item.line(page)).collect()
     }
 
@@ -118,8 +119,8 @@ impl View for Wait {
 }
 
 impl WaitItem {
-    /// Returns the line of a job whose wait has ended.
-    pub(crate) fn line(&self, page: &Page) -> String {
+    /// The line of a job whose wait has ended.
+    pub(crate) fn line(&self, page: &RenderOptions) -> String {
         let gap = if page.terminal { "  " } else { "\t" };
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
         let elapsed = text::duration(elapsed);
@@ -129,7 +130,7 @@ impl WaitItem {
     }
 }
 
-/// Returns a line about a job that is still waited for.
+/// A line about a job that is still waited for.
 pub(crate) fn pending(jid: &Name, state: Option<State>, elapsed: f64) -> String {
     let state = state.as_ref().map_or("gone", State::into_str);
     format!("{jid}  {state}  {}", text::duration(elapsed))

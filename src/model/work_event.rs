@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::IntoStaticStr;
 
-use super::queue::Seconds;
+use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 use crate::text::{Harmless, duration, measure};
-use crate::view::document::Document;
-use crate::view::{Page, View};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, View};
 
 /// What happened to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
@@ -53,24 +53,24 @@ pub(crate) struct WorkEvent {
     /// Signal that ended the process, such as KILL; else null
     pub signal: Option<String>,
     /// How long the job ran; null when it starts
-    pub elapsed_s: Option<Seconds>,
+    pub elapsed_s: Option<RoundedSeconds>,
     /// More about it; null if there is nothing to say
     pub message: Option<String>,
 }
 
 impl View for WorkEvent {
-    const DOCUMENT: Document = Document::new::<WorkEvent>(
+    const DOCUMENT: DocumentKind = DocumentKind::new::<WorkEvent>(
         "work-event",
         "What happened to a job, as lines of ndjson: work",
     );
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         self.line()
     }
 }
 
 impl WorkEvent {
-    /// Returns the line for people.
+    /// The line for people.
     pub(crate) fn line(&self) -> String {
         let mut line = format!("{:<9} {}", self.event.into_str(), self.jid);
         if let Some(queue) = &self.queue {

@@ -10,7 +10,7 @@ const MAX_WEIGHT: u32 = 1000;
 /// out.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkQueue {
-    pub names: Names,
+    pub names: QueueNames,
     /// The turns of the queue in a round.
     pub weight: u32,
     pub is_excluded: bool,
@@ -18,7 +18,7 @@ pub(crate) struct WorkQueue {
 
 /// The queues that are meant.
 #[derive(Clone, Debug)]
-pub(crate) enum Names {
+pub(crate) enum QueueNames {
     Matching(Pattern),
     /// Those of the stored identifier pattern with this name.
     Stored(Name),
@@ -39,9 +39,9 @@ impl WorkQueue {
         };
         let names = match name.strip_prefix(b"@") {
             Some(b"") => return Err("the name of an identifier pattern".to_owned()),
-            Some(name) => Names::Stored(Name::from(name)),
+            Some(name) => QueueNames::Stored(Name::from(name)),
             None if name.is_empty() => return Err("the name of a queue".to_owned()),
-            None => Names::Matching(Pattern::new(Name::from(name))?),
+            None => QueueNames::Matching(Pattern::new(Name::from(name))?),
         };
         Ok(WorkQueue {
             names,
@@ -50,11 +50,11 @@ impl WorkQueue {
         })
     }
 
-    /// Returns the name of the queue, if it is one.
+    /// The name of the queue, if it is one.
     pub(crate) fn plain(&self) -> Option<&Name> {
         match &self.names {
-            Names::Matching(pattern) => pattern.plain(),
-            Names::Stored(_) => None,
+            QueueNames::Matching(pattern) => pattern.plain(),
+            QueueNames::Stored(_) => None,
         }
     }
 }

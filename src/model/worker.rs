@@ -8,10 +8,10 @@ use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
 use crate::lenient;
 use crate::name::Name;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, Heading, headings};
-use crate::view::{Page, View, list};
+use crate::view::{RenderOptions, View, list};
 
 /// A worker's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub struct WorkerJobs {
 }
 
 impl Row for Worker {
-    const LIST: Document = Document::list::<Worker>("workers", "Workers: workers");
+    const LIST: DocumentKind = DocumentKind::list::<Worker>("workers", "Workers: workers");
 
     const COLUMNS: &'static [Column<Worker>] = &[
         Column::name("WORKER", |worker| &worker.name),
@@ -84,14 +84,14 @@ impl Row for Worker {
 }
 
 impl View for WorkerJobs {
-    const DOCUMENT: Document =
-        Document::new::<WorkerJobs>("worker", "A worker's jobs: workers NAME");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<WorkerJobs>("worker", "A worker's jobs: workers NAME");
 
     fn headings() -> Vec<Heading> {
         headings(Job::COLUMNS)
     }
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         list::table(&self.details, page)
     }
 

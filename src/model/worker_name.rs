@@ -45,7 +45,7 @@ impl WorkerProcess {
     }
 }
 
-/// Returns the name of a worker of this process, such as `mx-2-qless-0.1.0-x4-18841-3fa9`. `random`
+/// The name of a worker of this process, such as `mx-2-qless-0.1.0-x4-18841-3fa9`. `random`
 /// distinguishes it from a process with the same id in another container.
 pub(crate) fn make(host: &Name, slots: usize, random: u16) -> Name {
     let mut name = host.as_bytes().to_vec();

@@ -6,9 +6,9 @@ use super::Selection;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::error::Error;
-use crate::model::job::{Counts, State};
+use crate::model::job::{State, StateCounts};
 use crate::model::queue::Queue;
 use crate::session::Session;
 
@@ -18,8 +18,8 @@ pub(crate) fn count(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-) -> Result<(Counts, Vec<Queue>), Error> {
-    let mut counts = Counts::default();
+) -> Result<(StateCounts, Vec<Queue>), Error> {
+    let mut counts = StateCounts::default();
     let mut unreadable = Vec::new();
     let states = if selector.is_empty() {
         State::VARIANTS.to_vec()
@@ -64,7 +64,7 @@ pub(crate) fn count(
         selector.states = rest;
     }
     (selector.limit, selector.offset) = (None, 0);
-    let mut selection = Selection::open(session.core()?, now, &selector, Detail::Face)?;
+    let mut selection = Selection::open(session.core()?, now, &selector, JobFields::Face)?;
     selection.announce(&mut session.ui);
     while let Some(jobs) = selection.next(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {

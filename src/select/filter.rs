@@ -10,7 +10,7 @@ use strum::VariantArray;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::json::{Data, Json};
 use crate::model::job::{Failure, Job, State};
 use crate::model::pattern::Pattern;
@@ -25,7 +25,7 @@ pub(super) struct Filter<'a> {
 
 /// A stored field that a condition depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum FilterField {
     State,
     Queue,
     Klass,
@@ -37,18 +37,18 @@ enum Field {
     Throttles,
 }
 
-impl Field {
+impl FilterField {
     const fn name(self) -> &'static str {
         match self {
-            Field::State => "state",
-            Field::Queue => "queue",
-            Field::Klass => "klass",
-            Field::Worker => "worker",
-            Field::Tags => "tags",
-            Field::Failure => "failure",
-            Field::Data => "data",
-            Field::Key => "key",
-            Field::Throttles => "throttles",
+            FilterField::State => "state",
+            FilterField::Queue => "queue",
+            FilterField::Klass => "klass",
+            FilterField::Worker => "worker",
+            FilterField::Tags => "tags",
+            FilterField::Failure => "failure",
+            FilterField::Data => "data",
+            FilterField::Key => "key",
+            FilterField::Throttles => "throttles",
         }
     }
 }
@@ -67,7 +67,7 @@ impl<'a> Filter<'a> {
         self.states.len() == State::VARIANTS.len()
     }
 
-    /// Returns why every job is read.
+    /// Why every job is read.
     pub(super) fn unindexed_reason(&self) -> String {
         let flags = [
             ("`--klass`", !self.selector.klasses.is_empty()),
@@ -85,22 +85,22 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Returns the fields that the conditions depend on.
-    fn fields(&self) -> impl Iterator<Item = Field> {
+    /// The fields that the conditions depend on.
+    fn fields(&self) -> impl Iterator<Item = FilterField> {
         let selector = self.selector;
         let asked = [
-            (Field::State, !self.any_state()),
-            (Field::Queue, !selector.queues.is_empty()),
-            (Field::Klass, !selector.klasses.is_empty()),
-            (Field::Worker, !selector.held_by.is_empty()),
-            (Field::Tags, !selector.tags.is_empty()),
+            (FilterField::State, !self.any_state()),
+            (FilterField::Queue, !selector.queues.is_empty()),
+            (FilterField::Klass, !selector.klasses.is_empty()),
+            (FilterField::Worker, !selector.held_by.is_empty()),
+            (FilterField::Tags, !selector.tags.is_empty()),
             (
-                Field::Failure,
+                FilterField::Failure,
                 !selector.groups.is_empty() || selector.message.is_some(),
             ),
-            (Field::Data, !selector.wheres.is_empty()),
-            (Field::Key, !selector.keys.is_empty()),
-            (Field::Throttles, !selector.throttles.is_empty()),
+            (FilterField::Data, !selector.wheres.is_empty()),
+            (FilterField::Key, !selector.keys.is_empty()),
+            (FilterField::Throttles, !selector.throttles.is_empty()),
         ];
         asked
             .into_iter()
@@ -108,15 +108,15 @@ impl<'a> Filter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// Returns the fields that may exclude a member of this index; any field if there is no index.
+    /// The fields that may exclude a member of this index; any field if there is no index.
     pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
-        let sure = |field: Field| match (index, field) {
+        let sure = |field: FilterField| match (index, field) {
             (None, _) => false,
-            (Some(Index::Failed(_)), Field::State) => true,
-            (Some(Index::Failed(_)), Field::Failure) => selector.message.is_none(),
-            (Some(Index::Tag(_)), Field::Tags) => selector.tags.len() == 1,
-            (Some(Index::Complete), Field::State) => true,
+            (Some(Index::Failed(_)), FilterField::State) => true,
+            (Some(Index::Failed(_)), FilterField::Failure) => selector.message.is_none(),
+            (Some(Index::Tag(_)), FilterField::Tags) => selector.tags.len() == 1,
+            (Some(Index::Complete), FilterField::State) => true,
             (
                 Some(
                     Index::Waiting(_)
@@ -125,18 +125,18 @@ impl<'a> Filter<'a> {
                     | Index::Depends(_)
                     | Index::Throttled(_),
                 ),
-                Field::State | Field::Queue,
+                FilterField::State | FilterField::Queue,
             ) => true,
             _ => false,
         };
         Prefilter(self.fields().filter(|field| !sure(*field)).collect())
     }
 
-    /// Returns the fields to read: those of `detail` and those of the conditions; with `ordered` also
+    /// The fields to read: those of `detail` and those of the conditions; with `ordered` also
     /// the state.
-    pub(super) fn names(&self, detail: Detail, ordered: bool) -> Cow<'static, str> {
+    pub(super) fn names(&self, detail: JobFields, ordered: bool) -> Cow<'static, str> {
         let base = detail.into_str();
-        if matches!(detail, Detail::Brief | Detail::Full) {
+        if matches!(detail, JobFields::Brief | JobFields::Full) {
             return base.into();
         }
         let mut names: Vec<&str> = base.split(',').collect();
@@ -150,8 +150,8 @@ impl<'a> Filter<'a> {
         }
         for field in self.fields() {
             match field {
-                Field::State => add("shown"),
-                Field::Worker => {
+                FilterField::State => add("shown"),
+                FilterField::Worker => {
                     add("shown");
                     add("state");
                     add("worker");
@@ -263,14 +263,14 @@ impl<'a> Filter<'a> {
 
 /// Fields by which a job may be excluded before it is read as a whole.
 #[derive(Debug, Default)]
-pub(super) struct Prefilter(Vec<Field>);
+pub(super) struct Prefilter(Vec<FilterField>);
 
 impl Prefilter {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the names of the fields.
+    /// The names of the fields.
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.0.iter().map(|field| field.name()).collect()
     }
@@ -281,7 +281,7 @@ impl Prefilter {
         self.0.iter().zip(values).all(|(field, text)| {
             let text = text.unwrap_or_default();
             match field {
-                Field::State => {
+                FilterField::State => {
                     let stored = |state: &State| match state {
                         // A job whose lock has expired is still stored as running.
                         State::Stalled => text == b"stalled" || text == b"running",
@@ -289,17 +289,17 @@ impl Prefilter {
                     };
                     filter.states.iter().any(stored)
                 }
-                Field::Queue => matches_any(&selector.queues, Some(&Name::from(text))),
-                Field::Klass => matches_any(&selector.klasses, Some(&Name::from(text))),
-                Field::Worker => matches_any(&selector.held_by, Some(&Name::from(text))),
-                Field::Tags => {
+                FilterField::Queue => matches_any(&selector.queues, Some(&Name::from(text))),
+                FilterField::Klass => matches_any(&selector.klasses, Some(&Name::from(text))),
+                FilterField::Worker => matches_any(&selector.held_by, Some(&Name::from(text))),
+                FilterField::Tags => {
                     let tags = Json::read(&text).and_then(|tags| tags.names());
                     filter.has_tags(&tags.unwrap_or_default())
                 }
-                Field::Failure => filter.has_failure(Failure::read(&text).as_ref()),
-                Field::Data => filter.has_data(&Data::from(text)),
-                Field::Key => filter.has_key(Some(&Name::from(text))),
-                Field::Throttles => {
+                FilterField::Failure => filter.has_failure(Failure::read(&text).as_ref()),
+                FilterField::Data => filter.has_data(&Data::from(text)),
+                FilterField::Key => filter.has_key(Some(&Name::from(text))),
+                FilterField::Throttles => {
                     let throttles = Json::read(&text).and_then(|ids| ids.names());
                     filter.has_throttle(&throttles.unwrap_or_default())
                 }
@@ -315,7 +315,7 @@ fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
 }
 
-/// Returns since when a job has been as it is: by its history, or, if it failed before that, as an imported
+/// Since when a job has been as it is: by its history, or, if it failed before that, as an imported
 /// job did, by its failure, which is in whole seconds.
 fn since(job: &Job) -> Option<Moment> {
     let failed = job.failure.as_ref().and_then(|failure| failure.when);

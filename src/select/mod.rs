@@ -10,12 +10,13 @@ use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::api::index::{Index, IndexReader};
-use crate::core::api::job::{Detail, MOST};
+use crate::core::api::job::{JobFields, MOST};
 use crate::core::api::not_found;
 use crate::core::api::page::JobScan;
 use crate::core::api::queue;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::data_filter::DataFilter;
 use crate::model::hashed_set::HashedSet;
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
@@ -37,7 +38,7 @@ use source::IndexSource;
 /// The jobs that match a selector, slice by slice, in the order of lists.
 pub(crate) struct Selection<'a> {
     now: Moment,
-    detail: Detail,
+    detail: JobFields,
     filter: Filter<'a>,
     sources: VecDeque<IndexSource>,
     current: Option<ActiveSource>,
@@ -81,19 +82,19 @@ pub(crate) struct MisplacedEntry {
     pub job: Option<Job>,
 }
 
-/// Returns all matching jobs with the fields of `detail`.
+/// All matching jobs with the fields of `detail`.
 pub(crate) fn all(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    detail: Detail,
+    detail: JobFields,
 ) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     each(session, now, selector, detail, |job| jobs.push(job))?;
     Ok(jobs)
 }
 
-/// Returns snapshots of all matching jobs, and the misplaced entries of the failure lists that were
+/// Snapshots of all matching jobs, and the misplaced entries of the failure lists that were
 /// read.
 pub(crate) fn snapshots(
     session: &mut Session,
@@ -101,7 +102,7 @@ pub(crate) fn snapshots(
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
     let (mut jobs, mut alike) = (Vec::new(), Interner::default());
-    let mut misplaced = each(session, now, selector, Detail::Mark, |job| {
+    let mut misplaced = each(session, now, selector, JobFields::Mark, |job| {
         jobs.push(JobSnapshot::of(job, &mut alike))
     })?;
     if jobs.is_empty() && misplaced.is_empty() {
@@ -120,7 +121,7 @@ fn each(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    detail: Detail,
+    detail: JobFields,
     mut take: impl FnMut(Job),
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
@@ -140,7 +141,7 @@ impl<'a> Selection<'a> {
         core: &mut Core,
         now: Moment,
         selector: &'a Selector,
-        detail: Detail,
+        detail: JobFields,
     ) -> Result<Selection<'a>, Error> {
         let filter = Filter::new(selector, now);
         let found = source::plan_search(core, now, selector, &filter)?;
@@ -170,8 +171,14 @@ impl<'a> Selection<'a> {
         Selection { newest, ..self }
     }
 
-    /// Writes a note if every job will be read.
+    /// Writes a note if every job will be read, and how a path that begins with `data` is understood.
     pub(crate) fn announce(&self, ui: &mut Ui) {
+        let wheres = self.filter.selector.wheres.iter();
+        for (path, below) in wheres.filter_map(DataFilter::path_below_data) {
+            ui.note(&format!(
+                "`--where {path}` means `{below}` in data without a member `data`"
+            ));
+        }
         if self.left > 0 && self.sources.iter().any(IndexSource::is_everything) {
             ui.note(&format!(
                 "scanning all jobs: {}",
@@ -193,7 +200,7 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// Returns the next jobs; `None` at the end. A slice may be empty.
+    /// The next jobs; `None` at the end. A slice may be empty.
     pub(crate) fn next(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
             return Ok(None);
@@ -214,7 +221,7 @@ impl<'a> Selection<'a> {
         let front = source.front;
         let locks = matches!(source.index, Some(Index::Locks(_)));
         let group = match &source.index {
-            Some(Index::Failed(group)) if self.detail == Detail::Mark => Some(group.clone()),
+            Some(Index::Failed(group)) if self.detail == JobFields::Mark => Some(group.clone()),
             _ => None,
         };
         // Jobs with locks are sorted by state, which requires slices of one size.
@@ -225,7 +232,7 @@ impl<'a> Selection<'a> {
             self.matched += 1;
         }
         let mut size = match self.detail {
-            Detail::Mark => JOBS_PER_READ as u64,
+            JobFields::Mark => JOBS_PER_READ as u64,
             _ => MOST as u64,
         };
         if exact {
@@ -240,7 +247,7 @@ impl<'a> Selection<'a> {
                 .map(|fields| prefilter.may_match(&self.filter, fields));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
-        let certain = exact && self.detail == Detail::Match;
+        let certain = exact && self.detail == JobFields::Match;
         let names = if certain {
             self.detail.into_str().into()
         } else {
@@ -276,7 +283,7 @@ impl<'a> Selection<'a> {
         Ok(Some(jobs))
     }
 
-    /// Returns how many jobs match, if that is known without further reads.
+    /// How many jobs match, if that is known without further reads.
     pub(crate) fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));
@@ -357,13 +364,13 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Returns whether a job comes for the first time.
+    /// Whether a job comes for the first time.
     fn is_new(&mut self, job: &Job) -> bool {
         self.seen.as_mut().is_none_or(|seen| seen.insert(&job.jid))
     }
 }
 
-/// Returns the queue of a set that could not be read, if a key of a wrong type is the reason.
+/// The queue of a set that could not be read, if a key of a wrong type is the reason.
 fn unreadable(
     core: &mut Core,
     now: Moment,
@@ -378,7 +385,7 @@ fn unreadable(
     Ok(found.pop().filter(|queue| !queue.wrong_keys.is_empty()))
 }
 
-/// Returns whether a job belongs in the failure list of a group.
+/// Whether a job belongs in the failure list of a group.
 fn belongs_to(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
@@ -393,7 +400,7 @@ impl MemberReader {
         }
     }
 
-    /// Returns the number of members, if it is known.
+    /// The number of members, if it is known.
     fn total(&self) -> Option<u64> {
         match self {
             MemberReader::Index(walk) => walk.total,

@@ -25,10 +25,7 @@ pub(crate) fn hint(
         return Ok(());
     }
     let wheres = selector.map_or(&[][..], |selector| &selector.wheres);
-    if let Some(path) = wheres.iter().find_map(DataFilter::path_inside_data) {
-        let line = format!("paths of `--where` begin inside the data: `--where {path}=…`");
-        session.ui.hint(&line);
-    } else if let Some(pattern) = wheres.iter().find_map(DataFilter::as_pattern) {
+    if let Some(pattern) = wheres.iter().find_map(DataFilter::as_pattern) {
         let pattern = command_line::flag("--where", pattern);
         let line = format!("a value of `--where` is no glob: `{pattern}` is a regular expression");
         session.ui.hint(&line);
@@ -59,7 +56,7 @@ pub(crate) fn explain(error: Error, session: &mut Session) -> Error {
     }
 }
 
-/// Returns the prefixes that may be meant instead of the one in use: the default, and those of the
+/// The prefixes that may be meant instead of the one in use: the default, and those of the
 /// config file.
 fn other_prefixes(session: &Session) -> Vec<String> {
     let contexts = session
@@ -76,7 +73,7 @@ fn other_prefixes(session: &Session) -> Vec<String> {
     prefixes
 }
 
-/// Returns what a name means that is no jid.
+/// What a name means that is no jid.
 fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Option<String> {
     let keys = Keys::new(core.prefix());
     if let Some(bare) = keys.jid_of(jid.as_bytes()) {

@@ -54,7 +54,7 @@ pub(super) struct SearchPlan {
     pub unreadable: Vec<Queue>,
 }
 
-/// Returns the sets to search. A queue or group named without a wildcard must exist.
+/// The sets to search. A queue or group named without a wildcard must exist.
 pub(super) fn plan_search(
     core: &mut Core,
     now: Moment,
@@ -129,7 +129,7 @@ pub(super) fn plan_search(
 /// Number of jobs that are read as fast as the members of other sets are counted.
 const FEW: u64 = 500;
 
-/// Returns the number of jobs that each plan reads.
+/// The number of jobs that each plan reads.
 fn costs(core: &mut Core, now: Moment, plans: &[Vec<IndexSource>]) -> Result<Vec<u64>, Error> {
     let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
@@ -142,7 +142,7 @@ fn costs(core: &mut Core, now: Moment, plans: &[Vec<IndexSource>]) -> Result<Vec
     Ok(costs.collect())
 }
 
-/// Returns the sets of all jobs in the selected states; or all jobs, if neither a state nor any other
+/// The sets of all jobs in the selected states; or all jobs, if neither a state nor any other
 /// condition with an index was given.
 fn sets_by_state(
     core: &mut Core,
@@ -180,7 +180,7 @@ fn sets_by_state(
     Ok(sources)
 }
 
-/// Returns the jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
+/// The jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
 /// lane of the queue in which it got its key, so the lanes of all queues are read.
 fn lanes(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
     let queues = core.members(now, &Index::Queues)?;
@@ -203,7 +203,7 @@ fn lanes(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSourc
     })
 }
 
-/// Returns the failure lists of the selected groups; of all groups if none is named.
+/// The failure lists of the selected groups; of all groups if none is named.
 fn failure_lists(
     core: &mut Core,
     now: Moment,
@@ -243,7 +243,7 @@ fn failure_lists(
     Ok(lists)
 }
 
-/// Returns the workers that are named but unknown.
+/// The workers that are named but unknown.
 fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<Name>, Error> {
     let plain = selector
         .held_by
@@ -258,7 +258,7 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
     Ok(unknown.map(|worker| worker.name).collect())
 }
 
-/// Returns the sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
+/// The sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
 /// expired and was extended once, and those of workers that were not seen for a day.
 fn lock_sets(
     core: &mut Core,
@@ -275,7 +275,7 @@ fn lock_sets(
     Ok(sets.collect())
 }
 
-/// Returns the sets of the queues with jobs in the selected states.
+/// The sets of the queues with jobs in the selected states.
 fn queue_sets(
     core: &mut Core,
     now: Moment,

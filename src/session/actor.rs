@@ -6,12 +6,12 @@ use crate::json::quote::quote;
 use crate::name::Name;
 use crate::name::refuse_new;
 
-/// Returns `user@host`.
+/// `user@host`.
 pub(crate) fn by() -> String {
     format!("{}@{}", user(), host())
 }
 
-/// Returns the note that a change leaves in a job's history: verb, actor and reason.
+/// The note that a change leaves in a job's history: verb, actor and reason.
 pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     let mut note = b"{\"verb\":".to_vec();
     note.extend(quote(verb.as_bytes()));
@@ -25,7 +25,7 @@ pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     note
 }
 
-/// Returns the worker's name: `--worker`, QLESS_WORKER, or a name that is the same in the next call of
+/// The worker's name: `--worker`, QLESS_WORKER, or a name that is the same in the next call of
 /// this session, so that a job popped by hand can be completed by hand. Each terminal, line of cron and
 /// service is a session of its own: a script cannot complete a job that another one popped.
 pub(crate) fn worker(given: Option<&Name>) -> Result<Name, Error> {
@@ -43,7 +43,7 @@ pub(crate) fn worker(given: Option<&Name>) -> Result<Name, Error> {
     }
 }
 
-/// Returns the session of this process, as getsid(2) does, or 0 if it began in another container. On a
+/// The session of this process, as getsid(2) does, or 0 if it began in another container. On a
 /// system without procfs there is none.
 fn session_id() -> Option<u32> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -60,7 +60,7 @@ fn user() -> String {
         .unwrap_or_else(|| "unknown".into())
 }
 
-/// Returns the name of this host.
+/// The name of this host.
 pub fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
@@ -69,13 +69,13 @@ pub fn host() -> String {
         .unwrap_or_else(|| "localhost".into())
 }
 
-/// Returns the output of a system program.
+/// The output of a system program.
 fn printed(program: &str, flag: &str) -> Option<String> {
     let output = std::process::Command::new(program).arg(flag).output();
     text(String::from_utf8(output.ok()?.stdout).ok()?)
 }
 
-/// Returns a text that can be part of a name, trimmed.
+/// A text that can be part of a name, trimmed.
 fn text(text: String) -> Option<String> {
     let text = text.trim();
     refuse_new(text.as_bytes()).ok().map(|()| text.to_string())

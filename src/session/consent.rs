@@ -6,7 +6,7 @@ use crate::consent::Consent;
 use crate::error::Error;
 use crate::name::Name;
 use crate::text::{joined, plural};
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 /// When a change needs an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Session {
         dry: DryRun,
         asks: Asks,
         what: &str,
-        details: impl FnOnce(&Page) -> String,
+        details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Option<Consent>, Error> {
         if dry.dry_run {
             self.ui.note_dry_run(&format!("would {what}"));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::address::{Address, Target};
 use crate::args::format::Format;
-use crate::args::globals::{Globals, Origin, Typed};
+use crate::args::globals::{CommandText, Globals, Origin};
 use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
@@ -43,7 +43,7 @@ pub(crate) struct Session {
     pub changes: bool,
     /// What `status --watch` counted in the last minute.
     pub samples: Vec<Sample>,
-    typed: Typed,
+    typed: CommandText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(
         globals: Globals,
-        typed: Typed,
+        typed: CommandText,
         file: Option<File>,
         ui: Ui,
         clock: Clock,
@@ -70,27 +70,27 @@ impl Session {
         }
     }
 
-    /// Returns the name of the command.
+    /// The name of the command.
     pub(crate) fn name(&self) -> &str {
         &self.typed.name
     }
 
-    /// Returns the command with the arguments that define its work, not its output.
+    /// The command with the arguments that define its work, not its output.
     pub(crate) fn own(&self) -> &CommandLine {
         &self.typed.own
     }
 
-    /// Returns the inputs of the command.
+    /// The inputs of the command.
     pub(crate) fn input(&self) -> InputSource {
         InputSource::new(self.globals.null)
     }
 
-    /// Returns the whole command line, to be typed again, unless it holds a secret.
+    /// The whole command line, to be typed again, unless it holds a secret.
     pub(crate) fn typed(&self) -> Option<String> {
         self.typed.whole.as_ref().map(CommandLine::typed)
     }
 
-    /// Returns the whole command line with another value of a flag that was typed.
+    /// The whole command line with another value of a flag that was typed.
     pub(crate) fn typed_with(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.typed.whole.as_ref()?;
         Some(line.with_value(flag, value).typed())
@@ -100,7 +100,7 @@ impl Session {
         self.file.as_ref()?.label()
     }
 
-    /// Returns where a plan applies, for questions and dry runs: the label of the context in use or
+    /// Where a plan applies, for questions and dry runs: the label of the context in use or
     /// of the context that protects the database, and the address.
     pub(crate) fn destination(&mut self) -> Result<String, Error> {
         let address = match &self.core {
@@ -113,7 +113,7 @@ impl Session {
         })
     }
 
-    /// Returns ` on DESTINATION` if the database has a label, for questions that name no address.
+    /// ` on DESTINATION` if the database has a label, for questions that name no address.
     pub(crate) fn on(&mut self) -> Result<String, Error> {
         if self.label().is_some() {
             self.destination().map(|place| format!(" on {place}"))
@@ -122,17 +122,17 @@ impl Session {
         }
     }
 
-    /// Returns the prefix of all keys.
+    /// The prefix of all keys.
     pub(crate) fn prefix(&self) -> &str {
         self.globals.prefix.as_deref().unwrap_or(USUAL)
     }
 
-    /// Returns the core if it has been opened.
+    /// The core if it has been opened.
     pub(crate) fn opened_core(&mut self) -> Option<&mut Core> {
         self.core.as_mut()
     }
 
-    /// Returns the core, connected, for a thread of its own. The session opens another one if it needs
+    /// The core, connected, for a thread of its own. The session opens another one if it needs
     /// one.
     pub(crate) fn take_core(&mut self) -> Result<Core, Error> {
         match self.core.take() {
@@ -173,12 +173,12 @@ impl Session {
         Ok(core)
     }
 
-    /// Returns the core, connected.
+    /// The core, connected.
     pub(crate) fn core(&mut self) -> Result<&mut Core, Error> {
         Ok(self.core_and_ui()?.0)
     }
 
-    /// Returns the core and the streams.
+    /// The core and the streams.
     pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
             self.core = Some(self.open_core()?);
@@ -189,7 +189,7 @@ impl Session {
         }
     }
 
-    /// Returns the present moment: the server's once the core is open, else this host's.
+    /// The present moment: the server's once the core is open, else this host's.
     pub(crate) fn now(&self) -> Moment {
         match &self.core {
             Some(core) => core.now(),
@@ -197,7 +197,7 @@ impl Session {
         }
     }
 
-    /// Returns the moment of this command by the server's clock. A command calls this once, at its
+    /// The moment of this command by the server's clock. A command calls this once, at its
     /// start.
     pub(crate) fn begin(&mut self) -> Result<Moment, Error> {
         self.core()?;
@@ -250,12 +250,12 @@ impl Session {
         }
     }
 
-    /// Returns the address that was given, else the default one, without a password from elsewhere.
+    /// The address that was given, else the default one, without a password from elsewhere.
     pub(crate) fn target(&self) -> Result<Target, Error> {
         Target::parse(self.globals.redis.as_deref().unwrap_or(Target::DEFAULT))
     }
 
-    /// Returns the timeout for connecting, and for one call.
+    /// The timeout for connecting, and for one call.
     pub(crate) fn timeout(&self) -> Duration {
         self.globals.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }

@@ -76,12 +76,12 @@ fn find(
     }
 }
 
-/// Returns the password of the environment.
+/// The password of the environment.
 pub(crate) fn from_environment() -> Option<OsString> {
     variables::PASSWORDS.into_iter().find_map(env::var)
 }
 
-/// Returns the password that a context leads to.
+/// The password that a context leads to.
 fn from_context(context: &ContextSettings, target: &Target) -> Result<Option<Secret>, Error> {
     let name = Harmless(&context.name);
     if let Some(words) = &context.values.password_command {

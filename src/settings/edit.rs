@@ -13,7 +13,7 @@ use super::values::Values;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open::Unopened;
-use crate::fs::trust::Route;
+use crate::fs::trust::ResolvedPath;
 use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Harmless;
 
@@ -34,7 +34,7 @@ pub(crate) fn edit(
     };
     let failed = |fault: std::io::Error| unwritable(io_words(&fault));
     let untrusted = |why: Unopened| why.error(&what, Kind::File);
-    let route = Route::of(path).map_err(failed)?;
+    let route = ResolvedPath::of(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
     // Before directories are created, and with those that were missing.
@@ -196,7 +196,7 @@ pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
     }
 }
 
-/// Returns the lines above a context, without the last block, which is about the context.
+/// The lines above a context, without the last block, which is about the context.
 fn apart(above: &str) -> &str {
     above.rfind("\n\n").map_or("", |end| &above[..end + 2])
 }
@@ -219,13 +219,13 @@ fn keep(document: &mut DocumentMut, above: &str, position: isize) {
     table.decor_mut().set_prefix(own);
 }
 
-/// Returns the lines above a table.
+/// The lines above a table.
 fn above_of(table: &Table) -> &str {
     let above = table.decor().prefix().and_then(RawString::as_str);
     above.unwrap_or_default()
 }
 
-/// Returns the table whose header comes first after a position.
+/// The table whose header comes first after a position.
 fn next_table(document: &mut DocumentMut, position: isize) -> Option<&mut Table> {
     let mut next: Option<(isize, Vec<String>)> = None;
     find_next(document.as_table(), &mut Vec::new(), position, &mut next);

@@ -50,12 +50,12 @@ pub(crate) struct ContextSettings {
 }
 
 impl ContextSettings {
-    /// Returns the label in prompts.
+    /// The label in prompts.
     pub(crate) fn label(&self) -> &str {
         self.values.label.as_deref().unwrap_or(&self.name)
     }
 
-    /// Returns the context for display, without its password.
+    /// The context for display, without its password.
     pub(crate) fn shown(
         &self,
         defaults: &Values,
@@ -110,7 +110,7 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigSource {
-    /// Returns the path of the file.
+    /// The path of the file.
     pub(crate) fn of(globals: &Globals) -> Result<ConfigSource, Error> {
         match &globals.config {
             Some(none) if none == "none" => return Ok(ConfigSource::None),
@@ -140,7 +140,7 @@ impl ConfigSource {
         }
     }
 
-    /// Returns the path, harmless on a terminal.
+    /// The path, harmless on a terminal.
     pub(crate) fn shown(&self) -> String {
         self.path()
             .map(|path| Harmless(path.as_os_str().as_bytes()).to_string())
@@ -185,7 +185,7 @@ impl ConfigSource {
         Ok(settings)
     }
 
-    /// Returns the bytes of the file, and the file itself; `None` if it does not exist and need not. A
+    /// The bytes of the file, and the file itself; `None` if it does not exist and need not. A
     /// file that another user can have written is refused: it names servers, their CAs, and programs.
     fn bytes(&self, must: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
@@ -256,7 +256,7 @@ impl ConfigContents {
         addresses.any(address::holds_password)
     }
 
-    /// Returns the context with this name, or an error.
+    /// The context with this name, or an error.
     pub(crate) fn context(&self, name: &str) -> Result<ContextSettings, Error> {
         match self.contexts.get(name) {
             Some(values) => Ok(ContextSettings {
@@ -276,7 +276,7 @@ impl ConfigContents {
 }
 
 impl ConfigFile {
-    /// Returns all contexts, in the order of the file.
+    /// All contexts, in the order of the file.
     pub(crate) fn contexts(&self) -> Vec<ContextSettings> {
         let named = |name: &String| {
             let values = self.contents.contexts.get(name)?.clone();
@@ -295,7 +295,7 @@ impl ConfigFile {
         }
     }
 
-    /// Returns the context with this name, or an error.
+    /// The context with this name, or an error.
     pub(crate) fn named(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
             let shown = Harmless(name);
@@ -311,20 +311,20 @@ impl ConfigFile {
         }
     }
 
-    /// Returns the context whose label is typed before changes: the one in use, or another one that
+    /// The context whose label is typed before changes: the one in use, or another one that
     /// protects the database in use.
     pub(crate) fn protected_by(&self) -> Option<&ContextSettings> {
         let mut contexts = self.context.iter().chain(&self.protecting);
         contexts.find(|context| context.values.is_protected())
     }
 
-    /// Returns the label of the database in use.
+    /// The label of the database in use.
     pub(crate) fn label(&self) -> Option<&str> {
         let context = self.protected_by().or(self.context.as_ref());
         context.map(ContextSettings::label)
     }
 
-    /// Returns the context to use: the one named, else the default one, unless a flag or the environment
+    /// The context to use: the one named, else the default one, unless a flag or the environment
     /// names another server.
     pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<ContextSettings>, Error> {
         if let Some(name) = &globals.context {

@@ -8,19 +8,19 @@ use crate::address::{Address, Node, Target};
 use crate::args::globals::{Globals, Origin};
 use crate::core::call::local::Local;
 use crate::core::script::USUAL;
-use crate::fs::trust::Route;
+use crate::fs::trust::ResolvedPath;
 
 /// A database of a server, or of servers that belong together.
 #[derive(Debug)]
 struct Database {
-    servers: Vec<Server>,
+    servers: Vec<ServerIdentity>,
     /// The master that Sentinels are asked for.
     master: Option<String>,
     db: u32,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Server {
+enum ServerIdentity {
     /// This machine, by any name of it.
     Loopback(u16),
     Tcp(String, u16),
@@ -28,21 +28,21 @@ enum Server {
 }
 
 impl Database {
-    /// Returns the database of an address; `None` for an address that this build cannot use.
+    /// The database of an address; `None` for an address that this build cannot use.
     fn of(address: &str) -> Option<Database> {
         let Target { address, db, .. } = Target::parse(address).ok()?;
         let mut master = None;
         let servers = match address {
-            Address::Tcp(node) => vec![Server::tcp(&node)],
-            Address::Cluster(nodes) => nodes.iter().map(Server::tcp).collect(),
+            Address::Tcp(node) => vec![ServerIdentity::tcp(&node)],
+            Address::Cluster(nodes) => nodes.iter().map(ServerIdentity::tcp).collect(),
             Address::Sentinel(sentinels) => {
                 master = Some(sentinels.master);
-                sentinels.nodes.iter().map(Server::tcp).collect()
+                sentinels.nodes.iter().map(ServerIdentity::tcp).collect()
             }
-            Address::Unix(socket) => vec![Server::Socket(real(&socket))],
+            Address::Unix(socket) => vec![ServerIdentity::Socket(real(&socket))],
             Address::Local { dir, .. } => {
                 let socket = Local::new(dir.as_deref()).ok()?.socket();
-                vec![Server::Socket(real(&socket))]
+                vec![ServerIdentity::Socket(real(&socket))]
             }
         };
         Some(Database {
@@ -62,24 +62,24 @@ impl Database {
     }
 }
 
-impl Server {
-    fn tcp(node: &Node) -> Server {
+impl ServerIdentity {
+    fn tcp(node: &Node) -> ServerIdentity {
         let (host, port) = (&node.host, node.port);
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let ip = host.parse().map(|ip: IpAddr| ip.to_canonical());
         match ip {
-            _ if host == "localhost" => Server::Loopback(port),
+            _ if host == "localhost" => ServerIdentity::Loopback(port),
             // A connection to the unspecified address is one to this machine.
-            Ok(ip) if ip.is_loopback() || ip.is_unspecified() => Server::Loopback(port),
-            Ok(ip) => Server::Tcp(ip.to_string(), port),
-            Err(_) => Server::Tcp(host, port),
+            Ok(ip) if ip.is_loopback() || ip.is_unspecified() => ServerIdentity::Loopback(port),
+            Ok(ip) => ServerIdentity::Tcp(ip.to_string(), port),
+            Err(_) => ServerIdentity::Tcp(host, port),
         }
     }
 }
 
-/// Returns the path without links, as far as it exists.
+/// The path without links, as far as it exists.
 fn real(path: &Path) -> PathBuf {
-    Route::of(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
+    ResolvedPath::of(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
 }
 
 /// Whether two addresses are of different databases.
@@ -90,7 +90,7 @@ pub(super) fn other_database((one, other): (&str, &str)) -> bool {
     }
 }
 
-/// Returns the other contexts that are protected or read-only and have the database in use.
+/// The other contexts that are protected or read-only and have the database in use.
 ///
 /// A context that names the database itself and says `read-only = false` stays writable: this is
 /// an edit of the file, not a flag.

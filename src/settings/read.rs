@@ -167,7 +167,7 @@ fn start(span: Option<Range<usize>>) -> usize {
     span.map_or(0, |span| span.start)
 }
 
-/// Returns the position of a byte.
+/// The position of a byte.
 fn place(bytes: &[u8], at: usize) -> Position {
     let before = &bytes[..at.min(bytes.len())];
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;

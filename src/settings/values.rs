@@ -10,7 +10,7 @@ use serde::de::{Error, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use toml_edit::Datetime;
 
-use crate::args::format::{Output, TimeFormat, When};
+use crate::args::format::{DisplayWhen, Output, TimeFormat};
 use crate::args::invalid::Invalid;
 use crate::args::tls::TlsFiles;
 use crate::args::value;
@@ -80,7 +80,7 @@ pub(crate) struct Values {
     /// Whether a table has headers: auto, always or never, as `--headers`
     #[serde(deserialize_with = "when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
-    pub headers: Option<When>,
+    pub headers: Option<DisplayWhen>,
     /// How moments are written: auto, relative, iso or unix, as `--time-format`
     #[serde(deserialize_with = "time_format", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
@@ -88,7 +88,7 @@ pub(crate) struct Values {
     /// Whether to colour: auto, always or never, as `--color`
     #[serde(deserialize_with = "when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
-    pub color: Option<When>,
+    pub color: Option<DisplayWhen>,
     /// Show what is longer than the screen without a pager, as `--no-pager`
     #[serde(deserialize_with = "switch")]
     #[schemars(extend("default" = "false"))]
@@ -186,7 +186,7 @@ impl ConfigKey {
 /// A value of any type.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Given {
+enum AnyValue {
     Text(String),
     Switch(bool),
     Number(#[expect(dead_code)] f64),
@@ -196,18 +196,18 @@ enum Given {
     Table(IgnoredAny),
 }
 
-impl Given {
+impl AnyValue {
     /// The error about a value of this type. It does not show the value, which may be a password.
     fn mistyped<E: Error>(&self, wanted: &str) -> E {
         let found = match self {
-            Given::Text(_) => "a text",
-            Given::Switch(_) => "`true` or `false`",
-            Given::Number(_) => "a number",
-            Given::Words(_) => "a list",
-            Given::List(_) if wanted == WORDS => "a list with something else in it",
-            Given::List(_) => "a list",
-            Given::Date(_) => "a date",
-            Given::Table(_) => "a table",
+            AnyValue::Text(_) => "a text",
+            AnyValue::Switch(_) => "`true` or `false`",
+            AnyValue::Number(_) => "a number",
+            AnyValue::Words(_) => "a list",
+            AnyValue::List(_) if wanted == WORDS => "a list with something else in it",
+            AnyValue::List(_) => "a list",
+            AnyValue::Date(_) => "a date",
+            AnyValue::Table(_) => "a table",
         };
         E::custom(format!("expects {wanted}, not {found}"))
     }
@@ -221,8 +221,8 @@ fn text<'de, D: Deserializer<'de>, T>(
     wanted: &str,
     parse: impl FnOnce(&str) -> Result<T, Invalid>,
 ) -> Result<Option<T>, D::Error> {
-    match Given::deserialize(from)? {
-        Given::Text(text) => parse(&text)
+    match AnyValue::deserialize(from)? {
+        AnyValue::Text(text) => parse(&text)
             .map(Some)
             .map_err(|why| D::Error::custom(why.of(&text))),
         other => Err(other.mistyped(wanted)),
@@ -230,21 +230,21 @@ fn text<'de, D: Deserializer<'de>, T>(
 }
 
 fn switch<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
-    match Given::deserialize(from)? {
-        Given::Switch(switch) => Ok(Some(switch)),
+    match AnyValue::deserialize(from)? {
+        AnyValue::Switch(switch) => Ok(Some(switch)),
         other => Err(other.mistyped("`true` or `false`")),
     }
 }
 
 fn program<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
-    match Given::deserialize(from)? {
-        Given::Words(words) if words.first().is_none_or(String::is_empty) => {
+    match AnyValue::deserialize(from)? {
+        AnyValue::Words(words) if words.first().is_none_or(String::is_empty) => {
             Err(D::Error::custom("names no program"))
         }
-        Given::Words(words) if words.iter().any(|word| word.contains('\0')) => {
+        AnyValue::Words(words) if words.iter().any(|word| word.contains('\0')) => {
             Err(D::Error::custom("holds a NUL"))
         }
-        Given::Words(words) => Ok(Some(words)),
+        AnyValue::Words(words) => Ok(Some(words)),
         other => Err(other.mistyped(WORDS)),
     }
 }
@@ -297,9 +297,9 @@ fn output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Output>, D::Error
     })
 }
 
-fn when<'de, D: Deserializer<'de>>(from: D) -> Result<Option<When>, D::Error> {
+fn when<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DisplayWhen>, D::Error> {
     text(from, TEXT, |given| {
-        When::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))
+        DisplayWhen::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))
     })
 }
 

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::jid::hex;
-use super::round::Round;
+use super::round::PutRound;
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
@@ -294,7 +294,7 @@ impl Journal {
     }
 
     /// Records the lines that are about to be sent, and syncs them to disk.
-    pub(super) fn record_sent(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
+    pub(super) fn record_sent(&mut self, round: &PutRound, now: Moment) -> Result<(), Error> {
         let mut line = Vec::new();
         for job in round.batches.iter().flat_map(|batch| &batch.jobs) {
             let Some(sum) = &job.sum else {

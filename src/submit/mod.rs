@@ -51,8 +51,8 @@ mod tally;
 use jid::LineDefaults;
 use journal::{Journal, LostJobs};
 use pack::SendOptions;
-use round::{Answer, Batch, Round, SentJob};
-use tally::{LineOutcome, Tally};
+use round::{CallOutcomes, PutBatch, PutRound, SentJob};
+use tally::{LineOutcome, PutTally};
 
 /// The arguments of `put --from`.
 #[derive(Debug)]
@@ -179,7 +179,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         calls: if options.fail_fast { 1 } else { CALLS },
         now: begun,
     };
-    let mut tally = Tally::new(
+    let mut tally = PutTally::new(
         &session.ui,
         jobs,
         options.policy.dry_run,
@@ -253,7 +253,7 @@ struct Sender<'s> {
     interrupt: Interrupt,
     progress: Progress,
     pace: Pace,
-    tally: Tally,
+    tally: PutTally,
     /// `None` in a dry run.
     restarts: Option<RestartWatch>,
     journal: Option<Journal>,
@@ -269,7 +269,7 @@ impl Sender<'_> {
     fn send(
         &mut self,
         session: &mut Session,
-        rounds: &Receiver<Result<Round, Error>>,
+        rounds: &Receiver<Result<PutRound, Error>>,
     ) -> Result<Option<Error>, Error> {
         for round in rounds {
             let mut round = match round {
@@ -320,8 +320,8 @@ impl Sender<'_> {
     fn report_round(
         &mut self,
         session: &mut Session,
-        round: &mut Round,
-        answers: Vec<Answer>,
+        round: &mut PutRound,
+        answers: Vec<CallOutcomes>,
     ) -> Result<Option<Error>, Error> {
         let mut stopped_by = None;
         let (mut done, mut failed, mut took) = (Vec::new(), Vec::new(), Vec::new());
@@ -398,7 +398,7 @@ impl Sender<'_> {
     }
 
     /// Counts the lines that an earlier run has done.
-    fn done_before(&mut self, round: &Round) {
+    fn done_before(&mut self, round: &PutRound) {
         self.tally.add_done_before(round.done_before);
         self.progress.add(round.done_before as u64);
     }
@@ -408,9 +408,9 @@ impl Sender<'_> {
     fn replace_again(
         &mut self,
         session: &mut Session,
-        batch: &mut Batch,
+        batch: &mut PutBatch,
         reply: GuardReply<Placed>,
-    ) -> Answer {
+    ) -> CallOutcomes {
         let sent = batch.jobs.first().and_then(|job| job.since);
         let (Code::Exists, Some(since), Some(mut puts)) = (reply.code, sent, batch.again.take())
         else {
@@ -432,8 +432,8 @@ impl Sender<'_> {
     fn report_lost(
         &mut self,
         session: &mut Session,
-        round: &Round,
-        batch: &Batch,
+        round: &PutRound,
+        batch: &PutBatch,
         error: &Error,
     ) -> Result<(), Error> {
         for job in &batch.jobs {
@@ -464,7 +464,7 @@ impl Sender<'_> {
 }
 
 /// The outcome of a job without a reply.
-fn lost_outcome<'r>(round: &'r Round, job: &SentJob, error: &Error) -> LineOutcome<'r> {
+fn lost_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
         Kind::Unknown => Code::Unknown,
         _ => Code::Server,
@@ -483,7 +483,7 @@ fn lost_outcome<'r>(round: &'r Round, job: &SentJob, error: &Error) -> LineOutco
 
 /// The outcome of a job from the core's reply.
 fn outcome_of<'r>(
-    round: &'r Round,
+    round: &'r PutRound,
     job: &SentJob,
     reply: &'r GuardReply<Placed>,
     if_absent: bool,

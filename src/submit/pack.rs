@@ -6,7 +6,7 @@ use std::sync::mpsc::SyncSender;
 use super::jid::{LineDefaults, UuidSource};
 use super::journal::JournalState;
 use super::line_order::LineLocation;
-use super::round::{Batch, Round};
+use super::round::{PutBatch, PutRound};
 use crate::clock::moment::Moment;
 use crate::core::api::put::Policy;
 use crate::error::Error;
@@ -37,7 +37,7 @@ pub(super) fn pack(
     order: Option<&[LineLocation]>,
     state: Option<&JournalState>,
     limits: SendOptions,
-    to: &SyncSender<Result<Round, Error>>,
+    to: &SyncSender<Result<PutRound, Error>>,
 ) {
     let packed = UuidSource::new().and_then(|fresh| {
         let mut packer = Packer {
@@ -47,7 +47,7 @@ pub(super) fn pack(
             limits,
             fresh,
             jids: Vec::new(),
-            round: Round::default(),
+            round: PutRound::default(),
             to,
         };
         match order {
@@ -80,8 +80,8 @@ struct Packer<'p> {
     fresh: UuidSource,
     /// New jids for the jobs of this round, the next one last.
     jids: Vec<[u8; 32]>,
-    round: Round,
-    to: &'p SyncSender<Result<Round, Error>>,
+    round: PutRound,
+    to: &'p SyncSender<Result<PutRound, Error>>,
 }
 
 impl Packer<'_> {
@@ -105,7 +105,7 @@ impl Packer<'_> {
             replace: self.limits.policy.replace && !alone,
             ..self.limits.policy
         };
-        let fits = |batch: &Batch| {
+        let fits = |batch: &PutBatch| {
             batch.jobs.len() < self.limits.batch
                 && !batch.is_full()
                 && batch.policy() == policy

@@ -17,12 +17,12 @@ use crate::input::line::NewJob;
 const APART: Duration = Duration::from_micros(20);
 
 /// The outcomes of the jobs of a call.
-pub(super) type Answer = Result<Vec<GuardReply<Placed>>, Error>;
+pub(super) type CallOutcomes = Result<Vec<GuardReply<Placed>>, Error>;
 
 /// The calls of one round trip.
 #[derive(Debug, Default)]
-pub(super) struct Round {
-    pub batches: Vec<Batch>,
+pub(super) struct PutRound {
+    pub batches: Vec<PutBatch>,
     /// How many lines are skipped because the journal says that they are done.
     pub done_before: usize,
     jobs: usize,
@@ -32,14 +32,14 @@ pub(super) struct Round {
 
 /// The jobs of one call.
 #[derive(Debug)]
-pub(super) struct Batch {
+pub(super) struct PutBatch {
     puts: Puts,
     pub jobs: Vec<SentJob>,
     /// A copy of the call, if an earlier run may have replaced its job.
     pub again: Option<Puts>,
 }
 
-impl Batch {
+impl PutBatch {
     /// Whether the call has as much as it should.
     pub(super) fn is_full(&self) -> bool {
         self.puts.is_full()
@@ -68,7 +68,7 @@ pub(super) struct SentJob {
     pub since: Option<Moment>,
 }
 
-impl Round {
+impl PutRound {
     pub(super) fn jid(&self, job: &SentJob) -> &[u8] {
         &self.names[job.jid.clone()]
     }
@@ -89,7 +89,7 @@ impl Round {
 
     /// Begins a further call for up to so many jobs.
     pub(super) fn begin_call(&mut self, policy: Policy, most: usize) {
-        self.batches.push(Batch {
+        self.batches.push(PutBatch {
             puts: Puts::new(policy),
             jobs: Vec::with_capacity(most),
             again: None,
@@ -133,7 +133,7 @@ impl Round {
         core: &mut Core,
         next: &mut Moment,
         maxima: Option<&PutMaxima>,
-    ) -> Vec<Answer> {
+    ) -> Vec<CallOutcomes> {
         let now = *next;
         let mut calls = Vec::with_capacity(self.batches.len());
         for batch in &mut self.batches {

@@ -7,7 +7,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::bulk::text::{Reasons, submitted};
 use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
-use crate::model::queue::Seconds;
+use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::json;
@@ -15,7 +15,7 @@ use crate::view::json;
 use super::Submitted;
 
 /// Counts the outcomes of the lines and writes them.
-pub(super) struct Tally {
+pub(super) struct PutTally {
     doc: BulkReport,
     /// Skipped lines whose jobs exist already.
     existing: usize,
@@ -59,19 +59,19 @@ impl LineOutcome<'_> {
 }
 
 #[derive(serde::Serialize)]
-struct SummaryLine<'a> {
+struct PutSummary<'a> {
     summary: &'a Totals,
 }
 
-impl Tally {
+impl PutTally {
     pub(super) fn new(
         ui: &Ui,
         matched: usize,
         dry_run: bool,
         sorted: bool,
         begun: Moment,
-    ) -> Tally {
-        Tally {
+    ) -> PutTally {
+        PutTally {
             doc: BulkReport {
                 sum: Totals::of("put", dry_run, matched).within(ui.context()),
                 items: Vec::new(),
@@ -192,7 +192,7 @@ impl Tally {
         let remaining = self.remaining();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
-        sum.elapsed_s = Seconds(now.since(self.begun));
+        sum.elapsed_s = RoundedSeconds(now.since(self.begun));
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
@@ -203,7 +203,7 @@ impl Tally {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let summary = &self.doc.sum;
-                ui.write(&json::line(&SummaryLine { summary }).map_err(Error::internal)?)?;
+                ui.write(&json::line(&PutSummary { summary }).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }

@@ -14,7 +14,7 @@ use crate::consent::Consent;
 use crate::error::{Error, Kind};
 use crate::model::finding::FindingId;
 use crate::text;
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 /// What is asked beside `Proceed?`.
 #[derive(Clone, Copy, Default)]
@@ -42,7 +42,7 @@ impl Ui {
     pub(crate) fn confirm(
         &mut self,
         plan: &str,
-        details: impl FnOnce(&Page) -> String,
+        details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         self.ask(plan, Question::default(), details)
     }
@@ -52,7 +52,7 @@ impl Ui {
         &mut self,
         plan: &str,
         word: &str,
-        details: impl FnOnce(&Page) -> String,
+        details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         let question = Question {
             word: Some(word),
@@ -67,7 +67,7 @@ impl Ui {
         &mut self,
         plan: &str,
         deleted: u64,
-        details: impl FnOnce(&Page) -> String,
+        details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         let word = (deleted > 0).then(|| deleted.to_string());
         let question = Question {
@@ -81,7 +81,7 @@ impl Ui {
     pub(crate) fn confirm_protected(
         &mut self,
         plan: &str,
-        details: impl FnOnce(&Page) -> String,
+        details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         if self.protected().is_some() {
             self.ask(plan, Question::default(), details)
@@ -127,7 +127,7 @@ impl Ui {
         &mut self,
         plan: &str,
         question: Question,
-        details: impl FnOnce(&Page) -> String,
+        details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
         self.check_confirm_flag(question.finding)?;
         if self.is_answered(&question) {
@@ -149,7 +149,7 @@ impl Ui {
         self.consent_or_error(yes)
     }
 
-    /// Returns the label to type if the context is protected.
+    /// The label to type if the context is protected.
     fn protected(&self) -> Option<&str> {
         let label = self.context.label.as_deref();
         label.filter(|_| self.context.protected)
@@ -174,7 +174,7 @@ impl Ui {
         ))
     }
 
-    /// Returns the consent to a change of one job that was named, which needs no question.
+    /// The consent to a change of one job that was named, which needs no question.
     pub(crate) fn implicit_consent(&self) -> Consent {
         Consent::grant()
     }
@@ -184,7 +184,7 @@ impl Ui {
         &mut self,
         plan: &str,
         question: &Question,
-        details: impl FnOnce(&Page) -> String,
+        details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<(), Error> {
         self.require_prompt(plan, question)?;
         let text = self.plan_text(plan, details);
@@ -193,12 +193,12 @@ impl Ui {
     }
 
     /// Shows the plan without a question, in a dry run.
-    pub(crate) fn show_plan(&mut self, plan: &str, details: impl FnOnce(&Page) -> String) {
+    pub(crate) fn show_plan(&mut self, plan: &str, details: impl FnOnce(&RenderOptions) -> String) {
         let text = self.plan_text(plan, details);
         self.note(text.trim_end());
     }
 
-    fn plan_text(&self, plan: &str, details: impl FnOnce(&Page) -> String) -> String {
+    fn plan_text(&self, plan: &str, details: impl FnOnce(&RenderOptions) -> String) -> String {
         let mut letters = plan.chars();
         let first = letters.next().map(|first| first.to_ascii_uppercase());
         let plan: String = first.into_iter().chain(letters).collect();
@@ -231,7 +231,7 @@ impl Ui {
         }
     }
 
-    /// Returns the flags that would have answered.
+    /// The flags that would have answered.
     fn missing_flags(&self, question: &Question) -> String {
         let deletion = question.deletion().filter(|name| !self.has_confirmed(name));
         if let Some(name) = deletion {

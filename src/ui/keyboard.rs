@@ -48,10 +48,10 @@ pub(super) fn close() {
 
 /// Recognizes the keys that end the output of `--watch`: q and Esc.
 #[derive(Debug, Default)]
-pub(crate) struct QuitKey(State);
+pub(crate) struct QuitKey(KeyState);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
+enum KeyState {
     #[default]
     Ready,
     /// After an Esc, with which an arrow key begins, too.
@@ -61,7 +61,7 @@ enum State {
 }
 
 impl QuitKey {
-    /// Returns whether such a key was pressed since the last call. To be called a few times per second.
+    /// Whether such a key was pressed since the last call. To be called a few times per second.
     pub(crate) fn pressed(&mut self) -> bool {
         let open = before();
         let mut bytes = [0; 64];
@@ -73,19 +73,19 @@ impl QuitKey {
         self.is_in(&bytes[..count])
     }
 
-    /// Returns whether these bytes, the next ones, complete such a key. No bytes after an Esc mean that
+    /// Whether these bytes, the next ones, complete such a key. No bytes after an Esc mean that
     /// it was a key of its own.
     fn is_in(&mut self, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
-            return self.0 == State::Escape;
+            return self.0 == KeyState::Escape;
         }
         for byte in bytes {
             self.0 = match (self.0, byte) {
-                (State::Ready, b'q' | b'Q') | (State::Escape, &ESCAPE) => return true,
-                (State::Ready, &ESCAPE) => State::Escape,
-                (State::Escape, b'[' | b'O') => State::Sequence,
-                (State::Sequence, 0..b'@') => State::Sequence,
-                _ => State::Ready,
+                (KeyState::Ready, b'q' | b'Q') | (KeyState::Escape, &ESCAPE) => return true,
+                (KeyState::Ready, &ESCAPE) => KeyState::Escape,
+                (KeyState::Escape, b'[' | b'O') => KeyState::Sequence,
+                (KeyState::Sequence, 0..b'@') => KeyState::Sequence,
+                _ => KeyState::Ready,
             };
         }
         false

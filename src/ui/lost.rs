@@ -54,7 +54,7 @@ impl Ui {
         self.lost.outlives_reader = true;
     }
 
-    /// Returns why output was lost, if it was.
+    /// Why output was lost, if it was.
     pub(crate) fn lost_output(&self) -> Option<Error> {
         let fault = io_words(self.lost.fault.as_ref()?);
         let error = Error::new(Kind::File, format!("cannot write to stdout: {fault}"));

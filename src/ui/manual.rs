@@ -18,7 +18,7 @@ impl Ui {
     }
 }
 
-/// Returns the page as text with bold and underlined words, as a pager shows them.
+/// The page as text with bold and underlined words, as a pager shows them.
 fn rendered(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
     if !is_installed(OsStr::new("man")) {
         return None;

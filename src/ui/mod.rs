@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dialoguer::console::Term;
 
-use crate::args::format::{Format, Output, TimeFormat, When};
+use crate::args::format::{DisplayWhen, Format, Output, TimeFormat};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
 use crate::env;
@@ -17,7 +17,7 @@ use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
 use crate::view::table::Choice;
-use crate::view::{Lines, Page, Times, View, json};
+use crate::view::{Lines, RenderOptions, Times, View, json};
 
 mod ask;
 pub(crate) mod keyboard;
@@ -33,7 +33,7 @@ mod sink;
 use lost::LostOutput;
 use outlet::Outlet;
 use pager::Pager;
-use sink::Sink;
+use sink::ResultWriter;
 
 pub(crate) use crate::trace::Trace;
 pub(crate) use live::LiveLines;
@@ -44,7 +44,7 @@ const UNLISTED_SHOWN: usize = 3;
 
 /// The context in use, as questions and plans show it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Context {
+pub(crate) struct ContextLabel {
     /// The name in the config file; `None` if no context is in use.
     pub name: Option<String>,
     /// The label in questions: of the context in use, or of one that protects its database.
@@ -56,16 +56,16 @@ pub(crate) struct Context {
 /// The streams of this process, and the options for writing to them.
 pub(crate) struct Ui {
     format: Format,
-    stdout: Sink,
+    stdout: ResultWriter,
     /// Whether stdout is a terminal.
     tty: bool,
     /// The layout of text, and whether it is for people.
-    page: Page,
+    page: RenderOptions,
     yes: bool,
     /// The values of `--confirm`.
     confirm: Vec<String>,
     /// The context in use.
-    context: Context,
+    context: ContextLabel,
     no_input: bool,
     quiet: bool,
     /// Whether a reader of stdout that goes away does not end the program.
@@ -87,7 +87,7 @@ pub(crate) struct Ui {
 }
 
 impl Ui {
-    /// Returns the streams with the options from the global flags.
+    /// The streams with the options from the global flags.
     pub(crate) fn new(globals: &Globals) -> Ui {
         let output = globals.output.unwrap_or_default();
         let mut ui = Ui::plain(output.format());
@@ -113,9 +113,9 @@ impl Ui {
             TimeFormat::Auto => page.times,
         };
         page.headers = match globals.headers.unwrap_or_default() {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => page.headers,
+            DisplayWhen::Always => true,
+            DisplayWhen::Never => false,
+            DisplayWhen::Auto => page.headers,
         };
         page.choice = Choice {
             columns: globals.columns.clone(),
@@ -126,14 +126,14 @@ impl Ui {
         ui
     }
 
-    /// Returns the streams for a command line that could not be parsed.
+    /// The streams for a command line that could not be parsed.
     pub(crate) fn plain(format: Format) -> Ui {
         let tty = io::stdout().is_terminal();
         let mut ui = Ui {
             format,
-            stdout: Sink::new(),
+            stdout: ResultWriter::new(),
             tty,
-            page: Page {
+            page: RenderOptions {
                 terminal: tty,
                 width: 80,
                 color: false,
@@ -144,7 +144,7 @@ impl Ui {
             },
             yes: false,
             confirm: Vec::new(),
-            context: Context::default(),
+            context: ContextLabel::default(),
             no_input: false,
             quiet: false,
             outlives_reader: false,
@@ -188,16 +188,16 @@ impl Ui {
     }
 
     /// Sets the context in use.
-    pub(crate) fn set_context(&mut self, context: Context) {
+    pub(crate) fn set_context(&mut self, context: ContextLabel) {
         self.context = context;
     }
 
-    /// Returns the name of the context in use, for documents.
+    /// The name of the context in use, for documents.
     pub(crate) fn context(&self) -> Option<&str> {
         self.context.name.as_deref()
     }
 
-    /// Returns the format given with `-o`.
+    /// The format given with `-o`.
     pub(crate) fn format(&self) -> Format {
         self.format
     }
@@ -227,7 +227,7 @@ impl Ui {
         self.verbose > 0
     }
 
-    /// Returns the trace, to which the core writes its calls.
+    /// The trace, to which the core writes its calls.
     pub(crate) fn trace(&self) -> Trace {
         Trace::new(self.verbose)
     }
@@ -259,7 +259,7 @@ impl Ui {
         self.page.choice.check(&V::headings())
     }
 
-    /// Returns the default number of rows of a table; `None` in pipes and documents.
+    /// The default number of rows of a table; `None` in pipes and documents.
     pub(crate) fn rows(&self) -> Option<u64> {
         (self.format == Format::Table && self.page.terminal && self.tty).then_some(50)
     }
@@ -333,7 +333,7 @@ impl Ui {
         self.verbatim(&bytes)
     }
 
-    /// Returns the error about the job ids that were left out, if there are any. What a command that
+    /// The error about the job ids that were left out, if there are any. What a command that
     /// `writes` has changed, it would not list again.
     pub(crate) fn unlisted(&self, writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
@@ -428,7 +428,7 @@ impl Ui {
         self.stdout.outlet().is_none_or(Outlet::is_empty)
     }
 
-    /// Returns why the thread could not write to stdout, once. What is written then is lost.
+    /// Why the thread could not write to stdout, once. What is written then is lost.
     pub(crate) fn write_fault(&self) -> Option<Error> {
         self.stdout.outlet()?.fault().map(write_error)
     }
@@ -450,8 +450,8 @@ impl Ui {
         self.wrote(flushed, b"")
     }
 
-    /// Returns the format of text for people.
-    pub(crate) fn page(&self) -> &Page {
+    /// The format of text for people.
+    pub(crate) fn page(&self) -> &RenderOptions {
         &self.page
     }
 
@@ -549,7 +549,7 @@ impl Ui {
     }
 }
 
-/// Returns the width of the terminal in columns.
+/// The width of the terminal in columns.
 fn width() -> usize {
     match Term::stdout().size_checked() {
         Some((_, columns)) if columns > 0 => columns.into(),
@@ -557,21 +557,21 @@ fn width() -> usize {
     }
 }
 
-/// Returns the width of a table for people in a pipe: COLUMNS, else 100.
+/// The width of a table for people in a pipe: COLUMNS, else 100.
 fn width_of_a_pipe() -> usize {
     let set = env::var("COLUMNS").and_then(|set| set.to_str()?.parse().ok());
     set.filter(|&columns| columns > 0).unwrap_or(100)
 }
 
 /// Whether to color a stream. The flag wins over the environment, which wins over the stream.
-fn color(flag: When, terminal: bool) -> bool {
+fn color(flag: DisplayWhen, terminal: bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
     match flag {
-        When::Always => true,
-        When::Never => false,
-        When::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
-        When::Auto if env::var("NO_COLOR").is_some() => false,
-        When::Auto => terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
+        DisplayWhen::Always => true,
+        DisplayWhen::Never => false,
+        DisplayWhen::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
+        DisplayWhen::Auto if env::var("NO_COLOR").is_some() => false,
+        DisplayWhen::Auto => terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
     }
 }
 
@@ -584,7 +584,7 @@ fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// Returns the error of a write. A closed pipe ends the process by SIGPIPE's default action.
+/// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
 fn write_error(error: io::Error) -> Error {
     if is_closed(&error) {
         let pipe = signal_hook::consts::SIGPIPE;

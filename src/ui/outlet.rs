@@ -21,7 +21,7 @@ enum Chunk {
 }
 
 /// What both threads know.
-struct State {
+struct OutletState {
     /// The number of bytes that are not written yet.
     waiting: AtomicUsize,
     /// Whether the program wants to be woken once everything is written.
@@ -35,7 +35,7 @@ struct State {
 /// The way to the thread.
 pub(crate) struct Outlet {
     chunks: Sender<Chunk>,
-    state: Arc<State>,
+    state: Arc<OutletState>,
 }
 
 impl Outlet {
@@ -43,7 +43,7 @@ impl Outlet {
     /// [`Outlet::is_empty`] said otherwise before.
     pub(crate) fn start(status: Option<LiveLines>, wake: impl Fn() + Send + 'static) -> Outlet {
         let (chunks, inbox) = channel();
-        let state = Arc::new(State {
+        let state = Arc::new(OutletState {
             waiting: AtomicUsize::new(0),
             is_awaited: AtomicBool::new(false),
             written: (Mutex::new(()), Condvar::new()),
@@ -97,7 +97,7 @@ impl Outlet {
         waiting()
     }
 
-    /// Returns why stdout could not be written to, once.
+    /// Why stdout could not be written to, once.
     pub(crate) fn fault(&self) -> Option<io::Error> {
         self.state.fault.lock().ok()?.take()
     }
@@ -118,7 +118,7 @@ impl Outlet {
 fn write_all(
     inbox: &Receiver<Chunk>,
     mut status: Option<LiveLines>,
-    state: &State,
+    state: &OutletState,
     wake: impl Fn(),
 ) {
     let mut has_failed = false;

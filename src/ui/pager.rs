@@ -34,7 +34,7 @@ pub(crate) struct RunningPager {
 }
 
 impl Pager {
-    /// Returns the pager of this terminal; `None` if there is none or it is `cat`.
+    /// The pager of this terminal; `None` if there is none or it is `cat`.
     pub(crate) fn find() -> Option<Pager> {
         let chosen = env::var("QLESS_PAGER").or_else(|| env::var("PAGER"));
         // Without an interactive user, only a pager that the environment names is started.
@@ -110,7 +110,7 @@ impl RunningPager {
     }
 }
 
-/// Returns the program of a command line.
+/// The program of a command line.
 fn first_word(command: &OsStr) -> &OsStr {
     let bytes = command.as_bytes().trim_ascii();
     let end = bytes.iter().position(u8::is_ascii_whitespace);

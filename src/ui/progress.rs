@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::{Ui, color, is_interactive};
-use crate::args::format::When;
+use crate::args::format::DisplayWhen;
 use crate::text::duration;
 
 /// Counts finished jobs. The bar is shown only on an interactive terminal, and not for short work.
@@ -29,7 +29,7 @@ impl Ui {
     pub(crate) fn progress(&self, total: u64) -> Progress {
         Progress {
             shown: is_interactive() && !self.quiet,
-            color: color(When::Auto, std::io::stderr().is_terminal()),
+            color: color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
             started: Instant::now(),
             total,
             done: 0,

@@ -48,7 +48,7 @@ fn put(bytes: &[u8]) {
     _ = stdout.flush();
 }
 
-/// Returns the bytes of a frame. Each line clears the rest of its row, the last one the rest of the
+/// The bytes of a frame. Each line clears the rest of its row, the last one the rest of the
 /// screen.
 fn painted(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
     let text = String::from_utf8_lossy(frame);
@@ -108,7 +108,7 @@ impl Ui {
         }
     }
 
-    /// Returns the output since the last frame.
+    /// The output since the last frame.
     pub(crate) fn framed(&mut self) -> Vec<u8> {
         self.stdout.framed()
     }

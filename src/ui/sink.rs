@@ -6,7 +6,7 @@ use super::outlet::Outlet;
 use super::pager::{Pager, RunningPager};
 
 /// A writer for results.
-pub(crate) struct Sink {
+pub(crate) struct ResultWriter {
     stdout: BufWriter<Stdout>,
     to: Destination,
 }
@@ -21,9 +21,9 @@ enum Destination {
     Outlet(Outlet, Vec<u8>),
 }
 
-impl Sink {
-    pub(crate) fn new() -> Sink {
-        Sink {
+impl ResultWriter {
+    pub(crate) fn new() -> ResultWriter {
+        ResultWriter {
             stdout: BufWriter::with_capacity(1 << 16, io::stdout()),
             to: Destination::Stdout,
         }
@@ -57,7 +57,7 @@ impl Sink {
         self.to = Destination::Outlet(outlet, Vec::new());
     }
 
-    /// Returns the thread that writes, if there is one.
+    /// The thread that writes, if there is one.
     pub(crate) fn outlet(&self) -> Option<&Outlet> {
         match &self.to {
             Destination::Outlet(outlet, _) => Some(outlet),

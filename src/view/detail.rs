@@ -1,26 +1,26 @@
 //! One thing in full: a name and its value on each line.
 
-use super::Page;
+use super::RenderOptions;
 use super::paint::{Ink, Marks};
 use super::table::NONE;
 use crate::text;
 
 /// The lines of a detail view: in columns on a terminal, tab-separated in a pipe.
-pub(crate) struct Detail<'a> {
-    page: &'a Page,
-    lines: Vec<Line>,
+pub(crate) struct DetailLines<'a> {
+    page: &'a RenderOptions,
+    lines: Vec<DetailLine>,
 }
 
-struct Line {
+struct DetailLine {
     name: &'static str,
     value: String,
     ink: Option<Ink>,
     remark: String,
 }
 
-impl<'a> Detail<'a> {
-    pub(crate) fn new(page: &'a Page) -> Detail<'a> {
-        Detail {
+impl<'a> DetailLines<'a> {
+    pub(crate) fn new(page: &'a RenderOptions) -> DetailLines<'a> {
+        DetailLines {
             page,
             lines: Vec::new(),
         }
@@ -48,7 +48,7 @@ impl<'a> Detail<'a> {
         remark: String,
     ) {
         let value = text::clean(value.as_ref());
-        self.lines.push(Line {
+        self.lines.push(DetailLine {
             name,
             value,
             ink,
@@ -56,7 +56,7 @@ impl<'a> Detail<'a> {
         });
     }
 
-    /// Returns the text; the remarks are aligned.
+    /// The text; the remarks are aligned.
     pub(crate) fn draw(self) -> String {
         let marks = Marks::new(self.page.color);
         let names = self

@@ -12,7 +12,7 @@ type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// A kind of document.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Document {
+pub(crate) struct DocumentKind {
     pub kind: &'static str,
     /// What it contains, and which commands write it.
     pub summary: &'static str,
@@ -20,10 +20,13 @@ pub(crate) struct Document {
     schemas: [Option<WriteSchema>; 3],
 }
 
-impl Document {
+impl DocumentKind {
     /// A document with the fields of `T`, besides `kind` and `v`.
-    pub(crate) const fn new<T: JsonSchema>(kind: &'static str, summary: &'static str) -> Document {
-        Document {
+    pub(crate) const fn new<T: JsonSchema>(
+        kind: &'static str,
+        summary: &'static str,
+    ) -> DocumentKind {
+        DocumentKind {
             kind,
             summary,
             schemas: [Some(T::json_schema), None, None],
@@ -31,18 +34,21 @@ impl Document {
     }
 
     /// A document of a [`List`].
-    pub(crate) const fn list<T: JsonSchema>(kind: &'static str, summary: &'static str) -> Document {
-        Document::new::<List<T>>(kind, summary)
+    pub(crate) const fn list<T: JsonSchema>(
+        kind: &'static str,
+        summary: &'static str,
+    ) -> DocumentKind {
+        DocumentKind::new::<List<T>>(kind, summary)
     }
 
     /// The document, which some commands write with the fields of `T`.
-    pub(crate) const fn or<T: JsonSchema>(mut self) -> Document {
+    pub(crate) const fn or<T: JsonSchema>(mut self) -> DocumentKind {
         let at = if self.schemas[1].is_none() { 1 } else { 2 };
         self.schemas[at] = Some(T::json_schema);
         self
     }
 
-    /// Returns its JSON Schema.
+    /// Its JSON Schema.
     pub(crate) fn schema(&self) -> String {
         let fields = self.fields();
         let mut properties = Map::new();
@@ -62,14 +68,14 @@ impl Document {
         format!("{schema:#}\n")
     }
 
-    /// Returns its fields in order, those of items and objects below them.
+    /// Its fields in order, those of items and objects below them.
     pub(crate) fn outline(&self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         outline(&self.fields(), 0, &mut lines);
         lines
     }
 
-    /// Returns the schema of its fields.
+    /// The schema of its fields.
     pub(crate) fn fields(&self) -> Value {
         let mut settings = SchemaSettings::draft2020_12().for_serialize();
         settings.inline_subschemas = true;
@@ -194,7 +200,7 @@ fn outline(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
     }
 }
 
-/// Returns the type of a field for people: `list of strings`, `time or null`.
+/// The type of a field for people: `list of strings`, `time or null`.
 fn type_name(field: &Value) -> String {
     match &field["type"] {
         Value::Array(types) => {

@@ -62,7 +62,7 @@ fn find_within(value: &str, path: &str) -> Option<Lookup> {
     None
 }
 
-/// Returns the value as a result.
+/// The value as a result.
 fn bare(value: &RawValue) -> Lookup {
     match serde_json::from_str(value.get()) {
         Ok(text) => Lookup::Text(text),
@@ -70,13 +70,13 @@ fn bare(value: &RawValue) -> Lookup {
     }
 }
 
-/// Returns the element of a list at this index.
+/// The element of a list at this index.
 fn element<'a>(value: &'a str, at: &str) -> Option<&'a RawValue> {
     let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
     elements.get(at.parse::<usize>().ok()?).copied()
 }
 
-/// Returns the members of an object in their order; nothing if the value is not an object.
+/// The members of an object in their order; nothing if the value is not an object.
 fn members(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str(value).map_or_else(|_| Vec::new(), |Members(members)| members)
 }

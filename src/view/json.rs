@@ -15,7 +15,7 @@ struct Envelope<'a, T: Serialize + ?Sized> {
     fields: &'a T,
 }
 
-/// Returns one pretty-printed document.
+/// One pretty-printed document.
 pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
     let fields = view;
     let document = Envelope {
@@ -26,7 +26,7 @@ pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json
     bare(&document)
 }
 
-/// Returns a document of `--watch`: one compact line with the moment `at` which it was read.
+/// A document of `--watch`: one compact line with the moment `at` which it was read.
 pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, serde_json::Error> {
     #[derive(Serialize)]
     struct Tick<'a, T: Serialize + ?Sized> {
@@ -44,7 +44,7 @@ pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, s
     })
 }
 
-/// Returns a value that is not a document, pretty-printed.
+/// A value that is not a document, pretty-printed.
 pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     write::pretty(value, &mut text)?;
@@ -52,7 +52,7 @@ pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_js
     Ok(text)
 }
 
-/// Returns a value as one compact line.
+/// A value as one compact line.
 pub(crate) fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     write::compact(value, &mut text)?;
@@ -60,7 +60,7 @@ pub(crate) fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_js
     Ok(text)
 }
 
-/// Returns a whole document as one line.
+/// A whole document as one line.
 pub(crate) fn record<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,

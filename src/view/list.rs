@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::document::Document;
+use super::document::DocumentKind;
 use super::table::{Column, Heading, Table, headings};
-use super::{Lines, Page, View};
+use super::{Lines, RenderOptions, View};
 use crate::name::Name;
 
 /// Items of one kind.
@@ -47,30 +47,33 @@ impl<T> Default for List<T> {
 /// A model that is a row of a table and an item of a list.
 pub(crate) trait Row: Serialize + Sized + 'static {
     /// The document that lists it.
-    const LIST: Document;
+    const LIST: DocumentKind;
 
     /// The columns, with the cell of a row in each.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Returns its jid, if it is a job.
+    /// Its jid, if it is a job.
     fn jid(&self) -> Option<&Name> {
         None
     }
 }
 
-/// Returns these rows as a table.
-pub(crate) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
+/// These rows as a table.
+pub(crate) fn table<'a, T: Row + 'a>(
+    rows: impl IntoIterator<Item = &'a T>,
+    page: &RenderOptions,
+) -> String {
     Table::new(T::COLUMNS, rows, page).draw(page)
 }
 
 impl<T: Row> View for List<T> {
-    const DOCUMENT: Document = T::LIST;
+    const DOCUMENT: DocumentKind = T::LIST;
 
     fn headings() -> Vec<Heading> {
         headings(T::COLUMNS)
     }
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         table(&self.items, page)
     }
 

@@ -17,12 +17,12 @@ pub(crate) mod list;
 pub(crate) mod paint;
 pub(crate) mod table;
 
-use document::Document;
+use document::DocumentKind;
 pub(crate) use json::Lines;
 
 /// The properties of the terminal or pipe that a text is written to.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct RenderOptions {
     /// Whether stdout is a terminal: text for people, with aligned columns, headers, relative times
     /// and separated thousands.
     pub terminal: bool,
@@ -51,11 +51,11 @@ pub enum Times {
     Unix,
 }
 
-impl Page {
+impl RenderOptions {
     /// A terminal of this width, without color, at the moment 0.
     #[cfg(test)]
-    pub fn terminal(width: usize) -> Page {
-        Page {
+    pub fn terminal(width: usize) -> RenderOptions {
+        RenderOptions {
             terminal: true,
             width,
             color: false,
@@ -68,16 +68,16 @@ impl Page {
 
     /// A pipe.
     #[cfg(test)]
-    pub fn pipe() -> Page {
-        Page {
+    pub fn pipe() -> RenderOptions {
+        RenderOptions {
             terminal: false,
             times: Times::Iso,
             headers: false,
-            ..Page::terminal(80)
+            ..RenderOptions::terminal(80)
         }
     }
 
-    /// Returns what follows a stamp that does not name its zone.
+    /// What follows a stamp that does not name its zone.
     pub fn zone(&self) -> &'static str {
         match self.times {
             Times::Relative => " UTC",
@@ -85,7 +85,7 @@ impl Page {
         }
     }
 
-    /// Returns a count, its thousands separated on a terminal.
+    /// A count, its thousands separated on a terminal.
     pub fn count(&self, count: u64) -> String {
         if self.terminal {
             text::thousands(count)
@@ -94,13 +94,13 @@ impl Page {
         }
     }
 
-    /// Returns a count with its noun.
+    /// A count with its noun.
     pub fn plural(&self, count: u64, one: &str, many: &str) -> String {
         let noun = if count == 1 { one } else { many };
         format!("{} {noun}", self.count(count))
     }
 
-    /// Returns a name in a line with tabs, for programs, or in one for people.
+    /// A name in a line with tabs, for programs, or in one for people.
     pub fn name(&self, name: &Name) -> String {
         if self.terminal {
             name.to_string()
@@ -109,12 +109,12 @@ impl Page {
         }
     }
 
-    /// Returns whether moments are written as ages.
+    /// Whether moments are written as ages.
     pub fn relative(&self) -> bool {
         self.times == Times::Relative
     }
 
-    /// Returns a moment in the format of `--time-format`: `4m 2s ago`, `in 2h 5m` by default.
+    /// A moment in the format of `--time-format`: `4m 2s ago`, `in 2h 5m` by default.
     pub fn when(&self, moment: Moment) -> String {
         let age = self.now.since(moment);
         match self.times {
@@ -124,7 +124,7 @@ impl Page {
         }
     }
 
-    /// Returns the end of a time to live: `in 1h` by default.
+    /// The end of a time to live: `in 1h` by default.
     pub fn after(&self, ttl_s: u64) -> String {
         match self.times {
             Times::Relative => format!("in {}", text::duration(ttl_s as f64)),
@@ -132,7 +132,7 @@ impl Page {
         }
     }
 
-    /// Returns the age of a moment without `ago`, or the moment itself if times are not relative.
+    /// The age of a moment without `ago`, or the moment itself if times are not relative.
     pub fn age(&self, moment: Moment) -> String {
         match self.times {
             Times::Relative => text::duration(self.now.since(moment).max(0.0)),
@@ -140,7 +140,7 @@ impl Page {
         }
     }
 
-    /// Returns a moment as date and time, or in seconds since the epoch.
+    /// A moment as date and time, or in seconds since the epoch.
     pub fn stamp(&self, moment: Moment) -> String {
         match (self.times, moment.rfc3339()) {
             (Times::Unix, _) | (_, None) => moment.to_string(),
@@ -153,22 +153,22 @@ impl Page {
 /// A model that can be shown. Its `Serialize` writes the fields of the document.
 pub(crate) trait View: Serialize {
     /// The document: its `kind`, its fields, and what `help json` says of it.
-    const DOCUMENT: Document;
+    const DOCUMENT: DocumentKind;
 
-    /// Returns the columns that `--columns` and `--sort` accept; none if the view is not a table.
+    /// The columns that `--columns` and `--sort` accept; none if the view is not a table.
     fn headings() -> Vec<table::Heading> {
         Vec::new()
     }
 
-    /// Returns the text for a terminal (`page.terminal`) or for a pipe.
-    fn text(&self, page: &Page) -> String;
+    /// The text for a terminal (`page.terminal`) or for a pipe.
+    fn text(&self, page: &RenderOptions) -> String;
 
     /// Writes the lines of `-o ndjson`: a list writes its items, anything else its document.
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
         lines.document(self)
     }
 
-    /// Returns the jids for `-o jid`; `None` if the model is not about jobs.
+    /// The jids for `-o jid`; `None` if the model is not about jobs.
     fn jids(&self) -> Option<Vec<&Name>> {
         None
     }

@@ -56,7 +56,7 @@ impl Marks {
         Marks { color }
     }
 
-    /// Returns the harmless text between its marks.
+    /// The harmless text between its marks.
     pub(crate) fn put(&self, text: &str, ink: Option<Ink>) -> String {
         match ink.filter(|_| self.color) {
             Some(ink) => format!("{}{text}{END}", ink.mark()),

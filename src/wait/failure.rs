@@ -9,7 +9,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Harmless, decisive_line, duration, measure, plural};
 
-/// Returns the error of a wait that did not reach its end.
+/// The error of a wait that did not reach its end.
 pub(crate) fn failure(
     wait: &Wait,
     options: &WaitOptions,
@@ -57,7 +57,7 @@ pub(crate) fn failure(
     })
 }
 
-/// Returns how many jobs have not reached the state.
+/// How many jobs have not reached the state.
 fn rest(wait: &Wait) -> String {
     let WaitTotals {
         jobs,
@@ -71,7 +71,7 @@ fn rest(wait: &Wait) -> String {
     }
 }
 
-/// Returns the error about a job that can no longer reach the state.
+/// The error about a job that can no longer reach the state.
 fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error {
     let jid = &job.jid;
     let allow_gone = || Some("`--allow-gone` accepts that".to_owned());
@@ -95,7 +95,7 @@ fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error 
     error.hint_if(hint)
 }
 
-/// Returns `: group: message` of a failed job, if it can be read.
+/// `: group: message` of a failed job, if it can be read.
 fn cause(jid: &Name, session: &mut Session) -> String {
     let read = |session: &mut Session| {
         let core = session.core().ok()?;

@@ -6,9 +6,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use crate::model::event::{Event, EventKind};
-use crate::model::job::{Entry, Job, State};
-use crate::model::queue::Seconds;
+use crate::model::event::{EventKind, JobEvent};
+use crate::model::job::{HistoryEntry, Job, State};
+use crate::model::queue::RoundedSeconds;
 use crate::model::wait::{WaitItem, WaitResult};
 use crate::name::Name;
 
@@ -98,13 +98,13 @@ impl AwaitedJobs {
         self.jobs[at].item.result == WaitResult::Pending
     }
 
-    /// Returns the jobs whose wait has not ended.
+    /// The jobs whose wait has not ended.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = usize> {
         (0..self.jobs.len()).filter(|at| self.is_pending(*at))
     }
 
-    /// Returns whether an event is about one of the jobs. The job is read again then.
-    pub(super) fn hear(&mut self, event: &Event) -> bool {
+    /// Whether an event is about one of the jobs. The job is read again then.
+    pub(super) fn hear(&mut self, event: &JobEvent) -> bool {
         let Some(&at) = self.at.get(&event.jid) else {
             return false;
         };
@@ -123,12 +123,12 @@ impl AwaitedJobs {
         self.dirty.insert(at);
     }
 
-    /// Returns the jobs to read again because of events.
+    /// The jobs to read again because of events.
     pub(super) fn take_dirty(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.dirty).into_iter().collect()
     }
 
-    /// Returns the next jobs of the periodic read, up to `most`, in turn.
+    /// The next jobs of the periodic read, up to `most`, in turn.
     pub(super) fn take_turn(&mut self, most: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut turn = Vec::new();
@@ -195,7 +195,7 @@ impl AwaitedJobs {
         // A shorter history is that of another job with this jid.
         let fresh = entries.get(before..).unwrap_or(entries);
         let completed = known.heard.take() == Some(EventKind::Completed);
-        let passed = |entry: &Entry| match (self.awaited, entry.what.as_bytes()) {
+        let passed = |entry: &HistoryEntry| match (self.awaited, entry.what.as_bytes()) {
             (State::Running, b"popped") => true,
             (State::Stalled, b"timed-out") => true,
             (State::Failed, b"failed") => true,
@@ -215,7 +215,7 @@ impl AwaitedJobs {
         }
     }
 
-    /// Returns how long a job has been missing, in seconds.
+    /// How long a job has been missing, in seconds.
     pub(super) fn missing_for(&self, at: usize) -> Option<f64> {
         let since = self.jobs[at].missing_since?;
         Some(since.elapsed().as_secs_f64())
@@ -224,7 +224,7 @@ impl AwaitedJobs {
     fn end(&mut self, at: usize, result: WaitResult) -> Seen {
         let item = &mut self.jobs[at].item;
         item.result = result;
-        item.elapsed_s = Some(Seconds(self.begun.elapsed().as_secs_f64()));
+        item.elapsed_s = Some(RoundedSeconds(self.begun.elapsed().as_secs_f64()));
         self.pending -= 1;
         if matches!(result, WaitResult::Reached(_)) {
             self.reached += 1;
@@ -233,7 +233,7 @@ impl AwaitedJobs {
     }
 }
 
-/// Returns what it means for the wait that a job is in this state.
+/// What it means for the wait that a job is in this state.
 fn ending(awaited: State, state: State) -> WaitResult {
     if state == awaited {
         WaitResult::Reached(state)
@@ -252,7 +252,7 @@ mod tests {
 
     /// A job with a mark that tells the length of its history.
     fn job(state: State, history: &[&str]) -> Job {
-        let entry = |what: &&str| Entry {
+        let entry = |what: &&str| HistoryEntry {
             what: (*what).into(),
             when: None,
             note: Vec::new(),
@@ -268,7 +268,7 @@ mod tests {
 
     fn hear(jobs: &mut AwaitedJobs, kind: EventKind) {
         let jid = Name::from("a");
-        assert!(jobs.hear(&Event { jid, kind }));
+        assert!(jobs.hear(&JobEvent { jid, kind }));
     }
 
     #[test]

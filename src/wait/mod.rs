@@ -17,7 +17,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
 use crate::model::job::State;
-use crate::model::queue::Seconds;
+use crate::model::queue::RoundedSeconds;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
@@ -115,7 +115,7 @@ impl Waiter {
         ended: impl FnMut(&mut Ui, &WaitItem) -> Result<(), Error>,
     ) -> Result<Wait, Error> {
         let display = Display::new(&session.ui, jids.len());
-        let mut run = Run {
+        let mut run = WaitLoop {
             jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
             decisive: None,
             asked_at: None,
@@ -141,7 +141,7 @@ impl Waiter {
                 jobs: items.len(),
                 reached,
                 pending: left,
-                elapsed_s: Seconds(self.begun.elapsed().as_secs_f64()),
+                elapsed_s: RoundedSeconds(self.begun.elapsed().as_secs_f64()),
                 silent_s,
             },
             items,
@@ -151,7 +151,7 @@ impl Waiter {
 }
 
 /// The loop of a wait.
-struct Run<'w, F> {
+struct WaitLoop<'w, F> {
     waiter: &'w Waiter,
     jobs: AwaitedJobs,
     /// The job that decided the outcome.
@@ -166,8 +166,8 @@ struct Run<'w, F> {
     display: Display,
 }
 
-impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
-    /// Returns why the wait ended.
+impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
+    /// Why the wait ended.
     fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
         match self.watch(session) {
             Ok(outcome) | Err(Stopped::Early(outcome)) => Ok(outcome),
@@ -180,8 +180,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
         }
     }
 
-    /// Returns how long the server has not replied, if it does not.
-    fn silence(&self) -> Option<Seconds> {
+    /// How long the server has not replied, if it does not.
+    fn silence(&self) -> Option<RoundedSeconds> {
         let log = self.waiter.log.as_ref();
         // The user may have lost the right to subscribe: then reads still have replies.
         let broken = log.and_then(EventLog::broken_since);
@@ -189,7 +189,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
             broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));
         let asked = self.asked_at.filter(|asked| asked.elapsed() >= SILENCE);
         let since = broken.into_iter().chain(asked).min()?;
-        Some(Seconds(since.elapsed().as_secs_f64()))
+        Some(RoundedSeconds(since.elapsed().as_secs_f64()))
     }
 
     fn watch(&mut self, session: &mut Session) -> Result<WaitOutcome, Stopped> {
@@ -326,7 +326,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
         })
     }
 
-    /// Returns the outcome if it is certain.
+    /// The outcome if it is certain.
     fn outcome(&self) -> Option<WaitOutcome> {
         let options = &self.waiter.options;
         let reached = WaitOutcome::Reached(options.awaited);

@@ -8,7 +8,7 @@ use super::queues::FoundQueues;
 use super::server::MAX_QUEUES;
 use crate::core::call::Core;
 use crate::model::popped_job::PoppedJob;
-use crate::model::queue_patterns::Bucket;
+use crate::model::queue_patterns::PriorityBucket;
 use crate::name::Name;
 
 /// The order in which a turn pops from the queues.
@@ -19,7 +19,7 @@ pub(super) enum Arrangement {
     /// The largest lag first.
     ByLag,
     /// By the stored priority patterns. A fair bucket has a rotation.
-    ByPatterns(Vec<(Bucket, Option<Rotation>)>),
+    ByPatterns(Vec<(PriorityBucket, Option<Rotation>)>),
 }
 
 impl Arrangement {
@@ -52,7 +52,7 @@ impl Arrangement {
         }
     }
 
-    /// Returns the queues of a turn in their order. If the lags cannot be read, the order stays: the turn
+    /// The queues of a turn in their order. If the lags cannot be read, the order stays: the turn
     /// itself reports what is wrong with the server or a queue.
     pub(super) fn arrange(
         &mut self,

@@ -26,7 +26,7 @@ pub(super) enum Rest {
     Waits,
 }
 
-/// Returns what is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
+/// What is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
 /// dependencies and those that another worker holds do not count as left, and neither do jobs that wait
 /// behind one of these.
 pub(super) fn rest(

@@ -166,7 +166,7 @@ impl HookQueue {
         self.kill_at = Some(now);
     }
 
-    /// Returns when a signal is due.
+    /// When a signal is due.
     pub(super) fn due(&self) -> Option<Instant> {
         [self.term_at, self.kill_at].into_iter().flatten().min()
     }
@@ -303,7 +303,7 @@ impl HookQueue {
     }
 }
 
-/// Returns the value of a variable: harmless names and messages without NUL.
+/// The value of a variable: harmless names and messages without NUL.
 fn text(bytes: &[u8]) -> OsString {
     Harmless(bytes).to_string().into()
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::machine::event::{End, Exit, Mode, StartFailure};
 use super::options::WorkOptions;
-use super::process::substitute::Template;
+use super::process::substitute::ArgTemplate;
 use super::process::{
     self, Captured, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind,
     StdoutMode, environment, job_line as line_of_job, sandbox,
@@ -27,7 +27,7 @@ const MAX_DATA: usize = 16 * 1024 * 1024;
 pub(super) struct Launcher {
     mode: Mode,
     program: OsString,
-    arguments: Template,
+    arguments: ArgTemplate,
     directory: Directory,
     stdout: StdoutMode,
     /// The maximum length of a message.
@@ -44,7 +44,7 @@ impl Launcher {
             .command
             .split_first()
             .ok_or_else(|| Error::usage("no command is given"))?;
-        let arguments = Template::parse(arguments, options.allow_dash)?;
+        let arguments = ArgTemplate::parse(arguments, options.allow_dash)?;
         if options.mode != Mode::Single && arguments.has_placeholders() {
             return Err(Error::usage(
                 "placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`",
@@ -124,7 +124,7 @@ impl Launcher {
         })
     }
 
-    /// Returns what the end of a process means.
+    /// What the end of a process means.
     pub(super) fn end(&self, slot: usize, end: ProcessEnd, reporter: &mut Reporter) -> End {
         let mut warn = |why: &str| {
             reporter.line(&format!(
@@ -162,14 +162,14 @@ impl Launcher {
     }
 }
 
-/// Returns the line that hands a job to a process that stays.
+/// The line that hands a job to a process that stays.
 pub(super) fn job_line(job: &PoppedJob) -> Result<Vec<u8>, Error> {
     let mut line = Vec::with_capacity(256 + job.data.len());
     line_of_job::append(job, &mut line)?;
     Ok(line)
 }
 
-/// Returns the line that takes a job away from a process that stays.
+/// The line that takes a job away from a process that stays.
 pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     let mut line = b"{\"jid\":".to_vec();
     line.extend(quote(jid.as_bytes()));
@@ -177,7 +177,7 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     line
 }
 
-/// Returns the end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
+/// The end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
 /// harmless, since an escape is longer than the byte that it stands for.
 fn message(stderr_tail: &[u8], most: usize) -> String {
     let text = clean_lines(stderr_tail);
@@ -189,7 +189,7 @@ fn message(stderr_tail: &[u8], most: usize) -> String {
     text[start..].trim_start().to_owned()
 }
 
-/// Returns the error of a command that cannot be started.
+/// The error of a command that cannot be started.
 pub(super) fn no_program(why: String) -> Error {
     Error::new(Kind::Error, why)
         .hint("no job was popped; is the path right, and is the file executable?")

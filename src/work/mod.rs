@@ -35,10 +35,10 @@ use self::machine::rotation::{self, Rotation};
 use self::notices::PutWatch;
 pub(crate) use self::options::{Hooks, QueueOrder, WorkOptions};
 use self::process::answer::{self, Answer, AnswerKind};
-use self::process::{ProcessEvent, ProcessOptions, Processes, Stream, Waker};
+use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
 use self::queues::{FoundQueues, QueueList};
 use self::reporter::Reporter;
-use self::server::{Order, Server};
+use self::server::{Order, ServerThread};
 use self::service::ServiceManager;
 use crate::clock::Steady;
 use crate::clock::moment::Moment;
@@ -124,7 +124,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         hears_cancels: false,
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
-    let time = Time::new(now);
+    let time = ServerClock::new(now);
     let order = match options.order {
         QueueOrder::RoundRobin => rotation::Order::RoundRobin,
         // The thread of the calls orders the queues of each turn.
@@ -153,7 +153,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         time,
         retry_delay: options.retry_delay,
         has_labels: options.label,
-        server: Server::start(core, worker, queues, found, arrangement, waker.clone()),
+        server: ServerThread::start(core, worker, queues, found, arrangement, waker.clone()),
         signal: SIGTERM,
         stops: 0,
         manager: ServiceManager::ready(),
@@ -193,7 +193,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     }
 }
 
-/// Returns the kind of the error of a worker that a second signal stopped.
+/// The kind of the error of a worker that a second signal stopped.
 fn kind(signal: i32) -> Kind {
     match signal {
         SIGINT => Kind::Interrupted,
@@ -339,14 +339,14 @@ fn subscribe(
 }
 
 /// The time of the server, continued by the clock of this host.
-struct Time {
+struct ServerClock {
     server: f64,
     at: Steady,
 }
 
-impl Time {
-    fn new(now: Moment) -> Time {
-        Time {
+impl ServerClock {
+    fn new(now: Moment) -> ServerClock {
+        ServerClock {
             server: now.seconds(),
             at: Steady::now(),
         }
@@ -364,11 +364,11 @@ impl Time {
     /// Follows the server, which may have been replaced by one with another clock.
     fn set(&mut self, now: Moment) {
         if (self.now() - now.seconds()).abs() > 0.25 {
-            *self = Time::new(now);
+            *self = ServerClock::new(now);
         }
     }
 
-    /// Returns when the host's clock reaches a time of the server.
+    /// When the host's clock reaches a time of the server.
     fn instant(&self, time: f64) -> Option<Instant> {
         let left = (time - self.now()).max(0.0);
         let left = Duration::try_from_secs_f64(left).ok()?;
@@ -382,12 +382,12 @@ struct Work {
     processes: Processes,
     launcher: Launcher,
     hooks: HookQueue,
-    server: Server,
+    server: ServerThread,
     notices: Receiver<Event>,
     /// `None` if the user may not subscribe.
     watch: Option<PutWatch>,
     reporter: Reporter,
-    time: Time,
+    time: ServerClock,
     retry_delay: Duration,
     /// Whether each line of the programs gets a label.
     has_labels: bool,
@@ -499,7 +499,7 @@ impl Work {
         }
     }
 
-    /// Returns when something is to be done next.
+    /// When something is to be done next.
     fn until(&mut self) -> Option<Instant> {
         let is_idle = self.machine.is_idle(self.time.now());
         let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
@@ -541,7 +541,7 @@ impl Work {
                 stream,
                 mut bytes,
             } => {
-                let to_stdout = stream == Stream::Stdout;
+                let to_stdout = stream == OutputStream::Stdout;
                 if to_stdout && !self.hooks.owns(slot) {
                     let lines = bytes.split(|byte| *byte == b'\n');
                     for jid in lines.filter_map(answer::answered_job) {
@@ -655,7 +655,7 @@ impl Work {
         Ok(())
     }
 
-    /// Returns what a line is about a job, and which. Warns of what is ignored in it.
+    /// What a line is about a job, and which. Warns of what is ignored in it.
     fn content(&mut self, slot: usize, line: &[u8], is_whole: bool) -> (Option<Name>, LineContent) {
         match Answer::read(line, self.retry_delay) {
             Ok(Answer { jid, what, ignored }) => {

@@ -66,7 +66,7 @@ impl PutWatch {
     }
 
     /// Watches if the worker has been idle for a moment, and no longer if it has been busy for one.
-    /// Returns when to look again.
+    /// When to look again.
     pub(super) fn update(&mut self, is_idle: bool) -> Option<Instant> {
         if is_idle != self.is_idle {
             self.is_idle = is_idle;

@@ -6,8 +6,8 @@ use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::queue::Queue;
-use crate::model::queue_patterns::{Bucket, IdentifierPatterns, by_priority};
-use crate::model::work_queue::{Names, WorkQueue};
+use crate::model::queue_patterns::{IdentifierPatterns, PriorityBucket, by_priority};
+use crate::model::work_queue::{QueueNames, WorkQueue};
 use crate::name::Name;
 
 /// The queues of a worker as typed, in order.
@@ -23,7 +23,7 @@ pub(super) struct FoundQueues {
     /// With their weights.
     pub queues: Vec<(Name, u32)>,
     /// The same queues by the stored priority patterns, if these order them.
-    pub buckets: Option<Vec<Bucket>>,
+    pub buckets: Option<Vec<PriorityBucket>>,
     /// Identifiers for which no pattern is stored.
     pub missing: Vec<Name>,
     /// Whether known queues may be among them.
@@ -60,7 +60,7 @@ impl QueueList {
 
     fn has_identifiers(&self) -> bool {
         let mut queues = self.queues.iter();
-        queues.any(|queue| matches!(queue.names, Names::Stored(_)))
+        queues.any(|queue| matches!(queue.names, QueueNames::Stored(_)))
     }
 
     /// Finds the queues. The queues of a glob come in the order of their names. Without globs and stored

@@ -8,7 +8,7 @@ use super::NAMED;
 use super::machine::event::{BadLineKind, Exit, JobLabel, JobResult, LeftJobs, Report};
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
-use crate::model::queue::Seconds;
+use crate::model::queue::RoundedSeconds;
 use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
@@ -26,7 +26,7 @@ const MAX_IGNORED: usize = 20;
 
 /// A loss of the server that was reported.
 #[derive(Debug)]
-struct Loss {
+struct ReportedLoss {
     message: String,
     said_at: Instant,
     /// When it came last.
@@ -39,7 +39,7 @@ struct Loss {
 
 /// The counts of the work.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct WorkCounts {
     completed: u64,
     retried: u64,
     failed: u64,
@@ -51,11 +51,11 @@ struct Counts {
 pub(super) struct Reporter {
     worker: Name,
     begun: Instant,
-    counts: Counts,
+    counts: WorkCounts,
     /// Lines for stderr that are not written yet.
     lines: String,
     /// The loss of the server that was reported last.
-    loss: Option<Loss>,
+    loss: Option<ReportedLoss>,
     /// What was ignored in answers, to be reported once each.
     ignored: HashSet<String>,
     /// How many queues with jobs were not named at the end.
@@ -71,7 +71,7 @@ impl Reporter {
         Reporter {
             worker,
             begun: now,
-            counts: Counts::default(),
+            counts: WorkCounts::default(),
             lines: String::new(),
             loss: None,
             ignored: HashSet::new(),
@@ -135,7 +135,7 @@ impl Reporter {
                     Some(Exit::Signal(name)) => (None, Some(name)),
                     None => (None, None),
                 };
-                event.elapsed_s = Some(Seconds(elapsed));
+                event.elapsed_s = Some(RoundedSeconds(elapsed));
                 event.message = Some(detail).filter(|detail| !detail.is_empty());
                 self.show(&event, session);
             }
@@ -279,7 +279,7 @@ format!("the command ended with {exit}")
             }
         }
         self.note_hidden();
-        self.loss = Some(Loss {
+        self.loss = Some(ReportedLoss {
             message: message.to_owned(),
             said_at: now,
             at: now,
@@ -310,7 +310,7 @@ format!("the command ended with {exit}")
 
     /// Reports how often the last loss of the server was repeated.
     fn note_hidden(&mut self) {
-        if let Some(Loss {
+        if let Some(ReportedLoss {
             message, hidden, ..
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
         {
@@ -382,7 +382,7 @@ format!("the command ended with {exit}")
         }
     }
 
-    /// Returns when the status line changes next.
+    /// When the status line changes next.
     pub(super) fn due(&self) -> Option<Instant> {
         self.has_status.then(|| self.shown_at + TICK)
     }
@@ -433,7 +433,7 @@ format!("the command ended with {exit}")
     }
 }
 
-/// Returns the words about jobs that stay, such as
+/// The words about jobs that stay, such as
 /// ``queue `mail` is paused and still has jobs: 3 waiting``.
 fn describe_left(left: &LeftJobs) -> String {
     let LeftJobs {

@@ -42,7 +42,7 @@ pub(super) enum Order {
 }
 
 /// What the server replied, and its time then.
-pub(super) struct Reply {
+pub(super) struct TimedReply {
     /// Whether another server than before replied, which may lack the last changes.
     pub is_successor: bool,
     pub event: Event,
@@ -50,12 +50,12 @@ pub(super) struct Reply {
 }
 
 /// The thread and its mailboxes.
-pub(super) struct Server {
+pub(super) struct ServerThread {
     orders: Sender<Order>,
-    replies: Receiver<Reply>,
+    replies: Receiver<TimedReply>,
 }
 
-impl Server {
+impl ServerThread {
     pub(super) fn start(
         core: Core,
         worker: Name,
@@ -63,7 +63,7 @@ impl Server {
         found: FoundQueues,
         arrangement: Arrangement,
         waker: Waker,
-    ) -> Server {
+    ) -> ServerThread {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
         let mut calls = Calls {
@@ -87,7 +87,7 @@ impl Server {
                 };
                 let is_successor = calls.met_successor();
                 let now = calls.core.now();
-                let reply = Reply {
+                let reply = TimedReply {
                     is_successor,
                     event,
                     now,
@@ -98,7 +98,7 @@ impl Server {
                 waker.wake();
             }
         });
-        Server { orders, replies }
+        ServerThread { orders, replies }
     }
 
     pub(super) fn order(&self, order: Order) -> Result<(), Error> {
@@ -116,8 +116,8 @@ impl Server {
         while self.replies.recv_timeout(left()).is_ok() {}
     }
 
-    /// Returns the next reply; `None` if there is none yet.
-    pub(super) fn next(&self) -> Result<Option<Reply>, Error> {
+    /// The next reply; `None` if there is none yet.
+    pub(super) fn next(&self) -> Result<Option<TimedReply>, Error> {
         match self.replies.try_recv() {
             Ok(reply) => Ok(Some(reply)),
             Err(TryRecvError::Empty) => Ok(None),
@@ -291,7 +291,7 @@ impl Calls {
         })
     }
 
-    /// Returns the queues from which a pop may bring a job now.
+    /// The queues from which a pop may bring a job now.
     fn look(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
         let mut ready = if self.found.are_known {
             self.core.ready_queues(now, &[])?
@@ -305,7 +305,7 @@ impl Calls {
     }
 }
 
-/// Returns the queues of a turn that gave fewer jobs than they were asked for.
+/// The queues of a turn that gave fewer jobs than they were asked for.
 fn exhausted(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {
@@ -325,7 +325,7 @@ fn exhausted(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name
     exhausted
 }
 
-/// Returns the failure of a call.
+/// The failure of a call.
 fn failure(error: Error) -> Failure {
     let is_refusal = matches!(
         error.kind(),

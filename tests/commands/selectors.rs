@@ -194,6 +194,30 @@ fn data_is_compared_as_it_is_stored() {
 }
 
 #[test]
+fn a_path_may_begin_with_data_unless_the_data_have_such_a_member() {
+    let redis = data(&[
+        ("plain", br#"{"user":{"id":42}}"#),
+        ("other", br#"{"user":{"id":43}}"#),
+        ("nested", br#"{"data":{"user":{"id":42}},"user":{"id":43}}"#),
+        ("member", br#"{"data":null,"user":{"id":42}}"#),
+    ]);
+    let sorted_jids = |line: &str| sorted(&jids(&redis, line));
+    assert_eq!(sorted_jids("--where data.user.id=42"), "nested plain");
+    assert_eq!(sorted_jids("--where /data/user/id=43"), "other");
+    assert_eq!(sorted_jids("--where data.user.id!~^42$"), "other");
+    assert_eq!(sorted_jids("--where user.id=42"), "member plain");
+    redis
+        .at(100)
+        .run("cancel --where data.user.id=43 --yes")
+        .shows(expect![[r#"
+            other
+            --- stderr
+            `--where data.user.id` means `user.id` in data without a member `data`
+            1 cancelled
+        "#]]);
+}
+
+#[test]
 fn a_scan_of_every_job_is_announced() {
     let redis = busy();
     redis

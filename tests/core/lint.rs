@@ -36,7 +36,7 @@ const KEYWORDS: [&str; 21] = [
 ];
 
 /// The labels of a file's header, in their order.
-const LABELS: [&str; 4] = ["Takes", "Returns", "Refuses", "Publishes"];
+const LABELS: [&str; 4] = ["Takes", "Result", "Refuses", "Publishes"];
 
 /// Returns the files of `lua/` with their text, by path below the project.
 fn files() -> Vec<(String, String)> {
@@ -595,7 +595,7 @@ fn header(text: &str) -> Vec<&str> {
 }
 
 /// A file opens with what it does, in sentences, and then, as far as it applies, with lines
-/// `Takes:`, `Returns:`, `Refuses:` and `Publishes:`; further lines of one are indented.
+/// `Takes:`, `Result:`, `Refuses:` and `Publishes:`; further lines of one are indented.
 #[test]
 fn every_file_opens_in_one_form() {
     for (path, text) in files() {

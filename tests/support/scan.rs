@@ -6,7 +6,7 @@ use qless::internals::Moment;
 use qless::internals::Name;
 use qless::internals::Target;
 use qless::internals::Trace;
-use qless::internals::scan::{ScanCounts, Scope, Sink, run_in};
+use qless::internals::scan::{CandidateSink, ScanCounts, Scope, run_in};
 use qless::internals::verdict::{ItemKind, Location};
 use qless::internals::{Core as Plain, Settings};
 
@@ -30,7 +30,7 @@ pub(crate) struct ScanResult {
     pub(crate) reported: ScanCounts,
 }
 
-impl Sink for ScanResult {
+impl CandidateSink for ScanResult {
     fn candidate(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
         self.candidate_group(core, place, vec![item])
     }
@@ -97,7 +97,7 @@ fn run_scan(
     now: f64,
     slots: usize,
     queues: &[&str],
-    sink: &mut dyn Sink,
+    sink: &mut dyn CandidateSink,
 ) -> ScanCounts {
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
@@ -113,7 +113,7 @@ struct Between<'a> {
     act: &'a mut dyn FnMut(usize),
 }
 
-impl Sink for Between<'_> {
+impl CandidateSink for Between<'_> {
     fn candidate(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
         self.scanned.candidate(core, place, item)
     }

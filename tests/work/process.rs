@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use qless::internals::Name;
 use qless::internals::popped_job::PoppedJob;
-use qless::internals::process::substitute::Template;
+use qless::internals::process::substitute::ArgTemplate;
 use qless::internals::process::{
-    Captured, Directory, Exit, Launch, ProcessEnd, ProcessEvent, ProcessOptions, Processes,
-    StartFault, StartFaultKind, StdoutMode, Stream, Waker, environment, job_line,
+    Captured, Directory, Exit, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions,
+    Processes, StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
 };
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
@@ -134,8 +134,8 @@ impl Programs {
                 } if slot == wanted => {
                     assert_eq!(ends, 0, "output after the end");
                     match stream {
-                        Stream::Stdout => left.stdout += &text(&bytes),
-                        Stream::Stderr => left.stderr += &text(&bytes),
+                        OutputStream::Stdout => left.stdout += &text(&bytes),
+                        OutputStream::Stderr => left.stderr += &text(&bytes),
                     }
                 }
                 ProcessEvent::Ended { slot, .. } if slot == wanted => ends += 1,
@@ -932,7 +932,7 @@ fn job() -> PoppedJob {
 }
 
 fn filled(arguments: &[&str], job: &PoppedJob) -> Result<Vec<String>, String> {
-    match Template::parse(arguments, false).unwrap().fill(job) {
+    match ArgTemplate::parse(arguments, false).unwrap().fill(job) {
         Ok(filled) => Ok(filled
             .into_iter()
             .map(|argument| argument.into_string().unwrap())
@@ -1023,7 +1023,7 @@ fn a_value_that_cannot_be_an_argument_is_refused() {
     }
     let after = ["rm", "--", "{data.dash}"];
     assert_eq!(filled(&after, &job()).unwrap()[2], "-rf");
-    let allowed = Template::parse(["{data.dash}"], true).unwrap();
+    let allowed = ArgTemplate::parse(["{data.dash}"], true).unwrap();
     assert_eq!(allowed.fill(&job()).unwrap(), ["-rf"]);
     long.data = format!("{{\"long\":\"{}\"}}", "x".repeat(131_071)).into_bytes();
     assert_eq!(filled(&["{data.long}"], &long).unwrap()[0].len(), 131_071);
@@ -1051,16 +1051,16 @@ fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
 #[test]
 fn a_path_that_cannot_be_read_is_refused_before_any_job() {
     for argument in ["{data.}", "x{data.a..b}", "{data./~2}"] {
-        let error = Template::parse([argument], false).unwrap_err();
+        let error = ArgTemplate::parse([argument], false).unwrap_err();
         assert!(error.message().contains("after `data.`"), "{argument}");
     }
     assert!(
-        Template::parse(["a", "{jid}"], false)
+        ArgTemplate::parse(["a", "{jid}"], false)
             .unwrap()
             .has_placeholders()
     );
     assert!(
-        !Template::parse(["a", "{x}"], false)
+        !ArgTemplate::parse(["a", "{x}"], false)
             .unwrap()
             .has_placeholders()
     );
@@ -1071,7 +1071,7 @@ fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
     let mut job = job();
     job.jid = Name::from(&b"\xff"[..]);
     job.data = b"{\"a\":\"caf\xe9\"}".to_vec();
-    let template = Template::parse(["{jid}", "{data.a}"], false).unwrap();
+    let template = ArgTemplate::parse(["{jid}", "{data.a}"], false).unwrap();
     let filled = template.fill(&job).unwrap();
     assert_eq!(filled[0].as_bytes(), b"\xff");
     assert_eq!(filled[1].as_bytes(), b"caf\xe9");

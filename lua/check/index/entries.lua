@@ -1,7 +1,7 @@
 -- Checks entries of a failure list by position. Entries that do not belong there are removed together, in
 -- one pass over the list.
 -- Takes: where blocks of 50 entries begin, counted from the end of the list, in ascending order
--- Returns: the number of blocks that were judged before they cost too much; jobs that failed in another
+-- Result: the number of blocks that were judged before they cost too much; jobs that failed in another
 --   group, to be judged one by one, because each requires searches
 -- Refuses: positions that are not whole numbers
 return function(check, group)

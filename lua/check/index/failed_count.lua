@@ -5,7 +5,7 @@ local Job = Fields('state', 'queue', 'failure')
 return function(check)
   local counts, made, number = nil, nil, need('value/number')
 
-  -- Returns when a job failed. In the usual text the word `"when"` occurs once, and no decoding is needed.
+  -- When a job failed. In the usual text the word `"when"` occurs once, and no decoding is needed.
   local function moment(text)
     local when, rest = string.match(text or '', '"when":(%d+)[,}]()')
     if when and not string.find(text, '"when"', rest, true) then return tonumber(when) end

@@ -1,9 +1,9 @@
 -- Finds a job in failure lists, and plans its removal from them.
--- Returns: a table of functions
+-- Result: a table of functions
 return function(check)
   local lists = {}
 
-  -- Returns the positions of a job in the list of a group, the length of the list, and whether the list
+  -- The positions of a job in the list of a group, the length of the list, and whether the list
   -- is longer than `most`, the number of entries searched; nil if the key is not a list. One LPOS; pages
   -- if the user has no right to LPOS.
   function lists.find(group, jid, most)
@@ -72,7 +72,7 @@ return function(check)
     end
   end
 
-  -- Returns up to 500 groups, and whether there are more.
+  -- Up to 500 groups, and whether there are more.
   function lists.groups()
     local count, wrong = check.ask('scard', Keys.failures)
     if wrong then return {}, false end

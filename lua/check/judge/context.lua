@@ -1,12 +1,12 @@
 -- Holds the state of one check: its options, its reads and its findings. The functions for findings are
 -- in `repair/record` and `repair/plan`; they are built with the first finding.
 -- Takes: now as number and as text; whether to repair; name of the run; `findings` of check.slice
--- Returns: the context; or nil and the unknown id in `findings`
+-- Result: the context; or nil and the unknown id in `findings`
 local Brief = Fields('jid', 'state', 'queue', 'klass')
 local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 'expires', 'time', 'failure',
   'grace', 'scheduled', 'spawned_from_jid', 'key', 'throttles', 'dup', 'hold')
 
--- Returns the set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
+-- The set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
 -- returns nil and that id.
 local function chosen(findings)
   local known, only, out = need('repair/outcomes')(), false, {}
@@ -54,7 +54,7 @@ return function(now, t, repair, run, findings)
   end
   check.ask = ask
 
-  -- Returns a function of `check/`, built once per call.
+  -- A function of `check/`, built once per call.
   function check.need(name)
     local part = built[name]
     if not part then

@@ -3,7 +3,7 @@
 return function(check)
   local edges = check.need('judge/edge_sets')
 
-  -- Returns what a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
+  -- What a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
   -- the job.
   local function there(x)
     local what, job = check.read(x, true)

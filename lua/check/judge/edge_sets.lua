@@ -1,9 +1,9 @@
 -- Reads the sets of dependencies and dependents, and plans the removal of an edge and the release of a job.
--- Returns: a table of functions; `rebuilt` is the set of jids whose dependencies this call rebuilds
+-- Result: a table of functions; `rebuilt` is the set of jids whose dependencies this call rebuilds
 return function(check)
   local edges, number = {rebuilt = {}}, need('value/number')
 
-  -- Returns up to 1000 members of a set, and the number of all; nil if the key is not a set.
+  -- Up to 1000 members of a set, and the number of all; nil if the key is not a set.
   function edges.members(key)
     local count, wrong = check.ask('scard', key)
     if wrong then
@@ -51,7 +51,7 @@ return function(check)
     return false
   end
 
-  -- Returns the removal of an edge in both directions.
+  -- The removal of an edge in both directions.
   function edges.cut(y, x)
     local changes, above, below = {}, Keys.job .. y .. Keys.dependencies, Keys.job .. x .. Keys.dependents
     if check.ask('sismember', above, x) == 1 then changes[1] = {'set', above, x, '1', false} end

@@ -1,11 +1,11 @@
 -- Reads the group and the time of a failure.
 -- Takes: job
--- Returns: group and time; if either is missing, the group or nil, nil, and the failure rebuilt from the
+-- Result: group and time; if either is missing, the group or nil, nil, and the failure rebuilt from the
 --   history (false if the history has none)
 return function(check)
   local number = need('value/number')
 
-  -- Returns group, time and worker of the newest failure in the history.
+  -- Group, time and worker of the newest failure in the history.
   local function newest_failure(job)
     local list = check.ask('lrange', job.key .. Keys.history, -100, -1) or {}
     for i = #list, 1, -1 do

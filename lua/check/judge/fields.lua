@@ -3,7 +3,7 @@
 return function(check)
   local number = need('value/number')
 
-  -- Returns the tags whose index lists the job, as JSON.
+  -- The tags whose index lists the job, as JSON.
   local function indexed(job)
     local names, found = check.ask('zrange', Keys.tags, 0, 999) or {}, {}
     need('value/sort')(names)
@@ -13,7 +13,7 @@ return function(check)
     return found[1] and cjson.encode(found) or '{}'
   end
 
-  -- Returns the time of the newest readable history entry that is not in the future, as text.
+  -- The time of the newest readable history entry that is not in the future, as text.
   local function newest(job)
     local list, moment = check.ask('lrange', job.key .. Keys.history, -100, -1) or {}, need('history/entry_time')
     for i = #list, 1, -1 do

@@ -1,6 +1,6 @@
 -- Tests quickly whether a job is as it should be.
 -- Takes: jid
--- Returns: true only if the other functions of `judge/job` would find nothing more; false means unknown
+-- Result: true only if the other functions of `judge/job` would find nothing more; false means unknown
 local Job = Fields('judge/context', 'data', 'history')
 
 return function(check)

@@ -1,7 +1,7 @@
 -- Checks the history of a job.
 -- Takes: job
 
--- Returns the entry with its third element, which is not an object, wrapped in one; nil if that fails.
+-- The entry with its third element, which is not an object, wrapped in one; nil if that fails.
 local function wrapped(entry)
   local at = string.match(entry, '^%s*%[[^"]*"()')
   if not at then return nil end
@@ -18,7 +18,7 @@ local function wrapped(entry)
   if ok and type(list[3]) == 'table' and pcall(cjson.encode, list[3]) then return text end
 end
 
--- Returns nil for a correct entry, or its replacement, or false if the entry does no harm.
+-- Nil for a correct entry, or its replacement, or false if the entry does no harm.
 local function better(entry)
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*"%]$') then return nil end
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*",{"%l+":"[^"\\%c]*"}%]$') then return nil end

@@ -1,7 +1,7 @@
 -- Tests whether a lock of a queue expires absurdly late: more than 100 days and more than 10 heartbeats
 -- from now.
 -- Takes: queue; time
--- Returns: true or false
+-- Result: true or false
 return function(check)
   local number, beats = need('value/number'), {}
   return function(queue, moment)

@@ -3,7 +3,7 @@
 return function(check)
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
 
-  -- Returns the changes that set a remnant aside and remove its entries everywhere.
+  -- The changes that set a remnant aside and remove its entries everywhere.
   local function remove(job, seen)
     local changes = {}
     local function drop(key)

@@ -1,6 +1,6 @@
 -- Reads stored tags. Results are kept, because many jobs have the same tags.
 -- Takes: text
--- Returns: a list without repeats; nil if it is unreadable, and then true if it is only too long
+-- Result: a list without repeats; nil if it is unreadable, and then true if it is only too long
 return function()
   local known = {}
   return function(text)

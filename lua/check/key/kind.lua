@@ -1,6 +1,6 @@
--- Returns the type that a key must have by its name, and what it belongs to.
+-- The type that a key must have by its name, and what it belongs to.
 -- Takes: name without the prefix
--- Returns: type, family (its letter), owner, part, day; nil if the name is unknown
+-- Result: type, family (its letter), owner, part, day; nil if the name is unknown
 return function(key)
   if key == 'queues' or key == 'workers' or key == 'completed' or key == 'tracked' or key == 'tags'
     or key == 'failed-jobs-list' then

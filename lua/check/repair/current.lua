@@ -1,6 +1,6 @@
--- Returns what a field, a member or a list entry holds.
+-- What a field, a member or a list entry holds.
 -- Takes: kind key item
--- Returns: text (`1` for a member of a set); false for nothing; nil if the key is of another type
+-- Result: text (`1` for a member of a set); false for nothing; nil if the key is of another type
 return function(kind, key, item)
   local pcall, value = redis.pcall, nil
   if kind == 'hash' then

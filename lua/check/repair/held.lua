@@ -1,5 +1,5 @@
 -- Plans the return of held jobs to work.
--- Returns: a table of functions
+-- Result: a table of functions
 return function(check)
   local held, ask, tag_list = {}, check.ask, check.need('judge/tag_list')
 
@@ -33,7 +33,7 @@ return function(check)
     changes[#changes + 1] = {'hash', job.key, 'state', job.state, 'waiting'}
   end
 
-  -- Returns the number of free slots of a throttle: infinite if it has no limit.
+  -- The number of free slots of a throttle: infinite if it has no limit.
   function held.free(id)
     local most = need('throttle/maximum')(id)
     return most == 0 and math.huge or most - (ask('zcard', Keys.throttle .. id .. Keys.locks) or 0)

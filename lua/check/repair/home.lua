@@ -1,6 +1,6 @@
--- Returns where a misplaced job belongs.
+-- Where a misplaced job belongs.
 -- Takes: job; the part that its state names; its present entries
--- Returns: part and score, and further changes; no score if every possible end of its lock is absurd
+-- Result: part and score, and further changes; no score if every possible end of its lock is absurd
 return function(check)
   local number, too_late = need('value/number'), check.need('judge/lock_too_late')
 

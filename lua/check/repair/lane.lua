@@ -1,5 +1,5 @@
 -- Reads lanes, and plans what lane/join, lane/admit and lane/leave would do, as changes that can be reverted.
--- Returns: a table of functions. Each that returns changes returns nil if the jobs do not allow them
+-- Result: a table of functions. Each that returns changes returns nil if the jobs do not allow them
 return function(check)
   local lanes, ask, edges = {}, check.ask, check.need('judge/edge_sets')
   local find_cycle = need('dependency/find_cycle')
@@ -9,7 +9,7 @@ return function(check)
     return job.lane == lane and job.state ~= 'complete' and (job.state ~= 'failed' or job.hold == '1')
   end
 
-  -- Returns what an entry of a lane is (`live`, `dead`; `odd` if that is unclear), and the job.
+  -- What an entry of a lane is (`live`, `dead`; `odd` if that is unclear), and the job.
   function lanes.entry(lane, jid)
     local what, job = check.read(jid)
     if what == 'gone' or what == 'stub' then return 'dead', job end
@@ -17,7 +17,7 @@ return function(check)
     return lanes.is_live(job, lane) and 'live' or 'dead', job
   end
 
-  -- Returns the live job nearest to a rank in one direction, and its fields; nil if there is none, or if an entry
+  -- The live job nearest to a rank in one direction, and its fields; nil if there is none, or if an entry
   -- between them is unclear. Reads up to 1000 entries.
   local function nearest(lane, rank, step)
     local key = Keys.lane .. lane
@@ -31,7 +31,7 @@ return function(check)
     end
   end
 
-  -- Returns the live job before a rank.
+  -- The live job before a rank.
   function lanes.before(lane, rank) return nearest(lane, rank, -1) end
 
   -- Whether a live job stands before this one in its lane.
@@ -74,7 +74,7 @@ return function(check)
     return changes
   end
 
-  -- Returns the changes that enter a job: a running one before all others, another one at the end, or before the first
+  -- The changes that enter a job: a running one before all others, another one at the end, or before the first
   -- job that waits for it. If the lane itself was lost, the edges between its jobs restore their order.
   function lanes.join(job)
     local key, before, at, place, behind = Keys.lane .. job.lane, nil, nil, nil, nil
@@ -105,7 +105,7 @@ return function(check)
     return changes
   end
 
-  -- Returns the live job behind a rank, and its fields.
+  -- The live job behind a rank, and its fields.
   function lanes.behind(lane, rank) return nearest(lane, rank, 1) end
 
   lanes.link = link

@@ -1,7 +1,7 @@
 -- Plans the removal of an entry that a lane may forget: the live job behind it waits for the one before it, or is
 -- released if it waits for nothing else.
 -- Takes: lane; jid; its rank
--- Returns: the changes; no changes and `locked` if the job behind it may not be released
+-- Result: the changes; no changes and `locked` if the job behind it may not be released
 return function(check)
   local lanes, edges, ask = check.need('repair/lane'), check.need('judge/edge_sets'), check.ask
   local find_cycle = need('dependency/find_cycle')
@@ -9,7 +9,7 @@ return function(check)
   return function(lane, jid, rank)
     local key = Keys.lane .. lane
     local changes = {{'zset', key, jid, ask('zscore', key, jid), false}}
-    -- Returns whether there was an edge to remove.
+    -- Whether there was an edge to remove.
     local function cut(y, x)
       local list = edges.cut(y, x)
       for i = 1, #list do changes[#changes + 1] = list[i] end

@@ -1,4 +1,4 @@
--- Returns the outcome of each finding: `found` is repaired, `decide` only if its id is named, `report` never. A
+-- The outcome of each finding: `found` is repaired, `decide` only if its id is named, `report` never. A
 -- word behind an id is a case of it with an outcome of its own. It is one text, which is searched for an id:
 -- each call would have to build a table.
 return function()

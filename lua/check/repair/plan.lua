@@ -2,26 +2,26 @@
 return function(check)
   local number, ask, now = need('value/number'), check.ask, check.now
 
-  -- Returns a score as Redis writes it.
+  -- A score as Redis writes it.
   function check.score(n)
     if n == math.huge then return 'inf' end
     if n == -math.huge then return '-inf' end
     return string.format('%.17g', n)
   end
 
-  -- Returns when a job was put; now, if that is unknown or in the future.
+  -- When a job was put; now, if that is unknown or in the future.
   function check.put_time(job)
     local time = number(job.time)
     return time and time <= now + 3600 and time or now
   end
 
-  -- Returns the score of a waiting job in the work set.
+  -- The score of a waiting job in the work set.
   function check.work_score(job)
     if job.state == 'stalled' then return 'inf' end
     return check.score((number(job.priority) or 0) - check.put_time(job) / 10000000000)
   end
 
-  -- Returns up to 500 known queues, and whether there are more. Read once per call.
+  -- Up to 500 known queues, and whether there are more. Read once per call.
   local names, more
   function check.queues()
     if not names then
@@ -32,7 +32,7 @@ return function(check)
     return names, more
   end
 
-  -- Returns the existing sets of these queues with queue and part, and whether there are more queues. A set
+  -- The existing sets of these queues with queue and part, and whether there are more queues. A set
   -- that a repair of this call creates holds only entries that belong there.
   local sets
   function check.sets()

@@ -1,7 +1,7 @@
 -- Adds the functions to the context that note findings. Nothing is written until an item has been judged;
 -- then `flush` writes its changes.
 
--- Returns the changes with additions first. A full server refuses those; then nothing has been removed.
+-- The changes with additions first. A full server refuses those; then nothing has been removed.
 local function ordered(changes)
   if not changes[2] then return changes end
   local list = {}
@@ -18,7 +18,7 @@ return function(check)
   local noted, write, rows, known = {}, nil, check.rows, need('repair/outcomes')()
   local out, only, outcomes = check.out, check.only, {}
 
-  -- Returns the outcome of a finding, nil if the caller did not ask for it.
+  -- The outcome of a finding, nil if the caller did not ask for it.
   function check.outcome(id, case)
     if out[id] or only and not only[id] then return nil end
     local name = case and id .. ' ' .. case or id

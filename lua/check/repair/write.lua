@@ -1,11 +1,11 @@
 -- Makes the changes of a finding. If the server refuses one, the changes before it are undone.
 -- Takes: changes; whether to return nil for a refusal; whether nothing was written since the judgment
--- Returns: the changes that were needed, with the values that were really there before
+-- Result: the changes that were needed, with the values that were really there before
 -- Refuses: raises what the server refuses
 return function()
   local apply, current, asked = need('repair/apply'), need('repair/current'), {}
 
-  -- Returns the change that is needed now, nil if there is none.
+  -- The change that is needed now, nil if there is none.
   local function needed(change)
     local kind, key, item, before, after = unpack(change)
     if kind == 'move' then
@@ -51,7 +51,7 @@ return function()
     if not redis.acl_check_cmd(unpack(command)) then redis.call(unpack(command)) end
   end
 
-  -- Returns the last of the removals of entries that are made together: entries of one list, the last one first.
+  -- The last of the removals of entries that are made together: entries of one list, the last one first.
   local function run_of(changes, from)
     local to = from
     local kind, key, _, before, after = unpack(changes[from])

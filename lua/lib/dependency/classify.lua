@@ -1,6 +1,6 @@
 -- Sorts the dependencies that a job is to get.
 -- Takes: jids; whether this call has written
--- Returns: the pending, the complete and the missing ones
+-- Result: the pending, the complete and the missing ones
 return function(names, wrote)
   local pending, complete, missing = {}, {}, {}
   for i = 1, #names do

@@ -1,7 +1,7 @@
 -- Looks for a cycle that new dependencies of a job would close. The search goes upwards from them, and only if
 -- the job has dependents.
 -- Takes: jid; its new dependencies; whether this call has written
--- Returns: nil; or the jids of the cycle; or false and why the search stopped
+-- Result: nil; or the jids of the cycle; or false and why the search stopped
 return function(jid, names, wrote)
   local call = redis.call
   for i = 1, #names do

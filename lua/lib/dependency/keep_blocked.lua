@@ -1,6 +1,6 @@
 -- Keeps the jobs that cannot be deleted because a dependent stays, and all jobs above them.
 -- Takes: `going`, the set of jids to delete, which loses the kept ones; `below`, the dependents by jid
--- Returns: per kept jid, the dependents that stay
+-- Result: per kept jid, the dependents that stay
 return function(going, below)
   local above, stays = {}, {}
   for jid, list in pairs(below) do

@@ -1,6 +1,6 @@
 -- Tests the types of the keys in which the dependencies of a job name it.
 -- Takes: the function of value/key_fault; jid
--- Returns: nil, or what is wrong; the dependencies
+-- Result: nil, or what is wrong; the dependencies
 return function(key_fault, jid)
   local names, keys = redis.call('smembers', Keys.job .. jid .. Keys.dependencies), {}
   for i = 1, #names do keys[i] = Keys.job .. names[i] .. Keys.dependents end

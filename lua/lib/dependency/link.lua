@@ -1,6 +1,6 @@
 -- Makes a job depend on all given jobs, or on none if one of their keys is of another type.
 -- Takes: jid; jids of the dependencies
--- Returns: how many of them are new
+-- Result: how many of them are new
 -- Refuses: raises what the server refuses
 return function(jid, names)
   local call, own = redis.call, Keys.job .. jid .. Keys.dependencies

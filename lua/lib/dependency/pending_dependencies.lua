@@ -1,4 +1,4 @@
--- Returns the dependencies that a job really has to wait for: jobs that exist, are not complete, and are
+-- The dependencies that a job really has to wait for: jobs that exist, are not complete, and are
 -- not the job itself.
 -- Takes: jid; jids of the dependencies
 return function(jid, names)

@@ -1,6 +1,6 @@
 -- Removes dependencies of a job.
 -- Takes: jid; jids of the dependencies
--- Returns: how many of them were dependencies
+-- Result: how many of them were dependencies
 return function(jid, names)
   local call, own = redis.call, Keys.job .. jid .. Keys.dependencies
   for i = 1, #names do call('srem', Keys.job .. names[i] .. Keys.dependents, jid) end

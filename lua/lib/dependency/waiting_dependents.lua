@@ -1,4 +1,4 @@
--- Returns the dependents of a job that are in state `depends` and name it; and those that have failed and name it, as
+-- The dependents of a job that are in state `depends` and name it; and those that have failed and name it, as
 -- a buried job does that keeps its place in its lane.
 -- Takes: jid; whether to leave out the job behind it in its lane; the most entries to read, if there is a
 --   limit: of a job with more, nothing is returned

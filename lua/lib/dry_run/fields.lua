@@ -1,6 +1,6 @@
 -- The commands of a dry run on hashes, sets, lists and strings. Each takes the entry of its key: `size`, whether the
 -- server's content counts (`server`), and `values`: what the call has written, false for what it has removed.
--- Returns: by type, the operations by name
+-- Result: by type, the operations by name
 local function text(value) return type(value) == 'number' and string.format('%.17g', value) or value end
 
 local hash, set, list, plain = {}, {}, {}, {}

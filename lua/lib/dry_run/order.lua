@@ -1,5 +1,5 @@
 -- The order of sorted sets.
--- Returns: a table of functions: `less(a, b)` orders members, `precedes(score, member, other score, other)` entries;
+-- Result: a table of functions: `less(a, b)` orders members, `precedes(score, member, other score, other)` entries;
 --   `number(text)` reads a score, `between(min, max)` a range, as a function of a score
 
 -- Lua orders texts by the server's locale, Redis by their bytes.
@@ -21,7 +21,7 @@ local function number(text)
   return tonumber(text)
 end
 
--- Returns whether a score is between two bounds, as a function.
+-- Whether a score is between two bounds, as a function.
 local function between(min, max)
   local function bound(text)
     local open = string.match(text, '^%((.*)$')

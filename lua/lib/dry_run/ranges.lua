@@ -1,10 +1,10 @@
 -- The ranges of sorted sets in a dry run. The entry of a key has in `values` the scores of the members that the call
 -- has touched, in `hidden` how many of them the server has.
--- Returns: the operations by name
+-- Result: the operations by name
 local order = need('dry_run/order')()
 local number, precedes, between = order.number, order.precedes, order.between
 
--- Returns the members that the call has given scores, in order.
+-- The members that the call has given scores, in order.
 local function written(entry)
   if entry.sorted then return entry.sorted end
   local sorted, values = {}, entry.values

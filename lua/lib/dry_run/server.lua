@@ -1,6 +1,6 @@
 -- Stands in for `redis` in a dry run: the call sees its own writes, and the server gets none. Lists change their length
 -- only. Nothing is published.
--- Returns: a table of `call`, `pcall` and `sha1hex`
+-- Result: a table of `call`, `pcall` and `sha1hex`
 -- Refuses: a command that it does not know
 
 local sizes = {hash = 'hlen', set = 'scard', list = 'llen', plain = 'exists', zset = 'zcard'}

@@ -1,7 +1,7 @@
 -- The commands on sorted sets of a dry run. The entry of a key (dry_run/server) has in `values` the scores of the
 -- members that the call has touched.
 -- Takes: the table with `call` of the dry run
--- Returns: the operations by name
+-- Result: the operations by name
 local order = need('dry_run/order')()
 local number, precedes, between, less = order.number, order.precedes, order.between, order.less
 

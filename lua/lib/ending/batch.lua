@@ -3,7 +3,7 @@
 -- 2.3 times `fail` and twice `complete`, so these commands write by themselves.
 -- Takes: now; t; seconds; worker; a list that begins with the stored settings `max-job-history`, `jobs-history`,
 --   `jobs-history-count`
--- Returns: the batch. Its `queue(name)` is the record of a queue; `fault` tests keys as value/key_fault;
+-- Result: the batch. Its `queue(name)` is the record of a queue; `fault` tests keys as value/key_fault;
 --   `refuse(jid)` and `invalid(text)` are rows of the reply, and so is `single(command, ...)`, which ends a job by the
 --   single command; `flush()` writes everything
 local call = redis.call
@@ -34,7 +34,7 @@ return function(now, t, seconds, worker, settings)
     return queue
   end
 
-  -- Returns how many seconds failed jobs are kept, as failure/age does. Read once per call.
+  -- How many seconds failed jobs are kept, as failure/age does. Read once per call.
   local failed_age, failed_fault
   function batch.failed_age()
     if failed_age == nil then

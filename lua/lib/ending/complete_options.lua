@@ -1,6 +1,6 @@
 -- Reads the options of `complete`. A last word without a partner is ignored.
 -- Takes: argv; the positions of the first and of the last option
--- Returns: the next queue, the delay, the jids of `depends` (nil if absent, false if the document is not a list
+-- Result: the next queue, the delay, the jids of `depends` (nil if absent, false if the document is not a list
 --   of names), the words by name, the options of option/read, if any is given
 -- Refuses: wrong values; options without a next queue
 return function(argv, first, last)

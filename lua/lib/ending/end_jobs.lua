@@ -1,7 +1,7 @@
 -- Ends jobs of one worker, in order. A job that cannot be ended leaves the others alone.
 -- Takes: now; t; seconds; argv, which begins with command, time and worker; the position of the first job in it; a list
 --   that begins with the stored settings `max-job-history`, `jobs-history` and `jobs-history-count`
--- Returns: a row per job: outcome, details
+-- Result: a row per job: outcome, details
 -- Publishes: as `complete`, `retry` and `fail`
 return function(now, t, seconds, argv, first, settings)
   if not argv[first] then return {} end

@@ -1,6 +1,6 @@
 -- Fails jobs as the command `fail` does.
 -- Takes: the batch; argv
--- Returns: a function of jid, queue and the positions of the first and of the last word behind `fail`, which
+-- Result: a function of jid, queue and the positions of the first and of the last word behind `fail`, which
 --   returns the row of the reply. Empty data keeps the data of the job
 -- Publishes: as `fail`
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'throttles')

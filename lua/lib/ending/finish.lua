@@ -1,7 +1,7 @@
 -- Settles the completion of a job that has a lane or throttles, or gets them for its next queue.
 -- Takes: now; jid; queue; the next queue, or nil; its stored throttles, or false; the options given (option/read), or
 --   nil
--- Returns: a table of `join`, which enters the lane of a new key and returns the dependencies with the job before it,
+-- Result: a table of `join`, which enters the lane of a new key and returns the dependencies with the job before it,
 --   and `run`, which does the rest after the job has been written
 -- Refuses: options that want a key, if the job has none
 local Ext = Fields('job/extension')

@@ -2,7 +2,7 @@
 -- `complete data [next q] [delay s] [depends json]`, `retry delay [group [message [exit]]]` or
 -- `fail group message [data]`.
 -- Takes: argv; the position of the first number
--- Returns: the positions of the numbers
+-- Result: the positions of the numbers
 -- Refuses: wrong numbers, other endings, more than 500 jobs
 return function(argv, at)
   local positions, count = {}, 0

@@ -1,7 +1,7 @@
--- Returns jobs to a queue, or fails them, as the command `retry` does. Beside that, the history of a job that returns
+-- Puts jobs back into a queue, or fails them, as the command `retry` does. The history of a job that returns
 -- to a queue gets an entry.
 -- Takes: the batch; argv
--- Returns: a function of jid, queue and the positions of the first and of the last word behind `retry`, which
+-- Result: a function of jid, queue and the positions of the first and of the last word behind `retry`, which
 --   returns the row of the reply
 -- Publishes: as `retry`
 local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace', 'history',

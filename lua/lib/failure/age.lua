@@ -1,6 +1,6 @@
--- Returns how many seconds failed jobs are kept, nil if for ever.
+-- How many seconds failed jobs are kept, nil if for ever.
 -- Takes: the stored setting `jobs-failed-history`
--- Returns: the seconds, or nil; what is wrong with the list of times, if the setting needs it
+-- Result: the seconds, or nil; what is wrong with the list of times, if the setting needs it
 return function(setting)
   local age = need('value/number')(setting)
   if not age or age < 0 then age = php and need('value/defaults')()['jobs-failed-history'] or nil end

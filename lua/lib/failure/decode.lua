@@ -1,4 +1,4 @@
--- Returns a stored failure as a table, empty if the text is missing or does not parse.
+-- A stored failure as a table, empty if the text is missing or does not parse.
 -- Takes: text
 return function(text)
   if not text or text == '{}' then return {} end

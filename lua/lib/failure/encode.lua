@@ -1,4 +1,4 @@
--- Returns the stored form of a failure.
+-- The stored form of a failure.
 -- Takes: group message when worker
 return function(group, message, when, worker)
   local encode = cjson.encode

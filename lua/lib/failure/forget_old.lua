@@ -31,7 +31,7 @@ local function has_dependents(jid)
   return false
 end
 
--- Returns whether all keys that a deletion changes are of their types: it would stop half-way at another one.
+-- Whether all keys that a deletion changes are of their types: it would stop half-way at another one.
 local function is_sound(key_fault, jid, job)
   local fault = need('job/key_fault')(key_fault, jid, {state = job[Job.state], queue = job[Job.queue],
     worker = job[Job.worker], tags = job[Job.tags], failure = job[Job.failure]})

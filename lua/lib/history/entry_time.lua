@@ -1,4 +1,4 @@
--- Returns the time of a history entry as text, nil if it is missing or unreadable.
+-- The time of a history entry as text, nil if it is missing or unreadable.
 -- Takes: entry
 return function(entry)
   if not entry then return nil end

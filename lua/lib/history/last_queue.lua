@@ -1,4 +1,4 @@
--- Returns the queue of the newest put in the history of a job, nil if it is unknown.
+-- The queue of the newest put in the history of a job, nil if it is unknown.
 -- Takes: jid
 return function(jid)
   local history = redis.pcall('lrange', Keys.job .. jid .. Keys.history, 0, -1)

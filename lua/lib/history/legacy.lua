@@ -1,14 +1,14 @@
 -- Reads the field `history` of a job, which versions before the list wrote.
 -- Takes: the field
--- Returns: entries for the list, or nil if the field holds no list; whether the reference core can read all of it
+-- Result: entries for the list, or nil if the field holds no list; whether the reference core can read all of it
 
--- Returns a time in whole seconds, nil if it is not a number.
+-- A time in whole seconds, nil if it is not a number.
 local function moment(value)
   local n = tonumber(value)
   if n and n - n == 0 then return math.floor(n) end
 end
 
--- Returns a name as text, `''` if it has none; and whether an entry can hold it.
+-- A name as text, `''` if it has none; and whether an entry can hold it.
 local function name(value)
   local kind = type(value)
   if kind == 'string' then return value, true end

@@ -1,4 +1,4 @@
--- Returns the history entry of a note, false if the note is `''`.
+-- The history entry of a note, false if the note is `''`.
 -- Takes: seconds; the note, a flat JSON object
 -- Refuses: notes longer than 4096 bytes, other documents
 return function(seconds, text)

@@ -1,13 +1,13 @@
 -- Adds to the history of a job that a worker retried it, and why, so that the next attempt does not hide the reason.
 -- Takes: jid; seconds; worker; `group` of the failure, its `message` and the `exit` code of the command, as far as they
 --   are known; the setting `max-job-history`
--- Returns: nil, or the error reply if the history is no list: then nothing is written
+-- Result: nil, or the error reply if the history is no list: then nothing is written
 
 -- The longest message, in bytes. Of a longer one the middle is left out, because some programs write the reason first
 -- and others last.
 local LONGEST = 500
 
--- Returns the nearest position from `at` on, in steps of `step`, where a character of UTF-8 begins.
+-- The nearest position from `at` on, in steps of `step`, where a character of UTF-8 begins.
 local function boundary(text, at, step)
   for _ = 1, 3 do
     local byte = string.byte(text, at) or 0

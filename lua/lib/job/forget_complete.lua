@@ -1,12 +1,12 @@
 -- Deletes complete jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
 -- Takes: now; the stored settings `jobs-history` and `jobs-history-count`
--- Returns: how many jobs were deleted or removed from the set
+-- Result: how many jobs were deleted or removed from the set
 
 -- The maximum number of jobs that one call deletes, and of tags that it removes from their index. The next call
 -- continues.
 local most, most_tags = 1000, 20000
 
--- Returns how many of the jobs it dealt with.
+-- How many of the jobs it dealt with.
 local function delete(jids)
   local call, tags_of, untag = redis.call, need('job/tags'), need('job/untag')
   local done, left = #jids, most_tags

@@ -1,7 +1,7 @@
--- Returns the mark of a job, by which a client sees whether the job has changed since it was read:
+-- The mark of a job, by which a client sees whether the job has changed since it was read:
 -- `<state>:<time of its newest history entry, or ->:<length of its history>:<queue>`.
 -- Takes: jid state queue
--- Returns: the mark; the time of the newest entry, nil if there is none; the entry
+-- Result: the mark; the time of the newest entry, nil if there is none; the entry
 return function(jid, state, queue)
   local key = Keys.job .. jid .. Keys.history
   local length = redis.pcall('llen', key)

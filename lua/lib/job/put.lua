@@ -4,7 +4,7 @@
 --   wait for), kept (a dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to
 --   store), limit (the setting `max-job-history`, if the caller has read it); and to restore a job: due (a time),
 --   history (entries), remaining, spawned_from_jid, failed (group, when, text), entry (a note, for the history)
--- Returns: the state
+-- Result: the state
 -- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked; as throttle/hold
 local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
   'scheduled')

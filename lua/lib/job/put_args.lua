@@ -1,6 +1,6 @@
 -- Reads the words of one job of guard.put.
 -- Takes: argv; the position of its first word; the number of its words
--- Returns: the job as job/put takes it, with `at` and `note`; `coordination`, the options of option/read and `lane` and
+-- Result: the job as job/put takes it, with `at` and `note`; `coordination`, the options of option/read and `lane` and
 --   `payloads`, if any is given; `invalid`, if no job can have this jid or queue; `plain`, if job/put_new takes it
 -- Refuses: wrong words
 local json, number, names = need('value/json_arg'), need('value/number'), need('value/names')

@@ -1,11 +1,11 @@
 -- Judges and puts the jobs of guard.put, one by one.
 -- Takes: now; t; seconds; policy; the state of the call: `key_fault` (the function of value/key_fault), its `progress`,
 --   and `defaults` (by queue, as text)
--- Returns: a function of a job (job/put_args), which returns its row
+-- Result: a function of a job (job/put_args), which returns its row
 -- Publishes: as job/put and job/put_extended
 local Old = Fields('job/put', 'throttles', 'jid')
 
--- Returns the details of `exists`.
+-- The details of `exists`.
 local function ages(jid)
   local key, entry_time = Keys.job .. jid .. Keys.history, need('history/entry_time')
   local history = redis.pcall('lrange', key, -1000, -1)

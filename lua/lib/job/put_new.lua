@@ -1,6 +1,6 @@
 -- Puts jobs whose keys do not exist, as job/put does, with what belongs to a queue or a tag written once a call.
 -- Takes: now; t; seconds; the function of value/key_fault; the progress of the call
--- Returns: the function `queue` of a name, which returns the record of the queue (`bad`: what is wrong with its
+-- Result: the function `queue` of a name, which returns the record of the queue (`bad`: what is wrong with its
 --   keys); the function `put` of such a record and a job (job/put_args), which returns the state, or nil and
 --   what is wrong; the function `flush`, which has to run before any of the jobs is read from its queue
 -- Publishes: as job/put
@@ -26,7 +26,7 @@ return function(now, t, seconds, fault, progress)
     return queue
   end
 
-  -- Returns the text of a list of tags; nil and what is wrong if a key has another type.
+  -- The text of a list of tags; nil and what is wrong if a key has another type.
   local function text_of(tags)
     if not texts[tags] and not faults[tags] then
       local bad = fault('zset', Keys.tags)

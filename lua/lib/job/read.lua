@@ -1,7 +1,7 @@
 -- Reads the stored fields of a job.
 -- Takes: jid; the use of the reply: for `shown`, worker and expires replace time and grace; for `lost`, worker and
 --   back-off are added
--- Returns: the fields; the first is false if the job does not exist, nil (and `err` is set) if the key is of
+-- Result: the fields; the first is false if the job does not exist, nil (and `err` is set) if the key is of
 --   another type
 local Common = Fields('jid', 'klass', 'state', 'queue', 'priority', 'retries', 'remaining', 'data', 'tags',
   'failure', 'spawned_from_jid', 'history', 'throttles')

@@ -2,10 +2,10 @@
 -- Takes: jid; the reply of job/read; whether it is tracked; whether it may have dependencies or dependents; the
 --   text to put in front; its holder, unless the reply of job/read has it: `worker` as JSON and `ends`, the end of the
 --   lock
--- Returns: the text
+-- Result: the text
 local Shown = Fields('job/read')
 
--- Returns a history entry as a JSON object, `''` if it does not parse. Entries of the usual forms are split as
+-- A history entry as a JSON object, `''` if it does not parse. Entries of the usual forms are split as
 -- text, at a third of the cost of decoding and encoding.
 -- Takes: entry
 local function entry_json(entry)
@@ -25,7 +25,7 @@ local function entry_json(entry)
   return fine and json or ''
 end
 
--- Returns the members of a set as a JSON array in a fixed order, `{}` if there are none.
+-- The members of a set as a JSON array in a fixed order, `{}` if there are none.
 -- Takes: key
 local function set_json(key)
   local list = redis.pcall('smembers', key)
@@ -39,7 +39,7 @@ local encode, events = cjson.encode, {}
 -- The JSON of the last names, which the next job often shares.
 local klass, klass_json, queue, queue_json, state, state_json
 
--- Returns a number with 14 digits, as cjson writes it; 0 if the text is not a number.
+-- A number with 14 digits, as cjson writes it; 0 if the text is not a number.
 local function number(text)
   if text == '0' then return text end
   local n, first = tonumber(text), string.byte(text)

@@ -1,7 +1,7 @@
 -- Renders jobs as a JSON array.
 -- Takes: jids; the replies of job/read; their number; the set of tracked jids, or false; for a single job,
 --   whether it may have dependencies or dependents, if the caller knows; the holder of all, as job/render takes it
--- Returns: the text, `{}` without jobs
+-- Result: the text, `{}` without jobs
 
 -- Joins up to 20 texts, or up to 100, with one `..`: the Lua of Redis hashes every byte of each text that it creates,
 -- and `table.concat` creates each three times.

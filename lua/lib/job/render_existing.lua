@@ -1,6 +1,6 @@
 -- Renders the jobs that exist as a JSON array.
 -- Takes: jids
--- Returns: the text, `{}` if there are none
+-- Result: the text, `{}` if there are none
 local Job = Fields('job/read')
 
 return function(jids)

@@ -1,6 +1,6 @@
 -- Renders what a job has of throttles, lane, payloads and back-off: the end of its JSON object.
 -- Takes: jid; the reply of job/read; in its member `ext` that of job/extension, if the caller has read it
--- Returns: the text
+-- Result: the text
 local Job = Fields('job/read')
 local Ext = Fields('job/extension')
 

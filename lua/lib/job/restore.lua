@@ -1,5 +1,5 @@
 -- Checks the history, the failure and the payloads that guard.put restores.
--- Returns: a table of functions
+-- Result: a table of functions
 -- Refuses: documents that a client could not read
 local Restore = {}
 
@@ -13,7 +13,7 @@ local function shallow(value, most)
   return true
 end
 
--- Returns a list of history entries that every client can read.
+-- A list of history entries that every client can read.
 function Restore.history(text)
   local list = need('value/json_arg')('history', text)
   if type(list) ~= 'table' or next(list) ~= nil and not string.find(text, '^%s*%[') then
@@ -32,7 +32,7 @@ function Restore.history(text)
   return list
 end
 
--- Returns the failure of a job that is restored as failed.
+-- The failure of a job that is restored as failed.
 function Restore.failed(text)
   local failed = need('value/object_arg')('failed', text,
     {group = 'string', message = 'string', when = 'number', worker = 'string'})
@@ -42,7 +42,7 @@ function Restore.failed(text)
   return failed
 end
 
--- Returns the payloads of a merge job that is restored: pairs of text and score as text.
+-- The payloads of a merge job that is restored: pairs of text and score as text.
 function Restore.payloads(text)
   local list = need('value/json_arg')('payloads', text)
   if type(list) ~= 'table' or not list[1] then error('Guard(): payloads must be a JSON array') end

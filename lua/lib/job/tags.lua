@@ -1,4 +1,4 @@
--- Returns the tags in a stored text. Text that does not parse has none.
+-- The tags in a stored text. Text that does not parse has none.
 -- Takes: text
 return function(text)
   local tags = {}

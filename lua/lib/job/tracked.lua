@@ -1,4 +1,4 @@
--- Returns the set of tracked jobs among the given ones, false if nothing is tracked (one command).
+-- The set of tracked jobs among the given ones, false if nothing is tracked (one command).
 -- Takes: jids; their number
 return function(jids, count)
   if redis.call('exists', Keys.tracked) == 0 then return false end

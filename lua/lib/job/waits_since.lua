@@ -1,4 +1,4 @@
--- Returns since when a waiting job waits, as text. Its place says when it was queued. That differs from its newest
+-- Since when a waiting job waits, as text. Its place says when it was queued. That differs from its newest
 -- history entry after a release by its lane or its dependencies, and after a note.
 -- Takes: now; jid; queue; the time of its newest history entry, or nil
 return function(now, jid, queue, newest)

@@ -1,7 +1,7 @@
 -- Decides whether a job of a lane may run: only the first may. A job that is not in its lane, as after a put by an
 -- older script, joins it; if others are before it, it waits for them.
 -- Takes: now; t; lane; jid; queue
--- Returns: whether it may run; if not, it is in state `depends` now
+-- Result: whether it may run; if not, it is in state `depends` now
 return function(now, t, lane, jid, queue)
   local call, key = redis.call, Keys.lane .. lane
   local live, first = need('lane/live'), nil

@@ -1,6 +1,6 @@
 -- Finds the live job before another in its lane. Entries between them that the lane may forget are removed.
 -- Takes: now; lane; jid; its rank
--- Returns: the jid of the job before it, nil if it is the first
+-- Result: the jid of the job before it, nil if it is the first
 return function(now, lane, jid, rank)
   local call, key = redis.call, Keys.lane .. lane
   while rank and rank > 0 do

@@ -1,7 +1,7 @@
 -- Decides by its `dup` whether another job of the lane takes a put that would create a job.
 -- Takes: now; the job as job/put_extended has it; the options given; the defaults of its queue; what it met: `lane`,
 --   `dup`, `last` (the last job of the lane, or nil) and `fields` (of that job, as lane/live reads them)
--- Returns: nil if it creates a job; the jid that takes it, and `skipped`, `merged`, or `replaced`, which the caller
+-- Result: nil if it creates a job; the jid that takes it, and `skipped`, `merged`, or `replaced`, which the caller
 --   carries out; or nil, `cycle` and the jids of the cycle, if the job to replace would come to wait for itself
 -- Publishes: `skipped` to the channel of the extensions
 local Job = Fields('lane/live')
@@ -9,7 +9,7 @@ local Job = Fields('lane/live')
 -- Checks the dependencies of a put that replaces a job. A dependency on the replaced job is a cycle in `guard.put`, and
 -- is ignored in `put`. The option `pending` loses it.
 -- Takes: jid of the replaced job; the job that is put
--- Returns: nil; or the jids of the cycle that the dependencies would close
+-- Result: nil; or the jids of the cycle that the dependencies would close
 local function replace_depends(jid, job)
   local names, pending = {}, {}
   for i = 1, #job.depends do
@@ -26,7 +26,7 @@ end
 
 local function started(state) return state == 'running' or state == 'failed' end
 
--- Returns the jid for which a put is skipped, nil if there is none.
+-- The jid for which a put is skipped, nil if there is none.
 local function known(now, lane, last, state, starts)
   if last and not (starts and started(state)) then return last end
   local ends, name = string.match(redis.call('get', Keys.window .. lane) or '', '^(%S+) (.*)$')

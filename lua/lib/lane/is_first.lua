@@ -1,4 +1,4 @@
--- Returns whether a job may run as the first of its lane: no live job is before it. Writes nothing.
+-- Whether a job may run as the first of its lane: no live job is before it. Writes nothing.
 -- Takes: lane; jid
 return function(lane, jid)
   local key, live, from = Keys.lane .. lane, need('lane/live'), 0

@@ -1,7 +1,7 @@
 -- Adds a job to the end of a lane. If a job of the lane waits for it, though, it goes before that one: a job never
 -- comes to wait for itself.
 -- Takes: now; lane; jid; whether other jobs may wait for it
--- Returns: the jid that it has to wait for, nil if there is none; the caller makes the dependency
+-- Result: the jid that it has to wait for, nil if there is none; the caller makes the dependency
 
 -- Gives the entries of a lane whole numbers as places, with a free one before the entry at `gap`, which it returns.
 local function renumber(key, entries, gap)

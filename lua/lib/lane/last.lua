@@ -1,6 +1,6 @@
 -- Finds the last job of a lane. Entries at the end that the lane may forget are removed.
 -- Takes: now; lane
--- Returns: its jid, its fields as lane/live reads them, and its place; nil, nil and 0 if the lane is empty
+-- Result: its jid, its fields as lane/live reads them, and its place; nil, nil and 0 if the lane is empty
 return function(now, lane)
   local live = need('lane/live')
   while true do

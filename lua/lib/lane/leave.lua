@@ -2,7 +2,7 @@
 -- Neighbours that the lane may forget go as well.
 -- Takes: now; lane; jid; whether its dependents have been released already; a jid that keeps its place although its
 --   job has failed, for now
--- Returns: whether it was in the lane
+-- Result: whether it was in the lane
 local Job = Fields('lane/live')
 
 return function(now, lane, jid, released, keeps)

@@ -1,6 +1,6 @@
 -- Reads a job that a lane names.
 -- Takes: lane; jid
--- Returns: the fields; nil if the lane may forget it: it does not exist, has another lane, is complete, or failed
+-- Result: the fields; nil if the lane may forget it: it does not exist, has another lane, is complete, or failed
 --   without keeping its place
 local Job = Fields('state', 'queue', 'priority', 'scheduled', 'key', 'klass', 'dup', 'hold', 'rescore')
 

@@ -1,4 +1,4 @@
--- Returns the lane of a key: the key itself if it begins with a slash, else that of the queue.
+-- The lane of a key: the key itself if it begins with a slash, else that of the queue.
 -- Takes: queue; key
 return function(queue, key)
   if string.byte(key) == 47 then return key end

@@ -1,4 +1,4 @@
--- Returns the lane in which a job stands directly behind another, nil if there is none. That dependency belongs to the
+-- The lane in which a job stands directly behind another, nil if there is none. That dependency belongs to the
 -- lane: a cancel relinks it, and nobody can remove it.
 -- Takes: jid; the jid that may stand behind it
 return function(jid, behind)

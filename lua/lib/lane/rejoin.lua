@@ -1,6 +1,6 @@
 -- Puts a job that runs again into its lane, unless it kept its place there.
 -- Takes: now; lane; jid; its state is still the old one
--- Returns: the job before it that it has to wait for from now on, nil if there is none or it kept its place
+-- Result: the job before it that it has to wait for from now on, nil if there is none or it kept its place
 return function(now, lane, jid)
   if redis.call('zscore', Keys.lane .. lane, jid) then
     if need('lane/live')(lane, jid) then return nil end

@@ -1,7 +1,7 @@
 -- Adds a payload to a merge job and to its data. If it is there already, the smaller score stays; with `max`, the
 -- larger one. The data is written anew: an older script may have changed it.
 -- Takes: jid; payload; score; rescore; how many payloads it takes
--- Returns: whether the job took it: false if it has that many already
+-- Result: whether the job took it: false if it has that many already
 return function(jid, payload, score, rescore, most)
   local call, key = redis.call, Keys.job .. jid
   -- The data of the job has to stay JSON. The decoder stops at a NUL.

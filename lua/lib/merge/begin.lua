@@ -1,6 +1,6 @@
 -- Adds the payload of a put to a job that is a merge job or becomes one.
 -- Takes: jid; payload; the options of the put: score, rescore, and to restore a job, payloads; whether it becomes one
--- Returns: the data of the job
+-- Result: the data of the job
 return function(jid, payload, given, fresh)
   local set = Keys.job .. jid .. Keys.payloads
   if fresh then redis.call('del', set) end

@@ -1,7 +1,7 @@
 -- Gives the payloads of a failed merge job to the last job of its lane, if that one can take them. It becomes due now,
 -- with full retries, and the failed job is gone.
 -- Takes: now; jid; lane; the queue into which the failed job goes
--- Returns: whether it was taken. The caller takes it out of its failure list
+-- Result: whether it was taken. The caller takes it out of its failure list
 -- Publishes: as merge/vanish
 local Job = Fields('lane/live')
 

@@ -1,4 +1,4 @@
--- Returns how many payloads a merge job takes.
+-- How many payloads a merge job takes.
 -- Takes: the setting `merge-max`
 return function(text)
   local n = type(text) == 'string' and need('value/number')(text)

@@ -1,6 +1,6 @@
 -- Reads a back-off policy: `fixed:S`, `linear:S`, `exp:S[:F[:MAX[:JITTER]]]` or `lowkiq[:MAX]`, in seconds.
 -- Takes: text
--- Returns: the kind and its numbers in a list; nil if the text is no policy
+-- Result: the kind and its numbers in a list; nil if the text is no policy
 return function(text)
   local kind, rest = string.match(text, '^(%l+)(.*)$')
   local most = kind == 'fixed' and 1 or kind == 'linear' and 1 or kind == 'exp' and 4 or kind == 'lowkiq' and 1

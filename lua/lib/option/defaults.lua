@@ -1,6 +1,6 @@
 -- Reads the defaults of a queue. Members that are not what they should be are left out: a setting never stops a job.
 -- Takes: the stored JSON object; a list to which the names of members that are left out are added, or nil
--- Returns: the options as option/read gives them, and `retries`, `priority`, `due` (whether `order` is `due`), and
+-- Result: the options as option/read gives them, and `retries`, `priority`, `due` (whether `order` is `due`), and
 --   `maxima`, by throttle, of members `ID=MAX` of `throttles`; nil if there are none
 return function(text, left)
   local ok, members = pcall(cjson.decode, text)

@@ -1,4 +1,4 @@
--- Returns the delay in seconds that a back-off policy gives to a retry, 0 if the text is no policy. Chance comes from
+-- The delay in seconds that a back-off policy gives to a retry, 0 if the text is no policy. Chance comes from
 -- the job and the time, so that the same call always gives the same delay.
 -- Takes: policy, or false; jid; stored retries; remaining tries after this retry; now
 

@@ -1,7 +1,7 @@
 -- Decodes a document so that each number is a text of its digits. A decoded number has only 14 digits, and two jobs
 -- whose numbers differ behind them would get the same lane, lock or throttle.
 -- Takes: JSON that cjson decodes
--- Returns: the decoded document
+-- Result: the decoded document
 return function(text)
   local quoted, at = {}, 1
   local function quote(word)

@@ -1,7 +1,7 @@
 -- Takes an empty back-off out of the words of a put. qless-php sends one with every put. It asks for nothing, so the
 -- job stays a plain one, and only stores the text.
 -- Takes: the words by name; the job (job/put)
--- Returns: whether there was one
+-- Result: whether there was one
 return function(given, job)
   if given.backoff ~= '[]' and given.backoff ~= '{}' then return false end
   job.fields, given.backoff = {'backoff', given.backoff}, nil

@@ -1,7 +1,7 @@
 -- Expands a template of a queue's defaults: `{klass}`, `{queue}`, `{data}`, `{data.a.b}`. A number keeps the digits
 -- that it has in the data.
 -- Takes: template; queue; klass; data
--- Returns: the text, nil if a placeholder has no value
+-- Result: the text, nil if a placeholder has no value
 return function(template, queue, klass, data)
   if not string.find(template, '{', 1, true) then return template end
   local whole, document, digits = true, nil, nil

@@ -1,7 +1,7 @@
 -- Reads the back-off of lost locks: a JSON object with the members `initial_delay`, in seconds, and `factor`. Either
 -- may be missing; `[]` has none.
 -- Takes: text
--- Returns: the members; nil if the text is something else
+-- Result: the members; nil if the text is something else
 return function(text)
   local ok, members = pcall(cjson.decode, text)
   if not ok or type(members) ~= 'table' then return nil end

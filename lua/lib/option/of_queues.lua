@@ -1,6 +1,6 @@
 -- Reads the defaults of the queues of a call.
 -- Takes: jobs (job/put_args)
--- Returns: by queue, the stored `<queue>-defaults`
+-- Result: by queue, the stored `<queue>-defaults`
 return function(jobs)
   local defaults, names, fields = {}, {}, {}
   for i = 1, #jobs do

@@ -1,6 +1,6 @@
 -- Reads and checks the options of throttles, lanes, merging, uniqueness and back-off.
 -- Takes: the words by name; the command as its errors name it
--- Returns: a table of throttles (list), lock, key, dup, starts (whether `until` is `start`), ttl, score, rescore,
+-- Result: a table of throttles (list), lock, key, dup, starts (whether `until` is `start`), ttl, score, rescore,
 --   hold (whether), backoff; `keyed`: the first option given that wants a key
 -- Refuses: wrong values
 local choices = {

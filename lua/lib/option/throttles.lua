@@ -1,6 +1,6 @@
--- Returns the throttles of a job: the given ones, else its own, else those of the queue's defaults; with its lock.
+-- The throttles of a job: the given ones, else its own, else those of the queue's defaults; with its lock.
 -- Takes: given options; the stored list as text, or false; defaults or nil; queue klass data
--- Returns: the ids, nil if there is nothing to store; by id, the maximum that the defaults give it
+-- Result: the ids, nil if there is nothing to store; by id, the maximum that the defaults give it
 return function(given, own, defaults, queue, klass, data)
   local expand, list, seen, maxima = need('option/expand'), {}, {}, {}
   local function add(id)

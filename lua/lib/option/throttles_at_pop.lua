@@ -1,7 +1,7 @@
--- Returns the throttles that a pop gives a job without any, as clients without these options put it: those of the
+-- The throttles that a pop gives a job without any, as clients without these options put it: those of the
 -- queue's defaults.
 -- Takes: defaults or nil; queue; the reply of job/read
--- Returns: the ids, nil if the job keeps what it has; by id, the maximum that the defaults give it
+-- Result: the ids, nil if the job keeps what it has; by id, the maximum that the defaults give it
 local Job = Fields('job/read')
 
 return function(defaults, queue, job)

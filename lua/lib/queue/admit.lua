@@ -2,7 +2,7 @@
 -- them from where they were.
 -- Takes: now; t; seconds; queue; the gate (throttle/gate); `defaults` of the queue, or nil, and `limit` (the setting
 --   `max-job-history`)
--- Returns: a function of jid, job (reply of job/read), whether its lock was lost, and its score in the work set, if the
+-- Result: a function of jid, job (reply of job/read), whether its lock was lost, and its score in the work set, if the
 --   caller has read it; it returns whether the pop may give the job away, and notes for queue/grant in the job: `ext`,
 --   the reply of job/extension, and `fenced`, whether it gets a fencing token
 -- Publishes: as throttle/hold and merge/vanish

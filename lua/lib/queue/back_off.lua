@@ -1,12 +1,12 @@
 -- Schedules jobs that lost their lock and have a back-off for that: their own, or that of the settings
 -- `backoff-initial-delay` and `backoff-factor`.
 -- Takes: now; t; seconds; queue
--- Returns: a function of jid, job (the reply of job/read for `lost`) and the remaining tries; it returns whether it
+-- Result: a function of jid, job (the reply of job/read for `lost`) and the remaining tries; it returns whether it
 --   scheduled the job, whose lock the caller removes
 -- Publishes: as ending/extended
 local Lost = Fields('job/read')
 
--- Returns how many seconds a job waits after it lost its lock, 0 if it may run again immediately: the initial delay
+-- How many seconds a job waits after it lost its lock, 0 if it may run again immediately: the initial delay
 -- times the factor to the power of the used tries.
 -- Takes: the stored back-off of the job, or false; stored retries; remaining tries; the stored settings
 --   `backoff-initial-delay` and `backoff-factor`

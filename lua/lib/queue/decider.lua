@@ -1,7 +1,7 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
 -- Takes: now; t; seconds; queue; a list of the queue's defaults as text, or false, the setting `max-job-history`, and
 --   what the call may still bring (queue/slice)
--- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
+-- Result: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job; with `single` set, `scan` looks at the given page
 --   only
 -- Publishes: as queue/admit

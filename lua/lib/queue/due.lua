@@ -1,7 +1,7 @@
 -- Brings due jobs into the work set: first children of templates, then jobs of the schedule.
 -- Takes: now; t; queue; how many of each at most: below 0, no children and all of the schedule; what the call may still
 --   bring (queue/slice), which this reduces; whether to leave the templates
--- Returns: whether there may be more; how many it dealt with; how many of them the work set may not have: children,
+-- Result: whether there may be more; how many it dealt with; how many of them the work set may not have: children,
 --   runs that made none, entries without a job
 -- Publishes: as recurring/spawn
 return function(now, t, queue, most, slice, leave)

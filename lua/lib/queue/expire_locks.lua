@@ -2,7 +2,7 @@
 -- the second, the job is granted again, or scheduled if it has a back-off; it fails if it has no tries left.
 -- Takes: now; t; seconds; queue; jids with expired locks; `grace`, the grace period, and `limit`, the setting
 --   `max-job-history`
--- Returns: jids and jobs (replies of job/read) to grant again
+-- Result: jids and jobs (replies of job/read) to grant again
 -- Publishes: `lock_lost` to the holder and to the log; the jid to `stalled` or `failed` if tracked; `failed` to
 --   the log; as ending/extended and failure/forget_old
 local Lost = Fields('job/read')

@@ -2,7 +2,7 @@
 -- Takes: now; seconds; queue; the setting `max-job-history`; what the pop has found: `jids`, `jobs` (replies of
 --   job/read), `count` of them, `taken` (how many of them had an expired lock) and `remove` (jids that leave the work
 --   set as well); and there for whom: `worker`, and `ends`, the end of the locks. Both become text for job/render
--- Returns: the granted jobs as a JSON array; their number
+-- Result: the granted jobs as a JSON array; their number
 -- Publishes: the jid to `popped` if tracked
 local Job = Fields('job/read')
 local Ext = Fields('job/extension')
@@ -18,7 +18,7 @@ local function grant_with_fence(key, job, stamp, worker, expires)
     'remaining', job[Job.remaining] or '0', 'fence', ext[Ext.fence] or '0')
 end
 
--- Returns a stored time as a number, nil if it is not one.
+-- A stored time as a number, nil if it is not one.
 local function number(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end

@@ -1,4 +1,4 @@
--- Returns how many jobs a call takes or shows that wants more than 10000, or all (below 0): at most 10000. A count
+-- How many jobs a call takes or shows that wants more than 10000, or all (below 0): at most 10000. A count
 -- below 0 keeps its meaning where a queue has no more than that.
 -- Takes: t; queue; the count
 return function(t, queue, count)

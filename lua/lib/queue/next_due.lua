@@ -1,7 +1,7 @@
--- Returns when a pop of a queue may next bring a job without a put: the next time of its schedule, of its templates and
+-- When a pop of a queue may next bring a job without a put: the next time of its schedule, of its templates and
 -- of its locks, whose grace period ends like a lock, or the end of its pause. Writes nothing.
 -- Takes: now; queue; the first time that counts, as ZRANGEBYSCORE takes it
--- Returns: the time, 0 if a key has a wrong type; nil if there is none
+-- Result: the time, 0 if a key has a wrong type; nil if there is none
 return function(now, queue, from)
   local call, base, due = redis.call, Keys.queue .. queue, nil
   local locks, scheduled, recur = base .. Keys.locks, base .. Keys.scheduled, base .. Keys.recur

@@ -1,9 +1,9 @@
--- Returns the oldest job of a queue that is due and has not run. Jobs of one priority stand in the order of their
+-- The oldest job of a queue that is due and has not run. Jobs of one priority stand in the order of their
 -- arrival, so it is the first job of some priority: up to 20 priorities are read, of waiting jobs and of those that
 -- throttles hold. Due jobs of the schedule count from their time. Of jobs that wait for others, those count that wait
 -- only for the job before them in their lane: the first 20 are read.
 -- Takes: now; t; queue
--- Returns: since when, as text; the jid; `waiting`, or `throttled` or `ordered` if a throttle or its lane holds it;
+-- Result: since when, as text; the jid; `waiting`, or `throttled` or `ordered` if a throttle or its lane holds it;
 --   then the throttle without a free slot (false if all have one), or the lane. Nil if no job waits
 local Behind = Fields('key', 'scheduled')
 

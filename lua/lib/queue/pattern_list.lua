@@ -1,4 +1,4 @@
--- Returns a decoded list of patterns.
+-- A decoded list of patterns.
 -- Takes: the decoded document
 -- Refuses: a document that is not a list of texts
 return function(list)

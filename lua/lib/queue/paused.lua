@@ -1,4 +1,4 @@
--- Returns whether a queue of `ql:paused_queues` is still paused, and until when, if that is known. A pause whose end
+-- Whether a queue of `ql:paused_queues` is still paused, and until when, if that is known. A pause whose end
 -- has passed is deleted.
 -- Takes: now; queue; whether to keep such a pause
 return function(now, queue, look)

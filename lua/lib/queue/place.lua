@@ -2,7 +2,7 @@
 -- Takes: now; t; jid; the queue, or a record of it (`base`, `work`, `scheduled`, and `scores` by priority if all jobs
 --   are placed at the same time): then the entry is only collected, and queue/enter writes it; the state: `depends`,
 --   `scheduled` or `waiting`; the due time as text (for `depends` or nil), or the stored priority of a waiting job
--- Returns: true if the job has its due time in a field, until its last dependency is complete
+-- Result: true if the job has its due time in a field, until its last dependency is complete
 return function(now, t, jid, queue, state, value)
   local record = type(queue) == 'table' and queue
   local base, score = record and record.base or Keys.queue .. queue, value

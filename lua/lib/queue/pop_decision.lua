@@ -1,6 +1,6 @@
 -- Decides what pop does with an entry of the work set. The job is the authority.
 -- Takes: queue; t; jid; reply of job/read
--- Returns: `take`; `drop`; or `leave`, which keeps a remnant for the operator to inspect
+-- Result: `take`; `drop`; or `leave`, which keeps a remnant for the operator to inspect
 local Job = Fields('job/read')
 
 return function(queue, t, jid, job)

@@ -1,7 +1,7 @@
 -- Moves due jobs from the schedule to the work set, with the age of this moment; if the queue's defaults say so, with
 -- that of their due time. Entries without a job, or of a job in another state, are removed.
 -- Takes: now; queue; jids
--- Returns: how many it moved
+-- Result: how many it moved
 local Job = Fields('state', 'priority', 'jid')
 
 return function(now, queue, due)

@@ -1,6 +1,6 @@
 -- Promotes the due jobs of a queue, as many as the call may still promote.
 -- Takes: now; t; queue; what the call may still bring (queue/slice), which this reduces
--- Returns: how many due jobs are left in the schedule
+-- Result: how many due jobs are left in the schedule
 return function(now, t, queue, slice)
   local call, scheduled = redis.call, Keys.queue .. queue .. Keys.scheduled
   if slice.due == 0 then return call('zcount', scheduled, 0, t) end

@@ -1,8 +1,8 @@
--- Returns the queues with topics, from the index of this core. Other scripts do not enter theirs: without an index,
+-- The queues with topics, from the index of this core. Other scripts do not enter theirs: without an index,
 -- the listed queues are read, and the keys are searched in rounds. The first round begins immediately, later ones
 -- at most once in 10 seconds. Each call reads a slice of the keys, a larger one if the last slice is long ago.
 -- Takes: now; t; a function that runs a command on a hash
--- Returns: the names; the fields and values that the index gets, as a list
+-- Result: the names; the fields and values that the index gets, as a list
 
 -- The keys of a slice, and those that each second since the last slice adds: at most some 30 milliseconds.
 local least, per_second, most = 1000, 10000, 20000

@@ -2,7 +2,7 @@
 -- first job has an expired lock. Of held jobs, those are read that a pop would look at again; of the expired locks,
 -- the 100 oldest.
 -- Takes: now; t; queue; the throttle that holds its oldest job, or false (queue/oldest)
--- Returns: the throttle, how many jobs wait for it; the lane, its first job and that job's worker; false for what is
+-- Result: the throttle, how many jobs wait for it; the lane, its first job and that job's worker; false for what is
 --   not found
 local Held = Fields('state', 'throttles')
 local First = Fields('state', 'key', 'worker')

@@ -1,6 +1,6 @@
 -- Puts the children of a template that has options of its own, or whose queue has defaults.
 -- Takes: queue; id of the template; its fields as recurring/spawn reads them; tags
--- Returns: a function of the due time and the next free number, which returns the number used, and whether a child was
+-- Result: a function of the due time and the next free number, which returns the number used, and whether a child was
 --   made: with `dup`, another job may take its place
 -- Publishes: as put
 local Template = Fields('recurring/spawn')

@@ -1,7 +1,7 @@
 -- Makes a paused template what it was. Runs that fell into the pause are left out; runs that were due before it
 -- remain due.
 -- Takes: now; t; jid; its document
--- Returns: the time of the next run as text, nil if it has none
+-- Result: the time of the next run as text, nil if it has none
 return function(now, t, jid, document)
   local call, fields = redis.call, document.named
   call('hmset', Keys.recurring .. jid, unpack(document.fields))

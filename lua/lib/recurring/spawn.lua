@@ -2,7 +2,7 @@
 -- skipped. Children have the first 1000 tags of their template, because more would hold up the server.
 -- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs; what the call may still bring
 --   (queue/slice), whose `tags` this reduces
--- Returns: the number of jobs; how many runs made none, and templates that are gone
+-- Result: the number of jobs; how many runs made none, and templates that are gone
 local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count',
   'opts')
 

@@ -3,7 +3,7 @@
 -- Takes: key of the hash; values in seconds
 local Stats = Fields('total', 'mean', 'vk')
 
--- Returns the histogram field of a value.
+-- The histogram field of a value.
 local function slot(value)
   local u = math.floor(value)
   if u < 60 then

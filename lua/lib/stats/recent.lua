@@ -1,6 +1,6 @@
 -- Counts the jobs that were completed in the last five minutes; if only newer ones are kept, since the oldest of them.
 -- Takes: now
--- Returns: their number, and over how many seconds; nil if none is kept
+-- Result: their number, and over how many seconds; nil if none is kept
 return function(now)
   local oldest = redis.call('zrange', Keys.completed, 0, 0, 'WITHSCORES')[2]
   if not oldest then return nil end

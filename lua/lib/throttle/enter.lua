@@ -1,7 +1,7 @@
 -- Holds a job that would enter the work set, if one of its throttles is full.
 -- Takes: now; t; seconds; queue; jid; of the job its stored `throttles`, its `priority`, and as `limit` the setting
 --   `max-job-history`
--- Returns: whether it is held
+-- Result: whether it is held
 -- Publishes: as throttle/hold and queue/expire_locks
 return function(now, t, seconds, queue, jid, job)
   local gate = need('throttle/gate')(now, t, seconds, queue)

@@ -1,4 +1,4 @@
--- Returns the figures of a throttle that holds jobs: id, maximum, slots taken, jobs that wait for it, then the jids of
+-- The figures of a throttle that holds jobs: id, maximum, slots taken, jobs that wait for it, then the jids of
 -- up to ten holders, the oldest first. Writes nothing.
 -- Takes: id; its maximum if none is set, or nil
 return function(id, given)

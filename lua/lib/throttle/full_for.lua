@@ -1,4 +1,4 @@
--- Returns the throttles that have no slot for a job, as throttle/figures, and whether other jobs of its lane come
+-- The throttles that have no slot for a job, as throttle/figures, and whether other jobs of its lane come
 -- first.
 -- Takes: now; t; seconds; queue; jid. The call is a dry run: a slot that a pop would drop is dropped
 local Job = Fields('job/read')

@@ -1,6 +1,6 @@
 -- Decides in one call whether jobs may take slots of their throttles. A throttle is read once.
 -- Takes: now; t; seconds; queue
--- Returns: the gate `g`. `g.free(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
+-- Result: the gate `g`. `g.free(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
 --   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.release(jid, ids)` releases
 --   them; `g.wake()` has to follow when the call has read its last job: it moves jobs that were held to free slots;
 --   `g.give(maxima)` gives throttles that have no maximum one, by id, which `g.wake()` writes if the throttle was read;

@@ -3,7 +3,7 @@
 -- give it: nobody may pop there.
 -- Takes: now; t; seconds; id; the queue of the caller;
 --   the set of jids that got their slots in this call and do not run yet
--- Returns: how many slots were dropped
+-- Result: how many slots were dropped
 -- Publishes: as queue/expire_locks
 local Job = Fields('job/read')
 

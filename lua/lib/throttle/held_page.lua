@@ -1,7 +1,7 @@
--- Returns the held jobs of a queue that one pop looks at again: all, if they are up to ten. Else the first five, which
+-- The held jobs of a queue that one pop looks at again: all, if they are up to ten. Else the first five, which
 -- are the next to run, and five others that change with the time.
 -- Takes: now; queue
--- Returns: jid, order value, ...
+-- Result: jid, order value, ...
 return function(now, queue)
   local call, held = redis.call, Keys.queue .. queue .. Keys.throttled
   local others = call('zcard', held) - 5

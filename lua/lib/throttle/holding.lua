@@ -1,4 +1,4 @@
--- Returns the throttles that hold the jobs of a queue which a pop would look at again, as throttle/figures.
+-- The throttles that hold the jobs of a queue which a pop would look at again, as throttle/figures.
 -- Takes: now; t; seconds; queue. The call is a dry run: a slot that a pop would drop is dropped
 local Job = Fields('state', 'queue', 'throttles')
 

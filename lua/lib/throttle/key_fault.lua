@@ -1,6 +1,6 @@
 -- Tests the types of the keys to which a job is written that its throttles hold.
 -- Takes: the function of value/key_fault; queue; stored list of ids
--- Returns: nil, or what is wrong
+-- Result: nil, or what is wrong
 return function(key_fault, queue, stored)
   local keys = {'zset', Keys.queue .. queue .. Keys.throttled}
   for _, id in ipairs(need('job/tags')(stored)) do

@@ -1,7 +1,7 @@
 -- Looks again at up to ten held jobs of a queue and returns those to work that may run now. This finds what nobody
 -- woke: slots lost to paused queues, limits that expired, jobs that an older script ended.
 -- Takes: now; queue; the gate (throttle/gate)
--- Returns: how many jobs returned to work
+-- Result: how many jobs returned to work
 local Job = Fields('state', 'queue', 'throttles')
 
 return function(now, queue, gate)

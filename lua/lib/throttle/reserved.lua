@@ -1,4 +1,4 @@
--- Returns whether no throttle can have this id, since its key would be that of another one's lists. A lock can: it has
+-- Whether no throttle can have this id, since its key would be that of another one's lists. A lock can: it has
 -- no setting.
 -- Takes: id
 return function(id)

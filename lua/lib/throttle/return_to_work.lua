@@ -1,4 +1,4 @@
--- Returns a held job to the work set, with its age and priority.
+-- Puts a held job back into the work set, with its age and priority.
 -- Takes: jid; queue; its ids; order value
 return function(jid, queue, ids, value)
   local call = redis.call

@@ -1,7 +1,7 @@
--- Returns as many pending jobs of a throttle to work as it has free slots, up to 5000; 1000 if it has no limit.
+-- Puts as many pending jobs of a throttle to work again as it has free slots, up to 5000; 1000 if it has no limit.
 -- Entries whose job is not held by this throttle are dropped.
 -- Takes: id; the most jobs, or nil
--- Returns: how many it returned
+-- Result: how many it returned
 local Job = Fields('state', 'queue', 'throttles')
 
 return function(id, limit)

@@ -1,6 +1,6 @@
 -- Decides whether throttles would let jobs run. Writes nothing: a slot that a pop would drop counts as free.
 -- Takes: now; the queue of the pop; by id, the maxima of throttles that have none, or nil
--- Returns: a function of jid and ids, which returns whether the job would get a slot of each
+-- Result: a function of jid and ids, which returns whether the job would get a slot of each
 return function(now, queue, maxima)
   local pcall, free = redis.pcall, {}
   local grace = need('value/number')(pcall('hget', Keys.config, 'grace-period')) or 10

@@ -1,4 +1,4 @@
--- Returns the words of a call from a position on.
+-- The words of a call from a position on.
 -- Takes: argv; the first position
 return function(argv, first)
   local args = {}

@@ -1,4 +1,4 @@
--- Returns the settings with a default that clients see.
+-- The settings with a default that clients see.
 return function()
   local all = {
     application = 'qless',

@@ -1,4 +1,4 @@
--- Returns a stored JSON document as cjson writes it, `{}` if it does not parse to a table.
+-- A stored JSON document as cjson writes it, `{}` if it does not parse to a table.
 -- Takes: text
 return function(text)
   if not text then return '{}' end

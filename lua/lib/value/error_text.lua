@@ -1,4 +1,4 @@
--- Returns the text of an error that was caught, without its position in the script.
+-- The text of an error that was caught, without its position in the script.
 -- Takes: the error
 return function(error)
   local text = type(error) == 'table' and error.err or tostring(error)

@@ -1,6 +1,6 @@
 -- Calls a command on one key with a list of any length, in chunks that `unpack` can carry.
 -- Takes: command; key; list; first and last index
--- Returns: the sum of the replies
+-- Result: the sum of the replies
 local size = 4000
 return function(name, key, list, first, last)
   local sum = 0

@@ -1,4 +1,4 @@
--- Returns a function that tests the types of keys, so that a job whose writes would fail half-way is refused
+-- A function that tests the types of keys, so that a job whose writes would fail half-way is refused
 -- before the first write. Each key is read once per call.
 -- Takes: the progress of a call that writes between tests: `wrote` in it says whether it has written
 return function(progress)

@@ -1,4 +1,4 @@
--- Returns the members of a set sorted by bytes, none if the key is of another type.
+-- The members of a set sorted by bytes, none if the key is of another type.
 -- Takes: key
 -- Refuses: raises a missing right
 return function(key)

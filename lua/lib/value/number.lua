@@ -1,4 +1,4 @@
--- Returns the number in a text, nil if it is not a finite number.
+-- The number in a text, nil if it is not a finite number.
 -- Takes: text
 return function(text)
   local n = tonumber(text)

@@ -1,4 +1,4 @@
--- Returns the members of a list that are not in a set.
+-- The members of a list that are not in a set.
 -- Takes: list; set
 return function(list, set)
   local left = {}

@@ -1,4 +1,4 @@
--- Returns what is wrong with a key of another type. Any other refusal, as of a missing right, says nothing
+-- What is wrong with a key of another type. Any other refusal, as of a missing right, says nothing
 -- about the key and is raised again. After a write of this call it is returned instead, because an error
 -- would leave the rest of the call undone.
 -- Takes: the error reply; whether this call has written; kind; key; the command that was refused

@@ -30,7 +30,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Returns the cache of a server; `None` if the user has no directory for it.
+    /// The cache of a server; `None` if the user has no directory for it.
     pub(super) fn of(address: &str, prefix: &str) -> Option<Cache> {
         let home = |name: &str| env::var(name).map(PathBuf::from);
         let home = |name: &str| home(name).filter(|path| path.is_absolute());
@@ -51,7 +51,7 @@ impl Cache {
         is_young(&self.path("down"), SILENT)
     }
 
-    /// Returns names that were read a moment ago.
+    /// Names that were read a moment ago.
     pub(super) fn read(&self, kind: &str) -> Option<Vec<Candidate>> {
         let path = self.path(kind);
         if !is_young(&path, FRESH) {

@@ -5,13 +5,13 @@ use std::ffi::OsString;
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command};
 
-use super::line::Typed;
+use super::line::TypedLine;
 
 /// What the last word of a line is a part of.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     pub command: &'t Command,
-    pub slot: Slot<'t>,
+    pub slot: Expected<'t>,
     /// What is typed of it.
     pub begun: String,
     /// What stands before it in the same word: `--queue=`, or the values before a comma.
@@ -30,7 +30,7 @@ pub(super) struct Cursor<'t> {
 
 /// What can be typed at the cursor.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Slot<'t> {
+pub(super) enum Expected<'t> {
     /// The name of a flag.
     Flag,
     /// The value of a flag.
@@ -41,8 +41,8 @@ pub(super) enum Slot<'t> {
     Redirection,
 }
 
-/// Returns where the cursor is; `None` if the line does not say which server is meant.
-pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
+/// Where the cursor is; `None` if the line does not say which server is meant.
+pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
     if words.is_empty() && !typed.redirects {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
     }
     let (slot, begun, before) = parser.slot(&last.text, typed.redirects);
     let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
-    if let Slot::Value(arg) | Slot::Positional(Some(arg)) = slot
+    if let Expected::Value(arg) | Expected::Positional(Some(arg)) = slot
         && let Some(delimiter) = arg.get_value_delimiter()
         && let Some(at) = begun.rfind(delimiter)
     {
@@ -78,7 +78,7 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
     })
 }
 
-/// Returns which word is the `--` that ends the flags.
+/// Which word is the `--` that ends the flags.
 pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option<usize> {
     let mut parser = Parser::new(tree);
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -90,7 +90,7 @@ pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option
     None
 }
 
-/// Returns how many words there are up to the last one that names a command; `None` if none does.
+/// How many words there are up to the last one that names a command; `None` if none does.
 pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Option<usize> {
     let (mut parser, mut end) = (Parser::new(tree), None);
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -129,31 +129,31 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns what the last word is, what is typed of its value, and what stands before that.
-    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Slot<'t>, &'w str, &'w str) {
+    /// What the last word is, what is typed of its value, and what stands before that.
+    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Expected<'t>, &'w str, &'w str) {
         if redirects {
-            return (Slot::Redirection, word, "");
+            return (Expected::Redirection, word, "");
         }
         if let Some(arg) = self.pending {
-            return (Slot::Value(arg), word, "");
+            return (Expected::Value(arg), word, "");
         }
         if !word.starts_with('-') || self.only_positionals {
             if let Some(arg) = self.open {
-                return (Slot::Value(arg), word, "");
+                return (Expected::Value(arg), word, "");
             }
-            return (Slot::Positional(self.positional()), word, "");
+            return (Expected::Positional(self.positional()), word, "");
         }
         let at = match word.strip_prefix("--") {
             Some(flag) => flag.find('=').map(|at| (at + 3, self.long(&flag[..at]))),
             None => self.short_value(word),
         };
         match at {
-            Some((at, Some(arg))) => (Slot::Value(arg), &word[at..], &word[..at]),
-            _ => (Slot::Flag, word, ""),
+            Some((at, Some(arg))) => (Expected::Value(arg), &word[at..], &word[..at]),
+            _ => (Expected::Flag, word, ""),
         }
     }
 
-    /// Returns where the value begins in `-ojson` or `-yo=json`.
+    /// Where the value begins in `-ojson` or `-yo=json`.
     fn short_value(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
         for (at, letter) in word.char_indices().skip(1) {
             let arg = self.short(letter)?;
@@ -248,7 +248,7 @@ impl<'t> Parser<'t> {
         args.find(|arg| arg.get_short() == Some(letter))
     }
 
-    /// Returns the next positional argument. The last one may take all that follow.
+    /// The next positional argument. The last one may take all that follow.
     fn positional(&self) -> Option<&'t Arg> {
         let all: Vec<&Arg> = self.command.get_positionals().collect();
         let many = |arg: &&&Arg| {
@@ -269,7 +269,7 @@ mod tests {
     use super::super::shell::Shell;
     use super::*;
 
-    /// Returns what is looked up for the last word of a line.
+    /// What is looked up for the last word of a line.
     fn at(line: &str) -> String {
         let mut tree = crate::app::parse::command();
         tree.build();
@@ -278,14 +278,16 @@ mod tests {
             return "–".to_owned();
         };
         let slot = match cursor.slot {
-            Slot::Flag => "flag".to_owned(),
-            Slot::Redirection => "file".to_owned(),
-            Slot::Positional(None) => "command".to_owned(),
-            Slot::Value(arg) | Slot::Positional(Some(arg)) => match candidates(&cursor, arg) {
-                Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
-                Some(kind) => format!("{kind:?}"),
-                None => "other value".to_owned(),
-            },
+            Expected::Flag => "flag".to_owned(),
+            Expected::Redirection => "file".to_owned(),
+            Expected::Positional(None) => "command".to_owned(),
+            Expected::Value(arg) | Expected::Positional(Some(arg)) => {
+                match candidates(&cursor, arg) {
+                    Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
+                    Some(kind) => format!("{kind:?}"),
+                    None => "other value".to_owned(),
+                }
+            }
         };
         let (before, begun, globals) = (cursor.before, cursor.begun, cursor.globals.join(" "));
         format!("{slot} {before}<{begun}> {globals}")

@@ -6,8 +6,8 @@ use super::shell::Shell;
 
 /// What was typed of a command line. The last word is the one to complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Typed {
-    pub words: Vec<Word>,
+pub(super) struct TypedLine {
+    pub words: Vec<TypedWord>,
     /// The quote that is still open in the last word.
     pub quote: Option<char>,
     /// How much of the last word bash leaves in place: it inserts behind the last character that
@@ -19,14 +19,14 @@ pub(super) struct Typed {
 
 /// A word without its quotes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct TypedWord {
     pub text: String,
     /// Whether the shell would replace a part of it, by a variable or a glob.
     pub expands: bool,
 }
 
 /// Reads what a shell passes on: bash its `COMP_WORDBREAKS` and the line, the others their words.
-pub(super) fn read(shell: Shell, args: &[OsString]) -> Option<Typed> {
+pub(super) fn read(shell: Shell, args: &[OsString]) -> Option<TypedLine> {
     let mut texts: Vec<&str> = args.iter().map(|arg| arg.to_str()).collect::<Option<_>>()?;
     if let (Shell::Powershell, Some(last)) = (shell, texts.last_mut()) {
         // PowerShell loses empty words, so the script puts a sign before the last one.
@@ -42,20 +42,20 @@ pub(super) fn read(shell: Shell, args: &[OsString]) -> Option<Typed> {
         };
         return Some(of_bash(breaks, line));
     }
-    let words = texts.into_iter().map(|text| Word {
+    let words = texts.into_iter().map(|text| TypedWord {
         text: text.to_owned(),
         expands: false,
     });
-    Some(Typed {
+    Some(TypedLine {
         words: words.collect(),
-        ..Typed::default()
+        ..TypedLine::default()
     })
 }
 
 /// Splits a line as bash does, without expanding anything.
-fn of_bash(breaks: &str, line: &str) -> Typed {
-    let mut typed = Typed::default();
-    let mut word: Option<Word> = None;
+fn of_bash(breaks: &str, line: &str) -> TypedLine {
+    let mut typed = TypedLine::default();
+    let mut word: Option<TypedWord> = None;
     let mut letters = line.chars().peekable();
     while let Some(c) = letters.next() {
         match (typed.quote, c) {
@@ -72,7 +72,7 @@ fn of_bash(breaks: &str, line: &str) -> Typed {
             (None, c) if c.is_whitespace() => typed.end(word.take()),
             (None, '<' | '>') => {
                 // The number of a stream is not a word.
-                let is_stream = |word: &Word| word.text.chars().all(|c| c.is_ascii_digit());
+                let is_stream = |word: &TypedWord| word.text.chars().all(|c| c.is_ascii_digit());
                 typed.end(word.take().filter(|word| !is_stream(word)));
                 typed.redirects = true;
             }
@@ -94,15 +94,15 @@ fn of_bash(breaks: &str, line: &str) -> Typed {
     }
     typed.words.push(word.unwrap_or_default());
     // Variables that are set for this command only stand before it.
-    let is_name = |word: &Word| !word.text.contains('=');
+    let is_name = |word: &TypedWord| !word.text.contains('=');
     let first = typed.words.iter().position(is_name).unwrap_or(0);
     typed.words.drain(..first);
     typed
 }
 
-impl Typed {
+impl TypedLine {
     /// Adds a word, unless it is the file of a redirection.
-    fn end(&mut self, word: Option<Word>) {
+    fn end(&mut self, word: Option<TypedWord>) {
         self.kept = 0;
         if let Some(word) = word {
             if !self.redirects {

@@ -49,7 +49,7 @@ impl Candidate {
     }
 }
 
-/// Returns the arguments of a request for completion; `None` if the line is not such a request.
+/// The arguments of a request for completion; `None` if the line is not such a request.
 pub(crate) fn requested(args: &[OsString]) -> Option<&[OsString]> {
     match args {
         [_, word, rest @ ..] if word == WORD => Some(rest),
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     Exit::Ok
 }
 
-/// Returns how long all of it may take; `None` if no names are to be looked up.
+/// How long all of it may take; `None` if no names are to be looked up.
 fn patience() -> Option<Duration> {
     let set = crate::env::var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {
@@ -89,9 +89,9 @@ fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
     Some(render::lines(shell, &offer, &typed, &cursor))
 }
 
-/// Returns the tree with the typed commands only: clap copies every global flag into every command,
+/// The tree with the typed commands only: clap copies every global flag into every command,
 /// which takes most of the time.
-fn built(whole: &Command, typed: &line::Typed) -> Command {
+fn built(whole: &Command, typed: &line::TypedLine) -> Command {
     let is_typed = |command: &&Command| {
         let name = command.get_name();
         let mut words = typed.words.iter();
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the values that are offered for the words of a line.
+    /// The values that are offered for the words of a line.
     fn offered(words: &[String]) -> Vec<String> {
         let mut args: Vec<OsString> = vec!["fish".into(), "qless".into()];
         args.extend(words.iter().map(OsString::from));

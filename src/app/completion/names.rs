@@ -12,10 +12,10 @@ use super::Candidate;
 use super::cache::Cache;
 use crate::address::{Address, Target};
 use crate::app::parse;
-use crate::args::value::{Candidates, Jobs};
+use crate::args::value::{CandidateKind, JobCandidates};
 use crate::clock::Clock;
 use crate::core::api::index::Index;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::call::local::Local;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
@@ -34,18 +34,18 @@ const NAMES: u64 = 2000;
 /// The maximum number of jobs that are read.
 const JOBS: usize = 500;
 
-/// Returns the names of a kind; `None` if they are not known in time. Without a deadline no server
+/// The names of a kind; `None` if they are not known in time. Without a deadline no server
 /// is asked.
 pub(super) fn of(
-    kind: Candidates,
+    kind: CandidateKind,
     globals: &[String],
     deadline: Option<Instant>,
 ) -> Option<Vec<Candidate>> {
     let mut globals = parse::globals(globals)?;
     globals.quiet = true;
     globals.verbose = 0;
-    let file = settings::fill(&mut globals, kind != Candidates::Contexts).ok()?;
-    if kind == Candidates::Contexts {
+    let file = settings::fill(&mut globals, kind != CandidateKind::Contexts).ok()?;
+    if kind == CandidateKind::Contexts {
         return Some(contexts(&file));
     }
     let deadline = deadline?;
@@ -120,22 +120,25 @@ pub(super) fn of(
     }
 }
 
-/// Returns the name of the file that keeps names of a kind; `None` for kinds that no server knows.
-fn file_name(kind: Candidates) -> Option<&'static str> {
+/// The name of the file that keeps names of a kind; `None` for kinds that no server knows.
+fn file_name(kind: CandidateKind) -> Option<&'static str> {
     Some(match kind {
-        Candidates::Queues => "queue",
-        Candidates::Groups => "group",
-        Candidates::Tags => "tag",
-        Candidates::Workers => "worker",
-        Candidates::Throttles => "throttle",
-        Candidates::Options => "option",
-        Candidates::Jids(Jobs::Failed) => "failed",
-        Candidates::Jids(Jobs::Held) => "held",
-        Candidates::Jids(Jobs::Scheduled) => "scheduled",
-        Candidates::Jids(Jobs::Depends) => "depends",
-        Candidates::Jids(Jobs::Recurring) => "recurring",
-        Candidates::Jids(Jobs::Open) => "open",
-        Candidates::Targets | Candidates::Contexts | Candidates::Commands | Candidates::Topics => {
+        CandidateKind::Queues => "queue",
+        CandidateKind::Groups => "group",
+        CandidateKind::Tags => "tag",
+        CandidateKind::Workers => "worker",
+        CandidateKind::Throttles => "throttle",
+        CandidateKind::Options => "option",
+        CandidateKind::Jids(JobCandidates::Failed) => "failed",
+        CandidateKind::Jids(JobCandidates::Held) => "held",
+        CandidateKind::Jids(JobCandidates::Scheduled) => "scheduled",
+        CandidateKind::Jids(JobCandidates::Depends) => "depends",
+        CandidateKind::Jids(JobCandidates::Recurring) => "recurring",
+        CandidateKind::Jids(JobCandidates::Open) => "open",
+        CandidateKind::Targets
+        | CandidateKind::Contexts
+        | CandidateKind::Commands
+        | CandidateKind::Topics => {
             return None;
         }
     })
@@ -153,7 +156,7 @@ fn contexts(file: &File) -> Vec<Candidate> {
     contexts.collect()
 }
 
-/// Returns a name that a command line can hold: UTF-8 without control characters.
+/// A name that a command line can hold: UTF-8 without control characters.
 fn plain((name, help): (Name, String)) -> Option<Candidate> {
     let name = name.as_str()?;
     let harmless = |c: char| !is_harmful(c) && !c.is_control();
@@ -165,7 +168,7 @@ fn plain((name, help): (Name, String)) -> Option<Candidate> {
 
 type Found = Vec<(Name, String)>;
 
-fn read(core: &mut Core, kind: Candidates) -> Result<Found, Error> {
+fn read(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
     let now = core.now();
     let mut members = |index: Index| {
         let part = core.index(now, &index, 0, NAMES)?;
@@ -173,17 +176,17 @@ fn read(core: &mut Core, kind: Candidates) -> Result<Found, Error> {
         Ok(found.collect::<Found>())
     };
     match kind {
-        Candidates::Queues => members(Index::Queues),
-        Candidates::Groups => members(Index::Groups),
-        Candidates::Tags => members(Index::Tags),
-        Candidates::Workers => members(Index::Workers),
-        Candidates::Throttles => {
+        CandidateKind::Queues => members(Index::Queues),
+        CandidateKind::Groups => members(Index::Groups),
+        CandidateKind::Tags => members(Index::Tags),
+        CandidateKind::Workers => members(Index::Workers),
+        CandidateKind::Throttles => {
             let throttles = core.all_throttles(now)?.into_iter();
             Ok(throttles
                 .map(|throttle| (throttle.id, String::new()))
                 .collect())
         }
-        Candidates::Options => {
+        CandidateKind::Options => {
             let items = core.config(now)?.into_iter();
             let options = items.map(|item| {
                 let value = item.value.to_string();
@@ -191,31 +194,32 @@ fn read(core: &mut Core, kind: Candidates) -> Result<Found, Error> {
             });
             Ok(options.collect())
         }
-        Candidates::Jids(which) => jobs(core, which),
-        Candidates::Targets | Candidates::Contexts | Candidates::Commands | Candidates::Topics => {
-            Ok(Vec::new())
-        }
+        CandidateKind::Jids(which) => jobs(core, which),
+        CandidateKind::Targets
+        | CandidateKind::Contexts
+        | CandidateKind::Commands
+        | CandidateKind::Topics => Ok(Vec::new()),
     }
 }
 
-/// Returns jids with class and state.
-fn jobs(core: &mut Core, which: Jobs) -> Result<Found, Error> {
+/// Jids with class and state.
+fn jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let now = core.now();
     let all = |core: &mut Core, index: Index| core.index(now, &index, 0, NAMES);
     let queues = |core: &mut Core| Ok::<_, Error>(all(core, Index::Queues)?.members);
     let indexes: Vec<Index> = match which {
-        Jobs::Failed => {
+        JobCandidates::Failed => {
             let groups = all(core, Index::Groups)?.members;
             groups.into_iter().map(Index::Failed).collect()
         }
-        Jobs::Held => queues(core)?.into_iter().map(Index::Locks).collect(),
-        Jobs::Scheduled => queues(core)?.into_iter().map(Index::Scheduled).collect(),
-        Jobs::Depends => queues(core)?.into_iter().map(Index::Depends).collect(),
-        Jobs::Recurring => {
+        JobCandidates::Held => queues(core)?.into_iter().map(Index::Locks).collect(),
+        JobCandidates::Scheduled => queues(core)?.into_iter().map(Index::Scheduled).collect(),
+        JobCandidates::Depends => queues(core)?.into_iter().map(Index::Depends).collect(),
+        JobCandidates::Recurring => {
             let running = queues(core)?.into_iter().map(Index::Recurring);
             running.chain([Index::PausedRecurring]).collect()
         }
-        Jobs::Open => {
+        JobCandidates::Open => {
             let groups = all(core, Index::Groups)?.members;
             let queues = queues(core)?.into_iter();
             let of_queue = queues.flat_map(|queue| {
@@ -240,10 +244,10 @@ fn jobs(core: &mut Core, which: Jobs) -> Result<Found, Error> {
     let mut jids: Vec<Name> = parts.into_iter().flat_map(|part| part.members).collect();
     jids.retain(|jid| seen.insert(jid.clone()));
     jids.truncate(JOBS);
-    if which == Jobs::Recurring {
+    if which == JobCandidates::Recurring {
         return Ok(jids.into_iter().map(|jid| (jid, String::new())).collect());
     }
-    let read = core.jobs(now, Detail::Face, &jids)?;
+    let read = core.jobs(now, JobFields::Face, &jids)?;
     let read = jids.into_iter().zip(read);
     Ok(read
         .filter_map(|(jid, job)| Some((jid, face(&job?))))

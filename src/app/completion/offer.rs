@@ -6,10 +6,10 @@ use std::time::Instant;
 use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, ArgAction, Command};
 
-use super::cursor::{Cursor, Slot};
+use super::cursor::{Cursor, Expected};
 use super::{Candidate, names};
 use crate::app::help;
-use crate::args::value::{Candidates, Jobs};
+use crate::args::value::{CandidateKind, JobCandidates};
 use crate::command_line;
 use crate::model::pattern::Pattern;
 use crate::name;
@@ -31,15 +31,15 @@ pub(super) enum Files {
     Directories,
 }
 
-/// Returns what fits at the cursor. `whole` is the tree with all commands; without a deadline no
+/// What fits at the cursor. `whole` is the tree with all commands; without a deadline no
 /// server is asked.
 pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer {
     let mut offer = Offer::default();
     match cursor.slot {
-        Slot::Redirection => offer.files = Some(Files::Any),
-        Slot::Flag => offer.candidates = flags(cursor, |_| true),
-        Slot::Value(arg) => values(whole, cursor, arg, deadline, &mut offer),
-        Slot::Positional(arg) => {
+        Expected::Redirection => offer.files = Some(Files::Any),
+        Expected::Flag => offer.candidates = flags(cursor, |_| true),
+        Expected::Value(arg) => values(whole, cursor, arg, deadline, &mut offer),
+        Expected::Positional(arg) => {
             if cursor.positionals.is_empty() && !cursor.escaped {
                 let is_root = cursor.command.get_name() == whole.get_name();
                 let command = if is_root { whole } else { cursor.command };
@@ -57,8 +57,8 @@ pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) ->
     let fits = |candidate: &Candidate| candidate.value.starts_with(&cursor.begun);
     offer.candidates.retain(fits);
     let is_empty = offer.candidates.is_empty() && offer.files.is_none();
-    if let (true, "", Slot::Positional(arg)) = (is_empty, &*cursor.begun, cursor.slot)
-        && arg.is_none_or(|arg| arg.get::<Candidates>().is_none())
+    if let (true, "", Expected::Positional(arg)) = (is_empty, &*cursor.begun, cursor.slot)
+        && arg.is_none_or(|arg| arg.get::<CandidateKind>().is_none())
     {
         let is_usual = |arg: &Arg| ["help", "version"].contains(&arg.get_id().as_str());
         let is_own = |arg: &Arg| !arg.is_global_set() && !is_usual(arg);
@@ -72,7 +72,7 @@ pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) ->
     offer
 }
 
-/// Returns the flags that can still be given.
+/// The flags that can still be given.
 fn flags(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
     let mut flags = Vec::new();
     if cursor.escaped {
@@ -108,7 +108,7 @@ fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
     })
 }
 
-/// Returns the subcommands. A second name stands for the first one where only it begins with what is typed.
+/// The subcommands. A second name stands for the first one where only it begins with what is typed.
 fn commands(command: &Command, begun: &str) -> Vec<Candidate> {
     let shown = command
         .get_subcommands()
@@ -134,8 +134,8 @@ fn values(
     offer: &mut Offer,
 ) {
     match candidates(cursor, arg) {
-        Some(Candidates::Commands) => offer.candidates.extend(words(whole, cursor, false)),
-        Some(Candidates::Topics) => offer.candidates.extend(words(whole, cursor, true)),
+        Some(CandidateKind::Commands) => offer.candidates.extend(words(whole, cursor, false)),
+        Some(CandidateKind::Topics) => offer.candidates.extend(words(whole, cursor, true)),
         Some(_) if cursor.expands => {}
         Some(kind) => {
             let known = names::of(kind, &cursor.globals, deadline).unwrap_or_default();
@@ -165,9 +165,9 @@ fn values(
     }
 }
 
-/// Returns the kind of names that an argument takes at the cursor.
-pub(super) fn candidates(cursor: &Cursor, arg: &Arg) -> Option<Candidates> {
-    let kind = *arg.get::<Candidates>()?;
+/// The kind of names that an argument takes at the cursor.
+pub(super) fn candidates(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind> {
+    let kind = *arg.get::<CandidateKind>()?;
     // Of `KEY VALUE KEY VALUE …` each first one is a name.
     let names = arg.get_value_names().map_or(1, <[_]>::len);
     if let Some(index) = arg.get_index()
@@ -176,9 +176,11 @@ pub(super) fn candidates(cursor: &Cursor, arg: &Arg) -> Option<Candidates> {
         return None;
     }
     match kind {
-        Candidates::Targets => {
-            let jobs = cursor.command.get::<Jobs>();
-            Some(Candidates::Jids(jobs.copied().unwrap_or(Jobs::Open)))
+        CandidateKind::Targets => {
+            let jobs = cursor.command.get::<JobCandidates>();
+            Some(CandidateKind::Jids(
+                jobs.copied().unwrap_or(JobCandidates::Open),
+            ))
         }
         kind => Some(kind),
     }
@@ -189,7 +191,7 @@ pub(super) fn is_glob(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
 }
 
-/// Returns how a name has to be typed; `None` if it cannot be.
+/// How a name has to be typed; `None` if it cannot be.
 fn typed(name: &str, arg: &Arg) -> Option<String> {
     if name.is_empty() || command_line::begins_special(name.as_bytes()) {
         return None;
@@ -201,7 +203,7 @@ fn typed(name: &str, arg: &Arg) -> Option<String> {
     }
 }
 
-/// Returns the next words of the path to a command, and the topics of `help`.
+/// The next words of the path to a command, and the topics of `help`.
 fn words(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);

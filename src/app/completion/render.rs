@@ -5,12 +5,12 @@
 
 use super::Candidate;
 use super::cursor::Cursor;
-use super::line::Typed;
+use super::line::TypedLine;
 use super::offer::{Files, Offer};
 use super::shell::Shell;
 
-/// Returns the lines for a shell.
-pub(super) fn lines(shell: Shell, offer: &Offer, typed: &Typed, cursor: &Cursor) -> String {
+/// The lines for a shell.
+pub(super) fn lines(shell: Shell, offer: &Offer, typed: &TypedLine, cursor: &Cursor) -> String {
     let files = match offer.files {
         Some(Files::Any) => "files",
         Some(Files::Directories) => "directories",
@@ -32,8 +32,8 @@ pub(super) fn lines(shell: Shell, offer: &Offer, typed: &Typed, cursor: &Cursor)
     lines
 }
 
-/// Returns what readline inserts: the rest of the word as the open quote requires it.
-fn bash(word: &str, typed: &Typed) -> String {
+/// What readline inserts: the rest of the word as the open quote requires it.
+fn bash(word: &str, typed: &TypedLine) -> String {
     let escaped = |text: &str, special: &dyn Fn(char) -> bool| {
         let mut escaped = String::with_capacity(text.len());
         for c in text.chars() {
@@ -55,7 +55,7 @@ fn bash(word: &str, typed: &Typed) -> String {
     }
 }
 
-/// Returns a word of PowerShell.
+/// A word of PowerShell.
 fn powershell(before: &str, value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%+".contains(c);
     if value.chars().all(plain) {
@@ -65,7 +65,7 @@ fn powershell(before: &str, value: &str) -> String {
     }
 }
 
-/// Returns a pair of `_describe`, which quotes the value itself.
+/// A pair of `_describe`, which quotes the value itself.
 fn zsh(value: &str, help: &str) -> String {
     let value = value.replace('\\', "\\\\").replace(':', "\\:");
     match help {
@@ -94,10 +94,10 @@ mod tests {
             ("日本 x", None, 0, "日本\\ x"),
             ("~x", None, 0, r"\~x"),
         ] {
-            let typed = Typed {
+            let typed = TypedLine {
                 quote,
                 kept,
-                ..Typed::default()
+                ..TypedLine::default()
             };
             assert_eq!(bash(word, &typed), written, "{word} {quote:?}");
         }

@@ -13,7 +13,7 @@ pub(crate) enum Shell {
 }
 
 impl Shell {
-    /// Returns the name of the script in `completions/`, which is the one that the shell looks for.
+    /// The name of the script in `completions/`, which is the one that the shell looks for.
     pub(crate) fn file(self) -> &'static str {
         match self {
             Shell::Bash => "qless.bash",
@@ -24,7 +24,7 @@ impl Shell {
         }
     }
 
-    /// Returns the script.
+    /// The script.
     pub(crate) fn script(self) -> &'static str {
         match self {
             Shell::Bash => include_str!("../../../completions/qless.bash"),

@@ -31,7 +31,7 @@ Start with:
 
 /// The parts of a doc comment.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Parts {
+pub(crate) struct DocParts {
     /// The first line: what the command does.
     pub first: String,
     /// The paragraphs of text.
@@ -44,15 +44,15 @@ pub(crate) struct Parts {
     pub see_also: Option<String>,
 }
 
-impl Parts {
+impl DocParts {
     /// Splits the doc comment of a command into its parts.
-    pub(crate) fn of(command: &Command) -> Parts {
+    pub(crate) fn of(command: &Command) -> DocParts {
         let about = command.get_long_about().or_else(|| command.get_about());
         let about = about.map(ToString::to_string).unwrap_or_default();
         let program = command.get_before_long_help();
-        let mut parts = Parts {
+        let mut parts = DocParts {
             program: program.map(ToString::to_string),
-            ..Parts::default()
+            ..DocParts::default()
         };
         for paragraph in about.split("\n\n") {
             let begins = |word: &str| {
@@ -77,7 +77,7 @@ impl Parts {
         parts
     }
 
-    /// Returns the paragraphs, each with the program if that follows it.
+    /// The paragraphs, each with the program if that follows it.
     pub(crate) fn text_with_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.text.iter().map(|text| {
             let program = self.program.as_deref().filter(|_| text.ends_with(':'));
@@ -88,7 +88,7 @@ impl Parts {
 
 /// Lays out the help of a command and of its subcommands.
 pub(crate) fn laid_out(command: Command) -> Command {
-    let parts = Parts::of(&command);
+    let parts = DocParts::of(&command);
     let mut before = String::new();
     if !parts.examples.is_empty() {
         before.push_str("Examples:\n");
@@ -125,7 +125,7 @@ pub(crate) fn laid_out(command: Command) -> Command {
 
 /// Lays out the help that lists all commands.
 pub(crate) fn of_all(root: Command) -> Command {
-    let parts = Parts::of(&root);
+    let parts = DocParts::of(&root);
     let mut list = String::new();
     for group in Group::VARIANTS {
         list.push_str(&format!("{}:\n", group.title()));
@@ -162,7 +162,7 @@ mod tests {
         fn walk(command: &Command, at: &str, wrong: &mut Vec<String>) {
             for below in command.get_subcommands() {
                 let path = format!("{at} {}", below.get_name());
-                let parts = Parts::of(below);
+                let parts = DocParts::of(below);
                 if parts.examples.is_empty() {
                     wrong.push(format!("{path}: no example"));
                 }
@@ -191,7 +191,7 @@ mod tests {
              Example: `z`\n\nExit codes: 0.\n\nSee also: `qless y`",
         );
         let command = command.before_long_help("a\nb");
-        let parts = Parts::of(&command);
+        let parts = DocParts::of(&command);
         assert_eq!(parts.first, "Do it");
         let text: Vec<_> = parts.text_with_program().collect();
         assert_eq!(text, [("Some more:", Some("a\nb")), ("And more.", None)]);

@@ -30,7 +30,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
     #[arg(value_name = "COMMAND | TOPIC", value_parser = value::text(),
-          add = value::Candidates::Topics)]
+          add = value::CandidateKind::Topics)]
     words: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub(super) const TOPICS: [(&str, &str); 9] = [
     ("json", "Documents of `-o json`; with a kind: its schema"),
 ];
 
-/// Returns the kinds of documents that `qless help json` takes, with what they are about.
+/// The kinds of documents that `qless help json` takes, with what they are about.
 pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
     documents::DOCUMENTS
         .iter()
@@ -79,7 +79,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the JSON Schema of a document.
+/// The JSON Schema of a document.
 fn of_document(kind: &str) -> Result<String, Error> {
     match documents::named(kind) {
         Some(document) => Ok(document.schema()),
@@ -110,7 +110,7 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
     Ok(command.render_long_help().to_string())
 }
 
-/// Returns the hint for the word at this position of a path that leads to no help.
+/// The hint for the word at this position of a path that leads to no help.
 fn hint_for(at: usize, word: &str) -> String {
     let near = match at {
         0 => suggestion::hint(word, &TOPICS.map(|(topic, _)| topic)),
@@ -218,7 +218,8 @@ After -- every argument is a plain name: neither a flag nor -, @FILE or a glob. 
 that others have chosen: `qless get -- \"$jid\"`. In the value of a flag, \\* is a literal star.
 
 --where user.id=42 and --where items.0.sku=A1 name a path with dots, --where /a.b/0=x with a JSON
-pointer. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
+pointer. A path such as data.user.id, as `get --field` takes it, means user.id in data without a member
+`data`. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
 number is rounded: 1, 1.0 and 1e0 are equal. Objects are equal if only the order of their members
 differs. A missing member equals no value: x=null means that null is stored. A value is no glob:
 --where 'customer=~^c1..$' finds c1 and two more characters. A regular expression is searched in text,

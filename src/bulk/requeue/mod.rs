@@ -35,7 +35,7 @@ pub(crate) enum RunTime {
 }
 
 impl RunTime {
-    /// Returns when a job is due; `None` is immediately. If the jobs are spread over a time, delays
+    /// When a job is due; `None` is immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
     fn due(self, job: &JobSnapshot, slice: &Slice) -> Option<Moment> {
         let from = if job.later.is_zero() {
@@ -99,12 +99,12 @@ fn outcome_of(job: &JobSnapshot, reply: &GuardReply<Requeued>) -> JobOutcome {
     outcome
 }
 
-/// Returns whether a worker holds the job, or held it last and no other took it since.
+/// Whether a worker holds the job, or held it last and no other took it since.
 fn has_worker(job: &JobSnapshot) -> bool {
     job.is("running") || job.is("stalled")
 }
 
-/// Returns the outcome of a job that its state keeps from being put back.
+/// The outcome of a job that its state keeps from being put back.
 fn wrong_state(job: &JobSnapshot) -> JobOutcome {
     let worker = || match &job.worker {
         Some(worker) => format!("`{worker}`"),

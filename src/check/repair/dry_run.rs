@@ -133,7 +133,7 @@ struct PlanFilter {
 }
 
 impl PlanFilter {
-    /// Returns the planned repair of a verdict, unless the plan has it.
+    /// The planned repair of a verdict, unless the plan has it.
     fn take(&mut self, keys: &Keys, verdict: &Verdict) -> Option<Planned> {
         let list = Name::from(keys.group(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
@@ -149,7 +149,7 @@ impl PlanFilter {
     }
 }
 
-/// Returns the planned repair of a verdict, as commands of Redis.
+/// The planned repair of a verdict, as commands of Redis.
 fn planned(keys: &Keys, verdict: &Verdict) -> Planned {
     let command = |change: &Change| redis_cli_line(&change.command(keys, &verdict.item));
     Planned {

@@ -87,7 +87,7 @@ impl ListRevert {
         self.entries.len() >= MIN_ENTRIES
     }
 
-    /// Returns the changes to revert one by one. What is anywhere in the list has returned: an earlier
+    /// The changes to revert one by one. What is anywhere in the list has returned: an earlier
     /// revert may have removed other entries since, so that it has another index.
     pub(super) fn changes(
         &self,
@@ -106,7 +106,7 @@ impl ListRevert {
         Ok(changes.collect())
     }
 
-    /// Returns which entries are in the list, and how often.
+    /// Which entries are in the list, and how often.
     fn returned(
         &self,
         core: &mut Core,
@@ -188,7 +188,7 @@ impl ListRevert {
         Ok(complete.then_some(merge.returned))
     }
 
-    /// Returns the entries of the list from an index on, `None` behind its end.
+    /// The entries of the list from an index on, `None` behind its end.
     fn page(&self, core: &mut Core, index: u64) -> Result<Option<Vec<Vec<u8>>>, Error> {
         let first = i64::try_from(index).unwrap_or(i64::MAX - PAGE);
         let read = Read::range(self.key.as_bytes(), first, first + PAGE - 1);

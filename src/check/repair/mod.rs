@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::finding::Severity;
 use crate::model::repair::text::{decisions, deletions, plan};
-use crate::model::repair::{RepairCounts, Repaired, Row};
+use crate::model::repair::{RepairCounts, RepairRow, Repaired};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
@@ -102,7 +102,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
     .run(first, session)
 }
 
-/// Returns a unique name for the keys that this repair sets aside. It begins with the time.
+/// A unique name for the keys that this repair sets aside. It begins with the time.
 fn run_name(now: Moment) -> String {
     let time = now.rfc3339().unwrap_or_default();
     let time: String = time
@@ -119,7 +119,7 @@ fn run_name(now: Moment) -> String {
 fn report_only(result: ScanResult, session: &mut Session) -> Result<Exit, Error> {
     if result.halted.is_none() && session.ui.format().is_json() {
         let failing = result.is_failing();
-        let rows = result.check.items.iter().cloned().map(Row::from);
+        let rows = result.check.items.iter().cloned().map(RepairRow::from);
         session.ui.show(&Repaired {
             items: rows.collect(),
             scan: result.check.scan,

@@ -13,7 +13,7 @@ use crate::check::verify::unlisted;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
-use crate::model::finding::{FindingId, Stage};
+use crate::model::finding::{FindingId, RepairStage};
 use crate::model::rate::Rate;
 use crate::model::repair::RepairCounts;
 use crate::model::verdict::{Change, ItemKind, Location, RepairReply, Verdict, VerdictOutcome};
@@ -26,7 +26,7 @@ pub(crate) struct Repairer {
     run: String,
     undo: Option<Undo>,
     /// The stage of the current batch, and the findings that the queue leads to.
-    stage: Stage,
+    stage: RepairStage,
     expected: Expected,
     pace: Pace,
     max_batch: usize,
@@ -58,7 +58,7 @@ impl Repairer {
             filter,
             run,
             undo,
-            stage: Stage::Keys,
+            stage: RepairStage::Keys,
             expected: Expected::default(),
             pace,
             interrupt,
@@ -102,7 +102,7 @@ impl Repairer {
         Ok(repaired)
     }
 
-    /// Returns what the next scan selects: the repair of a missing dependency approves the release of
+    /// What the next scan selects: the repair of a missing dependency approves the release of
     /// the job, even if its own set was lost and only a complete scan can release it.
     pub(crate) fn next_filter(&mut self) -> FindingFilter {
         self.filter = self.filter.and_release(self.freed.clone());
@@ -156,7 +156,7 @@ impl Repairer {
         }
     }
 
-    /// Returns the items as the server has to be asked for them. Entries of a list move towards its
+    /// The items as the server has to be asked for them. Entries of a list move towards its
     /// end when entries behind them are removed.
     fn shifted(&self, location: &Location, items: &[Name]) -> Vec<Name> {
         if location.kind != ItemKind::Entries {

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::bulk::{BulkReport, RowContent, Totals};
-use crate::model::queue::Seconds;
+use crate::model::queue::RoundedSeconds;
 use crate::model::rate::Rate;
 use crate::model::repair::text::by_finding;
 use crate::model::verdict::{Change, ItemKind};
@@ -74,7 +74,7 @@ pub(crate) fn run(
     progress.finish();
     let tried = sum.done + sum.skipped;
     sum.remaining = matched.saturating_sub(tried);
-    sum.elapsed_s = Seconds(session.now().since(begun));
+    sum.elapsed_s = RoundedSeconds(session.now().since(begun));
     let count = |count: usize| thousands(count as u64);
     let mut summary = format!(
         "{} reverted, {} skipped",
@@ -223,7 +223,7 @@ impl Reverter<'_> {
         Ok(())
     }
 
-    /// Returns the entries of a list.
+    /// The entries of a list.
     fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| wait(pace, interrupt, count);

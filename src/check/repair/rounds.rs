@@ -11,10 +11,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::{Found, Scan};
+use crate::model::check::{ReportedFinding, Scan};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::repair::text::decisions;
-use crate::model::repair::{RepairCounts, Repaired, Row};
+use crate::model::repair::{RepairCounts, RepairRow, Repaired};
 use crate::session::Session;
 use crate::text::{Harmless, plural, thousands};
 
@@ -57,7 +57,7 @@ impl Repair<'_> {
         let remaining = repaired.items.iter().filter(|row| row.found.count > 0);
         let severe = remaining.filter(|row| row.found.severity >= last.check.scan.fail_on);
         let severe: u64 = severe.map(|row| row.found.count).sum();
-        let unverified = |found: &Found| found.finding.id == FindingId::NotJudged;
+        let unverified = |found: &ReportedFinding| found.finding.id == FindingId::NotJudged;
         session.ui.note(&match severe {
             0 if last.check.items.iter().any(unverified) => {
                 format!("{summary}; nothing left that could be verified")
@@ -125,16 +125,16 @@ impl Repair<'_> {
         Ok((last, None))
     }
 
-    /// Returns a row for each finding. If the repair is not complete, what was not repaired is still
+    /// A row for each finding. If the repair is not complete, what was not repaired is still
     /// there.
     fn report(
         &self,
         last: &ScanResult,
         mut repairable: BTreeMap<FindingId, u64>,
-        first: Vec<Found>,
+        first: Vec<ReportedFinding>,
         complete: bool,
     ) -> Repaired {
-        let mut items: Vec<Row> = Vec::new();
+        let mut items: Vec<RepairRow> = Vec::new();
         let mut all_counts = self.repairer.counts.clone();
         for found in &last.check.items {
             let id = found.finding.id;
@@ -148,7 +148,7 @@ impl Repair<'_> {
                 let gone = before.saturating_sub(counts.repaired + counts.refused);
                 counts.gone = gone.saturating_sub(found.repairable);
             }
-            items.push(Row { found, counts });
+            items.push(RepairRow { found, counts });
         }
         // Findings of the first scan that the last one did not find.
         for mut found in first {
@@ -160,14 +160,14 @@ impl Repair<'_> {
             let before = repairable.remove(&id).unwrap_or(0);
             counts.gone = before.saturating_sub(counts.repaired + counts.refused);
             found.count = 0;
-            items.push(Row { found, counts });
+            items.push(RepairRow { found, counts });
         }
         // Findings that the repair itself revealed.
         let mut revealed: Vec<(FindingId, RepairCounts)> = all_counts.into_iter().collect();
         revealed.sort_by_key(|(id, _)| id.into_str());
         for (id, counts) in revealed {
-            let found = Found::new(id, id.row().severity);
-            items.push(Row { found, counts });
+            let found = ReportedFinding::new(id, id.row().severity);
+            items.push(RepairRow { found, counts });
         }
         items.retain(|row| row.found.count > 0 || row.counts != RepairCounts::default());
         items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
@@ -186,7 +186,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Returns the error of a repair that ended early, which says how far it got.
+    /// The error of a repair that ended early, which says how far it got.
     fn incomplete(&self, error: &Error, repaired: &Repaired, session: &Session) -> Error {
         let repairable: u64 = repaired.items.iter().map(|row| row.found.repairable).sum();
         let all = thousands(repairable.max(repaired.totals.repaired));
@@ -238,7 +238,7 @@ mod tests {
             before_scan: counts(500),
         };
         repair.repairer.counts = counts(505);
-        let mut found = Found::new(FindingId::GhostWaiting, Severity::Critical);
+        let mut found = ReportedFinding::new(FindingId::GhostWaiting, Severity::Critical);
         found.count = 100;
         let last = ScanResult {
             check: Check {

@@ -68,14 +68,14 @@ impl Undo {
         if plan.is_empty() {
             return Ok(false);
         }
-        self.line(Step::Plan(plan), false)?;
+        self.line(UndoStep::Plan(plan), false)?;
         self.ledger.flush().map(|()| true)
     }
 
     /// Writes the changes that were made, and begins the next batch.
     pub(crate) fn done(&mut self, reply: &RepairReply) -> Result<(), Error> {
         let done = repairs(&reply.verdicts, VerdictOutcome::Repaired);
-        self.line(Step::Done(done), reply.repeated)?;
+        self.line(UndoStep::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write()
     }
@@ -83,15 +83,15 @@ impl Undo {
     /// Writes that a batch was not repaired. If that is unknown, its plan counts.
     pub(crate) fn failed(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Kind::Unknown {
-            self.line(Step::Done(Vec::new()), false)?;
+            self.line(UndoStep::Done(Vec::new()), false)?;
             self.ledger.write()?;
         }
         self.slice += 1;
         Ok(())
     }
 
-    fn line(&mut self, step: Step, repeated: bool) -> Result<(), Error> {
-        let line = Line {
+    fn line(&mut self, step: UndoStep, repeated: bool) -> Result<(), Error> {
+        let line = UndoLine {
             slice: self.slice,
             again: repeated,
             step,
@@ -104,18 +104,18 @@ impl Undo {
 
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct UndoLine {
     slice: u64,
     /// Whether a reply was lost before: then parts of the plan may have been done, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
     #[serde(flatten)]
-    step: Step,
+    step: UndoStep,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Step {
+enum UndoStep {
     Plan(Vec<FindingChanges>),
     Done(Vec<FindingChanges>),
 }
@@ -187,7 +187,7 @@ fn name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, Str
     }
 }
 
-/// Returns the changes of the verdicts with an outcome.
+/// The changes of the verdicts with an outcome.
 fn repairs(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges> {
     verdicts
         .iter()
@@ -199,7 +199,7 @@ fn repairs(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges>
         .collect()
 }
 
-fn read(line: &[u8]) -> Result<Line, String> {
+fn read(line: &[u8]) -> Result<UndoLine, String> {
     serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
@@ -253,7 +253,7 @@ impl UndoFile {
             return Err(foreign());
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
-        let (mut head, mut counted) = (None, Counted::default());
+        let (mut head, mut counted) = (None, CountedLines::default());
         let mut checksums = ChecksumReader::default();
         let (mut at, mut line) = (0, Vec::new());
         for number in 1u64.. {
@@ -293,12 +293,12 @@ impl UndoFile {
         })
     }
 
-    /// Returns the path, harmless for a terminal.
+    /// The path, harmless for a terminal.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Returns the number of changes.
+    /// The number of changes.
     pub(crate) fn total(&self) -> u64 {
         self.counts.values().sum()
     }
@@ -322,8 +322,8 @@ impl UndoFile {
             ))
         };
         let verified = ChecksumReader::default().verify(&line);
-        let Line { step, .. } = verified.and_then(|()| read(&line)).map_err(changed)?;
-        let (Step::Plan(repairs) | Step::Done(repairs)) = step;
+        let UndoLine { step, .. } = verified.and_then(|()| read(&line)).map_err(changed)?;
+        let (UndoStep::Plan(repairs) | UndoStep::Done(repairs)) = step;
         let selected = |repair: &FindingChanges| selects(&self.filter, &repair.finding);
         let repairs = repairs.into_iter().rev().filter(selected);
         let newest_first = repairs.map(|repair| {
@@ -341,7 +341,7 @@ impl UndoFile {
 
 /// The lines that count so far.
 #[derive(Default)]
-struct Counted {
+struct CountedLines {
     lines: Vec<(u64, u64)>,
     counts: BTreeMap<String, u64>,
     /// The last plan, as long as no changes of its batch follow.
@@ -355,12 +355,12 @@ struct CountedLine {
     counts: Vec<(String, u64)>,
 }
 
-impl Counted {
+impl CountedLines {
     fn add(&mut self, line: &[u8], at: u64, length: u64) -> Result<(), String> {
-        let Line { slice, again, step } = read(line)?;
+        let UndoLine { slice, again, step } = read(line)?;
         let (repairs, planned) = match step {
-            Step::Plan(repairs) => (repairs, true),
-            Step::Done(repairs) => (repairs, false),
+            UndoStep::Plan(repairs) => (repairs, true),
+            UndoStep::Done(repairs) => (repairs, false),
         };
         let mut counts = Vec::with_capacity(repairs.len());
         for repair in repairs {

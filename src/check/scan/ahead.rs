@@ -8,7 +8,7 @@ use crate::error::Error;
 
 use super::Scanner;
 use super::edges::{EdgeSets, SETS_PER_READ};
-use super::jobs::Job;
+use super::jobs::ScannedJob;
 
 /// Maximum number of requests on their way. Those about edges are short.
 pub(super) const MAX_AHEAD: usize = 3;
@@ -18,17 +18,17 @@ pub(super) const MAX_AHEAD: usize = 3;
 pub(super) struct Pipeline {
     jobs: Vec<Vec<u8>>,
     /// Jobs about which more has to be read.
-    open_jobs: Vec<Job>,
+    open_jobs: Vec<ScannedJob>,
     dependencies: Vec<Vec<u8>>,
     dependents: Vec<Vec<u8>>,
-    sent: VecDeque<(Subject, ReadsAhead)>,
+    sent: VecDeque<(ReadSubject, ReadsAhead)>,
 }
 
 /// What reads are about.
 #[derive(Debug)]
-enum Subject {
+enum ReadSubject {
     Jobs(Vec<Vec<u8>>),
-    OpenJobs(Vec<Job>),
+    OpenJobs(Vec<ScannedJob>),
     Edges(EdgeSets, Vec<Vec<u8>>),
 }
 
@@ -61,7 +61,7 @@ impl Scanner<'_> {
     }
 
     /// Adds a job about which more has to be read.
-    pub(super) fn read_more(&mut self, job: Job) {
+    pub(super) fn read_more(&mut self, job: ScannedJob) {
         self.pipeline.open_jobs.push(job);
     }
 
@@ -77,15 +77,15 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the next reads of one round trip.
-    fn next_reads(&mut self, all: bool) -> Option<(Subject, Vec<Read>)> {
+    /// The next reads of one round trip.
+    fn next_reads(&mut self, all: bool) -> Option<(ReadSubject, Vec<Read>)> {
         let max_sets = self.pages(SETS_PER_READ);
         let max_jobs = self.jobs_per_read();
         let next = &mut self.pipeline;
         if !next.open_jobs.is_empty() {
             let jobs = first(&mut next.open_jobs, max_jobs);
             let reads = self.open_job_reads(&jobs);
-            return Some((Subject::OpenJobs(jobs), reads));
+            return Some((ReadSubject::OpenJobs(jobs), reads));
         }
         for of in [EdgeSets::Dependencies, EdgeSets::Dependents] {
             let next = &mut self.pipeline;
@@ -96,7 +96,7 @@ impl Scanner<'_> {
             if !jids.is_empty() {
                 let jids = first(jids, max_sets);
                 let reads = self.edge_reads(of, &jids);
-                return Some((Subject::Edges(of, jids), reads));
+                return Some((ReadSubject::Edges(of, jids), reads));
             }
         }
         let jobs = &mut self.pipeline.jobs;
@@ -105,7 +105,7 @@ impl Scanner<'_> {
         }
         let jids = first(jobs, max_jobs);
         let reads = self.job_reads(&jids);
-        Some((Subject::Jobs(jids), reads))
+        Some((ReadSubject::Jobs(jids), reads))
     }
 
     /// Examines the replies to the reads that were sent first. Returns false if there are none.
@@ -115,12 +115,14 @@ impl Scanner<'_> {
         };
         let replies = self.core.take_reads(self.now, reads)?.into_iter();
         match subject {
-            Subject::Jobs(jids) => self.examine_jobs(&jids, replies),
-            Subject::OpenJobs(jobs) => self.examine_open_jobs(jobs, replies),
-            Subject::Edges(EdgeSets::Dependencies, jids) => {
+            ReadSubject::Jobs(jids) => self.examine_jobs(&jids, replies),
+            ReadSubject::OpenJobs(jobs) => self.examine_open_jobs(jobs, replies),
+            ReadSubject::Edges(EdgeSets::Dependencies, jids) => {
                 self.examine_dependencies(&jids, replies)
             }
-            Subject::Edges(EdgeSets::Dependents, jids) => self.examine_dependents(&jids, replies),
+            ReadSubject::Edges(EdgeSets::Dependents, jids) => {
+                self.examine_dependents(&jids, replies)
+            }
         }?;
         Ok(true)
     }

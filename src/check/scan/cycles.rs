@@ -39,7 +39,7 @@ impl Cycles {
         }
     }
 
-    /// Returns the jobs on a cycle, and the jobs that depend on one.
+    /// The jobs on a cycle, and the jobs that depend on one.
     fn remain(mut self) -> HashSet<u32> {
         let mut nodes: Vec<u32> = self.edges.iter().map(|(y, _)| *y).collect();
         nodes.sort_unstable();
@@ -146,7 +146,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns cycles, at least one of each strongly connected component: each job depends on the next.
+/// Cycles, at least one of each strongly connected component: each job depends on the next.
 fn find(dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
     let mut starts: Vec<&Vec<u8>> = dependencies.keys().collect();
     starts.sort();

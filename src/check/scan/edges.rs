@@ -35,13 +35,13 @@ impl EdgeSets {
 }
 
 impl Scanner<'_> {
-    /// Returns the hash of the dependency of `y` on `x`.
+    /// The hash of the dependency of `y` on `x`.
     pub(super) fn hash_edge(&self, y: &[u8], x: &[u8]) -> u64 {
         let place = self.salt.location(Known::Edge as u8, x);
         self.salt.entry(place, y, 0)
     }
 
-    /// Returns the reads of a set of each job, and of the job's state.
+    /// The reads of a set of each job, and of the job's state.
     pub(super) fn edge_reads(&self, of: EdgeSets, jids: &[Vec<u8>]) -> Vec<Read> {
         let page = self.page(jids.len());
         let mut reads = Vec::with_capacity(jids.len() * 2);
@@ -192,7 +192,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns whether a job is missing, and its state.
+/// Whether a job is missing, and its state.
 fn job_state(replies: Option<ReadReply>) -> (bool, Option<Vec<u8>>) {
     let Some(ReadReply::Texts(fields)) = replies else {
         return (true, None);

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::ahead::Replies;
-use super::jobs::{Job, MAX_LOCK};
+use super::jobs::{MAX_LOCK, ScannedJob};
 use super::set::{class, instant};
 use super::unmatched::Side;
 use super::{Scanner, validate};
@@ -32,8 +32,8 @@ pub(super) enum ExtraRead {
 }
 
 impl Scanner<'_> {
-    /// Returns the reads of what else is needed to examine jobs.
-    pub(super) fn open_job_reads(&self, jobs: &[Job]) -> Vec<Read> {
+    /// The reads of what else is needed to examine jobs.
+    pub(super) fn open_job_reads(&self, jobs: &[ScannedJob]) -> Vec<Read> {
         let reads = jobs.iter().flat_map(|job| {
             let read = |extra: &ExtraRead| self.extra_read(job, *extra);
             job.extra_reads.iter().map(read)
@@ -44,7 +44,7 @@ impl Scanner<'_> {
     /// Examines jobs with the replies to [`Scanner::open_job_reads`].
     pub(super) fn examine_open_jobs(
         &mut self,
-        jobs: Vec<Job>,
+        jobs: Vec<ScannedJob>,
         mut replies: Replies,
     ) -> Result<(), Error> {
         for mut job in jobs {
@@ -57,7 +57,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn extra_read(&self, job: &Job, extra: ExtraRead) -> Read {
+    fn extra_read(&self, job: &ScannedJob, extra: ExtraRead) -> Read {
         match extra {
             ExtraRead::WorkScore => {
                 Read::score(&self.keys.queue(QueueSet::Work, &job.queue), &job.jid)
@@ -87,7 +87,7 @@ impl Scanner<'_> {
 
     fn apply_reply(
         &mut self,
-        job: &mut Job,
+        job: &mut ScannedJob,
         extra: ExtraRead,
         reply: ReadReply,
     ) -> Result<(), Error> {
@@ -141,7 +141,7 @@ impl Scanner<'_> {
     }
 
     /// Matches the entry of a job in a lane or a set of a throttle.
-    fn match_coordination_entry(&mut self, job: &mut Job, at: usize, there: bool) {
+    fn match_coordination_entry(&mut self, job: &mut ScannedJob, at: usize, there: bool) {
         let (kind, name) = &job.coordination[at];
         if there {
             let hash = self.hash_entry(*kind, name, &job.jid, 0);
@@ -155,7 +155,11 @@ impl Scanner<'_> {
         }
     }
 
-    fn check_template_count(&mut self, job: &mut Job, stored: Option<&[u8]>) -> Result<(), Error> {
+    fn check_template_count(
+        &mut self,
+        job: &mut ScannedJob,
+        stored: Option<&[u8]>,
+    ) -> Result<(), Error> {
         let Some((template, number)) = job.child.take() else {
             return Ok(());
         };
@@ -175,7 +179,7 @@ impl Scanner<'_> {
 }
 
 /// Whether a score of a waiting job fits its priority.
-fn fits(job: &Job, score: f64) -> bool {
+fn fits(job: &ScannedJob, score: f64) -> bool {
     if score == f64::INFINITY {
         return job.state == b"stalled";
     }

@@ -5,7 +5,7 @@ use crate::model::verdict::ItemKind;
 
 include!(concat!(env!("OUT_DIR"), "/homes.rs"));
 
-/// Returns the set that holds jobs of this state, `Some(None)` if no set does; `None` for an unknown
+/// The set that holds jobs of this state, `Some(None)` if no set does; `None` for an unknown
 /// state.
 pub(super) fn home(state: &[u8]) -> Option<Option<ItemKind>> {
     let known = HOMES.iter().find(|(known, _)| *known == state);

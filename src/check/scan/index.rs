@@ -431,7 +431,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns the key by which a set is remembered.
+/// The key by which a set is remembered.
 pub(super) fn key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
     [&[kind as u8], name].concat()
 }

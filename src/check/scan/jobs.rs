@@ -59,7 +59,7 @@ pub(super) const MAX_LOCK: f64 = 8_640_000.0;
 
 /// A job of the scan: only what is compared with other keys, because the scan reads every job.
 #[derive(Debug, Default)]
-pub(super) struct Job {
+pub(super) struct ScannedJob {
     pub jid: Vec<u8>,
     pub queue: Vec<u8>,
     pub state: Vec<u8>,
@@ -81,7 +81,7 @@ pub(super) struct Job {
     pub missing_in: usize,
 }
 
-impl Job {
+impl ScannedJob {
     /// Notes that the job's entry in a lane or in a set of a throttle has to be read.
     fn expect_in(&mut self, kind: ItemKind, name: &[u8]) {
         let at = self.coordination.len();
@@ -111,7 +111,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the reads of hash and history of each job.
+    /// The reads of hash and history of each job.
     pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<Read> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
@@ -127,7 +127,7 @@ impl Scanner<'_> {
         reads
     }
 
-    /// Returns the number of jobs to read together: fewer if they are large.
+    /// The number of jobs to read together: fewer if they are large.
     pub(super) fn jobs_per_read(&self) -> usize {
         let (bytes, jobs) = self.weight;
         match jobs {
@@ -136,7 +136,7 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn add_job(&mut self, job: &Job) -> Result<(), Error> {
+    pub(super) fn add_job(&mut self, job: &ScannedJob) -> Result<(), Error> {
         if !job.is_candidate {
             Ok(())
         } else if job.large && self.in_scope(&job.queue) {
@@ -154,7 +154,7 @@ impl Scanner<'_> {
         jid: &[u8],
         fields: ReadReply,
         history: &ReadReply,
-    ) -> Result<Option<Job>, Error> {
+    ) -> Result<Option<ScannedJob>, Error> {
         let ReadReply::Texts(fields) = fields else {
             let key = self.keys.job(jid);
             self.add_key(&key)?;
@@ -167,11 +167,11 @@ impl Scanner<'_> {
         if self.has_tracked {
             self.match_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
-        let mut job = Job {
+        let mut job = ScannedJob {
             jid: jid.to_vec(),
             is_candidate: !self.match_history(jid, history)?,
             large: size > LARGE_JOB,
-            ..Job::default()
+            ..ScannedJob::default()
         };
         if let Some(template) = text(13) {
             self.check_template(&mut job, template);
@@ -234,7 +234,7 @@ impl Scanner<'_> {
         Ok(Some(job))
     }
 
-    /// Returns the size of a job, and adjusts the mean size.
+    /// The size of a job, by which the mean size is adjusted.
     fn note_weight(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
@@ -275,7 +275,7 @@ impl Scanner<'_> {
     }
 
     /// Matches the entry of a job in the set that fits its state.
-    fn match_location(&mut self, job: &mut Job, grace: bool) -> Result<(), Error> {
+    fn match_location(&mut self, job: &mut ScannedJob, grace: bool) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
         if job.state == b"depends" && self.first_pass {
@@ -337,7 +337,7 @@ impl Scanner<'_> {
     /// in.
     fn match_coordination(
         &mut self,
-        job: &mut Job,
+        job: &mut ScannedJob,
         [lane, throttles, dup, hold]: [Option<&[u8]>; 4],
     ) {
         let live = match job.state.as_slice() {
@@ -375,7 +375,11 @@ impl Scanner<'_> {
     }
 
     /// Matches the entry of a job in its failure list.
-    fn match_failure_list(&mut self, job: &mut Job, failure: Option<&[u8]>) -> Result<(), Error> {
+    fn match_failure_list(
+        &mut self,
+        job: &mut ScannedJob,
+        failure: Option<&[u8]>,
+    ) -> Result<(), Error> {
         let Some(failure) = failure.and_then(validate::failure) else {
             job.is_candidate |= self.first_pass;
             return if self.first_pass {
@@ -398,7 +402,7 @@ impl Scanner<'_> {
     }
 
     /// Adds a candidate for an unlisted queue, once for each queue.
-    fn check_queue_listed(&mut self, job: &mut Job) -> Result<(), Error> {
+    fn check_queue_listed(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
         let queue = job.queue.clone();
         if !self.is_known(Known::Queue, &queue)
             && self.remember(Known::Reported, &super::index::key(ItemKind::Work, &queue))
@@ -409,7 +413,7 @@ impl Scanner<'_> {
     }
 
     /// Notes that the count of the recurring job has to be read, if it is not known.
-    fn check_template(&mut self, job: &mut Job, template: &[u8]) {
+    fn check_template(&mut self, job: &mut ScannedJob, template: &[u8]) {
         let rest = job.jid.strip_prefix(template);
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
             return;

@@ -16,7 +16,7 @@ const HASHES_PER_READ: usize = 100;
 
 /// The keys of a page, by family.
 #[derive(Debug, Default)]
-struct Page {
+struct KeyPage {
     jobs: Vec<Vec<u8>>,
     with_dependencies: Vec<Vec<u8>>,
     with_dependents: Vec<Vec<u8>>,
@@ -80,7 +80,7 @@ impl Scanner<'_> {
         if self.first_pass && self.expiring {
             self.check_expiries(keys)?;
         }
-        let mut page = Page::default();
+        let mut page = KeyPage::default();
         for key in keys {
             self.sort_key(key, &mut page)?;
         }
@@ -108,7 +108,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn sort_key(&mut self, key: &[u8], page: &mut Page) -> Result<(), Error> {
+    fn sort_key(&mut self, key: &[u8], page: &mut KeyPage) -> Result<(), Error> {
         match self.keys.family(key) {
             Family::Job(jid) => page.jobs.push(jid.to_vec()),
             Family::Companion(Companion::History, jid) => {
@@ -169,13 +169,13 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the hash of the history of a job.
+    /// The hash of the history of a job.
     pub(super) fn hash_history(&self, jid: &[u8]) -> u64 {
         let place = self.salt.location(Known::History as u8, b"");
         self.salt.entry(place, jid, 0)
     }
 
-    /// Returns the hash of the payloads of a job.
+    /// The hash of the payloads of a job.
     pub(super) fn hash_payloads(&self, jid: &[u8]) -> u64 {
         let place = self.salt.location(Known::Payloads as u8, b"");
         self.salt.entry(place, jid, 0)

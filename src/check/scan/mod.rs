@@ -28,7 +28,7 @@ pub mod validate;
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::moment::Moment;
-use crate::core::api::read::{Fields, PAGE, Read, ReadReply};
+use crate::core::api::read::{PAGE, PackedFields, Read, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind as Fault};
@@ -37,7 +37,7 @@ use crate::name::Name;
 
 use ahead::Pipeline;
 use cycles::Cycles;
-use tally::Tally;
+use tally::FailedTally;
 use unmatched::{Match, Salt, Unmatched};
 
 /// The queues of a scan.
@@ -56,7 +56,7 @@ pub struct ScanCounts {
 }
 
 /// The receiver of candidates.
-pub trait Sink {
+pub trait CandidateSink {
     /// Takes a candidate. The same one may come more than once.
     fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error>;
 
@@ -104,7 +104,7 @@ pub trait Sink {
     /// twice. Sets the pace; an error ends the scan.
     fn members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
-    /// Returns the maximum number of keys or members to read at once, if the pace is slow.
+    /// The maximum number of keys or members to read at once, if the pace is slow.
     fn max_batch(&self) -> usize {
         usize::MAX
     }
@@ -124,7 +124,7 @@ pub fn run(
     core: &mut Core,
     now: Moment,
     scope: &Scope,
-    sink: &mut dyn Sink,
+    sink: &mut dyn CandidateSink,
 ) -> Result<ScanCounts, Error> {
     Scanner::new(core, now, scope, sink).run(Unmatched::default())
 }
@@ -134,7 +134,7 @@ pub fn run_in(
     core: &mut Core,
     now: Moment,
     scope: &Scope,
-    sink: &mut dyn Sink,
+    sink: &mut dyn CandidateSink,
     slots: usize,
 ) -> Result<ScanCounts, Error> {
     Scanner::new(core, now, scope, sink).run(Unmatched::new(slots))
@@ -178,7 +178,7 @@ struct Scanner<'a> {
     core: &'a mut Core,
     now: Moment,
     scope: &'a Scope,
-    sink: &'a mut dyn Sink,
+    sink: &'a mut dyn CandidateSink,
     /// Maximum number of keys or members read at once.
     max_batch: usize,
     keys: Keys,
@@ -197,7 +197,7 @@ struct Scanner<'a> {
     limits: HashMap<Vec<u8>, f64>,
     /// The counts of recurring jobs.
     template_counts: HashMap<Vec<u8>, Option<f64>>,
-    tally: Tally,
+    tally: FailedTally,
     cycles: Cycles,
     /// Candidates whose queue is not known yet.
     undecided: Vec<(Location, Name)>,
@@ -211,9 +211,9 @@ struct Scanner<'a> {
     /// Whether any job is listed with the time of its failure, or as complete in a queue.
     has_failed_times: bool,
     has_completed_in: bool,
-    job_fields: Fields,
-    template_fields: Fields,
-    state_fields: Fields,
+    job_fields: PackedFields,
+    template_fields: PackedFields,
+    state_fields: PackedFields,
     pipeline: Pipeline,
     /// Maximum number of requests on their way: none if the pace is slow.
     max_ahead: usize,
@@ -227,7 +227,7 @@ impl<'a> Scanner<'a> {
         core: &'a mut Core,
         now: Moment,
         scope: &'a Scope,
-        sink: &'a mut dyn Sink,
+        sink: &'a mut dyn CandidateSink,
     ) -> Scanner<'a> {
         let max_ahead = match sink.max_batch() {
             usize::MAX => ahead::MAX_AHEAD,
@@ -249,7 +249,7 @@ impl<'a> Scanner<'a> {
             known: HashSet::new(),
             limits: HashMap::new(),
             template_counts: HashMap::new(),
-            tally: Tally::default(),
+            tally: FailedTally::default(),
             cycles: Cycles::default(),
             undecided: Vec::new(),
             deferred: Vec::new(),
@@ -259,9 +259,9 @@ impl<'a> Scanner<'a> {
             has_tracked: false,
             has_failed_times: false,
             has_completed_in: false,
-            job_fields: Fields::new(&jobs::FIELDS),
-            template_fields: Fields::new(&templates::FIELDS),
-            state_fields: Fields::new(&edges::FIELDS),
+            job_fields: PackedFields::new(&jobs::FIELDS),
+            template_fields: PackedFields::new(&templates::FIELDS),
+            state_fields: PackedFields::new(&edges::FIELDS),
             pipeline: Pipeline::default(),
             max_ahead,
             weight: (0, 0),
@@ -309,7 +309,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the run id of the server, if it reports one. After a lost reply, the second question
+    /// The run id of the server, if it reports one. After a lost reply, the second question
     /// follows a new connection.
     fn server_run(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
@@ -404,12 +404,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the number of pages to read in one round trip, up to `wanted`.
+    /// The number of pages to read in one round trip, up to `wanted`.
     fn pages(&self, wanted: usize) -> usize {
         wanted.min(self.max_batch / MIN_READ).max(1)
     }
 
-    /// Returns the number of members of a page, if `pages` pages are read in one round trip.
+    /// The number of members of a page, if `pages` pages are read in one round trip.
     fn page(&self, pages: usize) -> usize {
         (self.max_batch / pages.max(1)).clamp(MIN_READ, PAGE)
     }

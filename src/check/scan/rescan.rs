@@ -137,7 +137,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the jobs that exist.
+    /// The jobs that exist.
     fn existing(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let reads = jids.iter().map(|jid| {
             let key = self.keys.job(jid.as_bytes());

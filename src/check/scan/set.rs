@@ -32,7 +32,7 @@ pub(super) struct Set {
     pub location: u64,
     /// Whether each entry is read with its score.
     pub scored: bool,
-    cursor: Cursor,
+    cursor: SetCursor,
     /// The number of entries from the first one of the page on, if it is a page of a long list.
     behind: Option<u64>,
     pub count: u64,
@@ -42,9 +42,9 @@ pub(super) struct Set {
 
 /// The next read of a set.
 #[derive(Clone, Debug)]
-enum Cursor {
+enum SetCursor {
     /// By rank.
-    Ranks(Page),
+    Ranks(RankPage),
     /// The rank of the witness, after this number of searches.
     Find(Witness, u8),
     /// By ZSCAN, which misses no member while others come and go, but costs ten times as much.
@@ -57,7 +57,7 @@ enum Cursor {
 
 /// A page of ranks.
 #[derive(Clone, Debug, Default)]
-struct Page {
+struct RankPage {
     /// Its last rank, and the first member of the page read before; `None` for the first page.
     from: Option<(i64, Witness)>,
     /// Whether this page is read with scores.
@@ -74,19 +74,19 @@ struct Witness {
 }
 
 /// A member, and its score if it was read.
-type Entry = (Vec<u8>, Option<f64>);
+type ScoredMember = (Vec<u8>, Option<f64>);
 
-/// Returns the number that the hash of a waiting job contains: the priority of the score.
+/// The number that the hash of a waiting job contains: the priority of the score.
 pub(super) fn class(score: f64) -> u64 {
     (score.ceil() + 0.0).to_bits()
 }
 
-/// Returns the number that a hash contains for a time. Times in the same half millisecond are equal.
+/// The number that a hash contains for a time. Times in the same half millisecond are equal.
 pub(super) fn instant(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
-/// Returns the number that a hash contains for a time that one side knows in whole seconds.
+/// The number that a hash contains for a time that one side knows in whole seconds.
 pub(super) fn second(score: f64) -> u64 {
     score.floor() as i64 as u64
 }
@@ -125,8 +125,8 @@ impl Scanner<'_> {
                 ItemKind::Locks | ItemKind::Worker | ItemKind::Recur | ItemKind::FailedTimes
             ),
             cursor: match kind {
-                ItemKind::Group => Cursor::List(None),
-                _ => Cursor::Ranks(Page::default()),
+                ItemKind::Group => SetCursor::List(None),
+                _ => SetCursor::Ranks(RankPage::default()),
             },
             behind: None,
             count: 0,
@@ -139,7 +139,7 @@ impl Scanner<'_> {
     pub(super) fn scan_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages(SETS_PER_READ)) {
             self.begin_sets(sets)?;
-            let long = |at: &usize| !matches!(sets[*at].cursor, Cursor::Done);
+            let long = |at: &usize| !matches!(sets[*at].cursor, SetCursor::Done);
             let mut open: VecDeque<usize> = (0..sets.len()).filter(long).collect();
             let mut sent = VecDeque::new();
             loop {
@@ -155,7 +155,7 @@ impl Scanner<'_> {
                 let set = &mut sets[at];
                 let read = set.member_count(&replies);
                 let entries = set.take(replies, self.page(1) as i64);
-                let more = !matches!(set.cursor, Cursor::Done);
+                let more = !matches!(set.cursor, SetCursor::Done);
                 if more && self.max_ahead > 0 {
                     sent.push_back((at, self.send_page(set)));
                 }
@@ -194,7 +194,11 @@ impl Scanner<'_> {
     }
 
     /// Adds the entries of a page. `None` if the key has a wrong type.
-    fn add_entries(&mut self, set: &mut Set, entries: Option<Vec<Entry>>) -> Result<(), Error> {
+    fn add_entries(
+        &mut self,
+        set: &mut Set,
+        entries: Option<Vec<ScoredMember>>,
+    ) -> Result<(), Error> {
         let Some(entries) = entries else {
             let key = set.key.clone();
             return self.add_key(&key);
@@ -212,14 +216,14 @@ impl Scanner<'_> {
 impl Set {
     /// Whether the set has been read completely.
     pub(super) fn is_done(&self) -> bool {
-        matches!(self.cursor, Cursor::Done)
+        matches!(self.cursor, SetCursor::Done)
     }
 
-    /// Returns the number of members in the replies, at least 1.
+    /// The number of members in the replies, at least 1.
     fn member_count(&self, replies: &[ReadReply]) -> usize {
         let pairs = match &self.cursor {
-            Cursor::Ranks(page) => self.scored || page.scores,
-            Cursor::Scan(_) => true,
+            SetCursor::Ranks(page) => self.scored || page.scores,
+            SetCursor::Scan(_) => true,
             _ => false,
         };
         let texts = match replies.first() {
@@ -230,21 +234,21 @@ impl Set {
         (if pairs { texts / 2 } else { texts }).max(1)
     }
 
-    /// Returns the next reads, for a page of `many` members.
+    /// The next reads, for a page of `many` members.
     fn reads(&self, many: i64) -> Vec<Read> {
         let key = &self.key;
         let page = match &self.cursor {
-            Cursor::Ranks(page) => page,
-            Cursor::Find(witness, _) => {
+            SetCursor::Ranks(page) => page,
+            SetCursor::Find(witness, _) => {
                 let higher = Read::higher(key, witness.score);
                 return vec![higher, Read::score(key, &witness.member)];
             }
-            Cursor::Scan(cursor) => return vec![Read::scores(key, cursor, many as usize)],
-            Cursor::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
-            Cursor::List(Some(from)) => {
+            SetCursor::Scan(cursor) => return vec![Read::scores(key, cursor, many as usize)],
+            SetCursor::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
+            SetCursor::List(Some(from)) => {
                 return vec![Read::range(key, -from, (many - 1 - from).min(-1))];
             }
-            Cursor::Done => return Vec::new(),
+            SetCursor::Done => return Vec::new(),
         };
         let (first, last) = page.range(many);
         let scored = self.scored || page.scores;
@@ -275,47 +279,47 @@ impl Set {
     }
 
     /// Takes the replies. `None` if the key has a wrong type.
-    fn take(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<Entry>> {
+    fn take(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<ScoredMember>> {
         let mut replies = replies.into_iter();
         match (
-            std::mem::replace(&mut self.cursor, Cursor::Done),
+            std::mem::replace(&mut self.cursor, SetCursor::Done),
             replies.next()?,
         ) {
-            (Cursor::Ranks(page), ReadReply::Texts(items)) => {
+            (SetCursor::Ranks(page), ReadReply::Texts(items)) => {
                 Some(self.take_ranks(page, items, replies.collect(), many))
             }
-            (Cursor::Find(witness, tries), ReadReply::Number(higher)) => {
+            (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(scored) == Some(witness.score);
                 self.cursor = if stays {
                     // Other members may have the same score.
-                    Cursor::Ranks(Page {
+                    SetCursor::Ranks(RankPage {
                         from: Some((higher + many / 2, witness)),
                         scores: false,
                         tries,
                     })
                 } else {
-                    Cursor::Scan(START.to_vec())
+                    SetCursor::Scan(START.to_vec())
                 };
                 Some(Vec::new())
             }
-            (Cursor::Scan(_), ReadReply::Page(next, items)) => {
+            (SetCursor::Scan(_), ReadReply::Page(next, items)) => {
                 if let Some(next) = next {
-                    self.cursor = Cursor::Scan(next);
+                    self.cursor = SetCursor::Scan(next);
                 }
                 Some(pairs(items))
             }
-            (Cursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
+            (SetCursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
                 // The list is read again from a known length on.
                 let Some(ReadReply::Number(length)) = replies.next() else {
                     return None;
                 };
-                self.cursor = Cursor::List(Some(length));
+                self.cursor = SetCursor::List(Some(length));
                 Some(Vec::new())
             }
-            (Cursor::List(from), ReadReply::Texts(items)) => {
+            (SetCursor::List(from), ReadReply::Texts(items)) => {
                 self.behind = from.and_then(|from| u64::try_from(from).ok());
                 if let Some(from) = from.filter(|from| *from > many) {
-                    self.cursor = Cursor::List(Some(from - many));
+                    self.cursor = SetCursor::List(Some(from - many));
                 }
                 Some(
                     items
@@ -332,22 +336,22 @@ impl Set {
     /// Takes a page of ranks, if it has its witness.
     fn take_ranks(
         &mut self,
-        page: Page,
+        page: RankPage,
         items: Vec<Option<Vec<u8>>>,
         replies: Vec<ReadReply>,
         many: i64,
-    ) -> Vec<Entry> {
+    ) -> Vec<ScoredMember> {
         let with_scores = self.scored || page.scores;
         let work = self.kind == ItemKind::Work;
         let items = items.into_iter().flatten();
-        let mut entries: Vec<Entry> = if with_scores {
+        let mut entries: Vec<ScoredMember> = if with_scores {
             pairs(items.collect())
         } else {
             items.map(|item| (item, None)).collect()
         };
         let mut seen = None;
         if let Some((_, witness)) = &page.from {
-            let at = |(member, _): &Entry| *member == witness.member;
+            let at = |(member, _): &ScoredMember| *member == witness.member;
             seen = entries.iter().rposition(at);
             let score = if with_scores {
                 seen.and_then(|at| entries[at].1)
@@ -356,15 +360,15 @@ impl Set {
             };
             if seen.is_none() || score != Some(witness.score) {
                 self.cursor = if page.tries < MAX_TRIES {
-                    Cursor::Find(witness.clone(), page.tries + 1)
+                    SetCursor::Find(witness.clone(), page.tries + 1)
                 } else {
-                    Cursor::Scan(START.to_vec())
+                    SetCursor::Scan(START.to_vec())
                 };
                 return Vec::new();
             }
         }
         let ends: Vec<(&Vec<u8>, f64)> = replies.iter().filter_map(end).collect();
-        let score = |entry: Option<&Entry>| {
+        let score = |entry: Option<&ScoredMember>| {
             let (member, score) = entry?;
             let end = ends.iter().find(|(end, _)| *end == member);
             score.or(end.map(|(_, score)| *score))
@@ -382,14 +386,14 @@ impl Set {
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {
             let scores = true;
-            self.cursor = Cursor::Ranks(Page { scores, ..page });
+            self.cursor = SetCursor::Ranks(RankPage { scores, ..page });
             return Vec::new();
         }
         if let (true, Some((member, _)), Some(score)) = (more, entries.first(), first) {
             let member = member.clone();
-            self.cursor = Cursor::Ranks(Page {
+            self.cursor = SetCursor::Ranks(RankPage {
                 from: Some((rank, Witness { member, score })),
-                ..Page::default()
+                ..RankPage::default()
             });
         }
         entries.truncate(seen.unwrap_or(entries.len()));
@@ -400,8 +404,8 @@ impl Set {
     }
 }
 
-impl Page {
-    /// Returns its first and its last rank.
+impl RankPage {
+    /// Its first and its last rank.
     fn range(&self, many: i64) -> (i64, i64) {
         match self.from {
             Some((from, _)) => ((from + 1 - many).max(0), from),
@@ -410,7 +414,7 @@ impl Page {
     }
 }
 
-fn pairs(items: Vec<Vec<u8>>) -> Vec<Entry> {
+fn pairs(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
     let mut items = items.into_iter();
     let mut pairs = Vec::with_capacity(items.len() / 2);
     while let (Some(member), Some(score)) = (items.next(), items.next()) {
@@ -419,7 +423,7 @@ fn pairs(items: Vec<Vec<u8>>) -> Vec<Entry> {
     pairs
 }
 
-/// Returns the score in a reply.
+/// The score in a reply.
 fn scored(replies: &ReadReply) -> Option<f64> {
     match replies {
         ReadReply::Text(score) => validate::score(score.as_ref()?),
@@ -427,7 +431,7 @@ fn scored(replies: &ReadReply) -> Option<f64> {
     }
 }
 
-/// Returns the only member in a reply, and its score.
+/// The only member in a reply, and its score.
 fn end(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
     match replies {
         ReadReply::Texts(pair) => Some((

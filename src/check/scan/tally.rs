@@ -14,22 +14,22 @@ const MAX_COUNTERS: usize = 30_000;
 
 /// The failed jobs, by `day:queue`.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    counts: HashMap<Vec<u8>, Counted>,
+pub(super) struct FailedTally {
+    counts: HashMap<Vec<u8>, FailedCount>,
     /// Whether there were more counters.
     pub overflowed: bool,
 }
 
 #[derive(Debug, Default)]
-struct Counted {
+struct FailedCount {
     jobs: u64,
     /// One of the jobs.
     example: Option<Name>,
 }
 
-impl Tally {
-    /// Returns the count of a day and queue, unless there are too many.
-    fn entry(&mut self, of: Vec<u8>) -> Option<&mut Counted> {
+impl FailedTally {
+    /// The count of a day and queue, unless there are too many.
+    fn entry(&mut self, of: Vec<u8>) -> Option<&mut FailedCount> {
         if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&of) {
             self.overflowed = true;
             return None;
@@ -58,7 +58,7 @@ impl Scanner<'_> {
     /// Adds counters that differ from the number of failed jobs.
     pub(super) fn check_counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
-        let counts: Vec<(Vec<u8>, Counted)> = counts.into_iter().collect();
+        let counts: Vec<(Vec<u8>, FailedCount)> = counts.into_iter().collect();
         for counts in counts.chunks(500) {
             let keys = counts.iter().map(|(of, _)| self.keys.counters(of));
             let keys: Vec<Vec<u8>> = keys.collect();

@@ -43,7 +43,7 @@ pub(super) enum Match {
 pub(super) struct Salt(RandomState);
 
 impl Salt {
-    /// Returns the hash of a location.
+    /// The hash of a location.
     pub(super) fn location(&self, kind: u8, name: &[u8]) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u8(kind);
@@ -51,7 +51,7 @@ impl Salt {
         hasher.finish()
     }
 
-    /// Returns the hash of a member of a location, with a number.
+    /// The hash of a member of a location, with a number.
     pub(super) fn entry(&self, location: u64, member: &[u8], number: u64) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u64(location);
@@ -103,7 +103,7 @@ impl Unmatched {
         true
     }
 
-    /// Returns the number of unmatched entries of a side.
+    /// The number of unmatched entries of a side.
     pub(super) fn count(&self, side: Side) -> usize {
         self.counts[side as usize]
     }
@@ -171,7 +171,7 @@ impl Unmatched {
         (slot >> 2) as usize & (self.slots.len() - 1)
     }
 
-    /// Returns the slot of an entry, or the slot that it would take.
+    /// The slot of an entry, or the slot that it would take.
     fn find(&self, hash: u64, side: Side) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
         let mut at = self.home(slot_of_hash);

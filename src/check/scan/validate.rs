@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 1_000_000;
 /// Deeper documents are left to the core.
 const MAX_DEPTH: usize = 500;
 
-/// Returns a finite number in decimal digits.
+/// A finite number in decimal digits.
 pub fn number(text: &[u8]) -> Option<f64> {
     let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
     if !text.last()?.is_ascii_digit() || !text.iter().all(plain) || text[0] == b'+' {
@@ -25,7 +25,7 @@ pub fn number(text: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Returns a score as the server writes it.
+/// A score as the server writes it.
 pub fn score(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
@@ -47,7 +47,7 @@ pub fn json(text: &[u8]) -> bool {
         && lone_surrogate(text).is_none()
 }
 
-/// Returns the tags of a stored list, without duplicates; `None` if the core has to decide.
+/// The tags of a stored list, without duplicates; `None` if the core has to decide.
 pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
@@ -69,16 +69,16 @@ pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
 
 /// The failure of a job, as far as the scan needs it.
 #[derive(Debug, PartialEq)]
-pub struct Failure {
+pub struct StoredFailure {
     pub group: Vec<u8>,
     pub when: f64,
 }
 
-/// Returns the failure in a stored object.
-pub fn failure(text: &[u8]) -> Option<Failure> {
+/// The failure in a stored object.
+pub fn failure(text: &[u8]) -> Option<StoredFailure> {
     #[derive(serde::Deserialize)]
     struct Stored {
-        group: Bytes,
+        group: AnyString,
         when: f64,
     }
     // Clients store names that are not UTF-8, which only the check of the syntax has to know.
@@ -90,32 +90,32 @@ pub fn failure(text: &[u8]) -> Option<Failure> {
         return None;
     }
     let stored: Stored = serde_json::from_slice(text).ok()?;
-    Some(Failure {
+    Some(StoredFailure {
         group: stored.group.0,
         when: stored.when,
     })
 }
 
 /// A JSON string that need not be UTF-8.
-struct Bytes(Vec<u8>);
+struct AnyString(Vec<u8>);
 
-impl<'de> Deserialize<'de> for Bytes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
-        struct Text;
+impl<'de> Deserialize<'de> for AnyString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AnyString, D::Error> {
+        struct AnyStringVisitor;
 
-        impl Visitor<'_> for Text {
-            type Value = Bytes;
+        impl Visitor<'_> for AnyStringVisitor {
+            type Value = AnyString;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a string")
             }
 
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<AnyString, E> {
+                Ok(AnyString(bytes.to_vec()))
             }
         }
 
-        deserializer.deserialize_bytes(Text)
+        deserializer.deserialize_bytes(AnyStringVisitor)
     }
 }
 
@@ -148,7 +148,7 @@ fn usual_entry(text: &[u8]) -> bool {
     letters > 0 && rest.and_then(quoted_word) == Some(b"}]")
 }
 
-/// Returns what follows a quoted word without escapes.
+/// What follows a quoted word without escapes.
 fn quoted_word(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;

@@ -3,14 +3,14 @@
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
-use crate::model::finding::{FindingId, Stage};
+use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 /// Items of one location that are repaired in one stage.
 #[derive(Debug)]
-pub(crate) struct Batch {
-    pub stage: Stage,
+pub(crate) struct RepairBatch {
+    pub stage: RepairStage,
     pub location: Location,
     /// Findings that are repaired in another location, or not in this round.
     pub excluded: Vec<FindingId>,
@@ -20,8 +20,8 @@ pub(crate) struct Batch {
     pub large: Rc<HashSet<Name>>,
 }
 
-impl Batch {
-    /// Returns the location for the call with these groups.
+impl RepairBatch {
+    /// The location for the call with these groups.
     pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
         let together = groups.iter().any(|group| group.len() > 1);
         if self.location.kind == ItemKind::Job && together {

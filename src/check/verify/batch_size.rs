@@ -26,7 +26,7 @@ impl BatchSizes {
         BatchSizes { sizes, round_trip }
     }
 
-    /// Returns how many items of a kind the next call takes.
+    /// How many items of a kind the next call takes.
     pub(crate) fn size(&self, kind: ItemKind) -> usize {
         *self.sizes.get(&kind).unwrap_or(&1)
     }

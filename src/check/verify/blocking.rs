@@ -62,7 +62,7 @@ impl Blocking {
         }
     }
 
-    /// Returns the findings that were not verified because their requirements are not reported.
+    /// The findings that were not verified because their requirements are not reported.
     pub(super) fn unverified(&self) -> Vec<FindingId> {
         self.unverified.iter().copied().collect()
     }

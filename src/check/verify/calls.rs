@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
-use super::finding_filter::{Phase, for_kind};
+use super::finding_filter::{CheckPhase, for_kind};
 use super::verifier::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::name::Name;
 
 /// The calls of a scan.
 pub(super) struct VerifyCalls {
-    phase: Phase,
+    phase: CheckPhase,
     /// The findings that the core looks for in each phase.
     scan_findings: Option<String>,
     deferred_findings: Option<String>,
@@ -25,9 +25,9 @@ impl VerifyCalls {
     pub(super) fn new(options: &VerifyOptions) -> VerifyCalls {
         let findings = |phase| options.filter.to_scan(phase, options.repair);
         VerifyCalls {
-            phase: Phase::Scan,
-            scan_findings: findings(Phase::Scan),
-            deferred_findings: findings(Phase::Deferred),
+            phase: CheckPhase::Scan,
+            scan_findings: findings(CheckPhase::Scan),
+            deferred_findings: findings(CheckPhase::Deferred),
             batch_sizes: BatchSizes::default(),
             verified: 0,
         }
@@ -40,21 +40,21 @@ impl VerifyCalls {
 
     /// From now on, the findings are verified that require a complete scan.
     pub(super) fn defer(&mut self) {
-        self.phase = Phase::Deferred;
+        self.phase = CheckPhase::Deferred;
     }
 
-    /// Returns the findings to look for in items of this kind; `None` if there are none.
+    /// The findings to look for in items of this kind; `None` if there are none.
     pub(super) fn findings(&self, kind: ItemKind) -> Option<String> {
         match self.phase {
-            Phase::Scan => {
+            CheckPhase::Scan => {
                 let findings = self.scan_findings.clone();
                 findings.map(|findings| for_kind(findings, kind))
             }
-            Phase::Deferred => self.deferred_findings.clone(),
+            CheckPhase::Deferred => self.deferred_findings.clone(),
         }
     }
 
-    /// Returns the number of items for one call, whole items only.
+    /// The number of items for one call, whole items only.
     pub(super) fn batch_size(&self, kind: ItemKind, most: usize) -> usize {
         let size = self.batch_sizes.size(kind).min(most);
         size.next_multiple_of(kind.words())

@@ -26,7 +26,7 @@ pub(super) enum Due {
 
 /// Candidates by location.
 #[derive(Debug, Default)]
-pub(super) struct Candidates {
+pub(super) struct LocatedCandidates {
     waiting: HashMap<Location, Vec<Name>>,
     count: usize,
     bytes: usize,
@@ -35,7 +35,7 @@ pub(super) struct Candidates {
     hasher: RandomState,
 }
 
-impl Candidates {
+impl LocatedCandidates {
     pub(super) fn add(&mut self, location: &Location, item: Name) -> Due {
         let waiting = match self.waiting.get_mut(location) {
             Some(waiting) => waiting,
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_candidate_that_was_verified_lately_is_not_verified_again() {
-        let mut candidates = Candidates::default();
+        let mut candidates = LocatedCandidates::default();
         let job = Location::new(ItemKind::Job, "");
         assert_eq!(candidates.add(&job, Name::from("a")), Due::Nothing);
         assert_eq!(candidates.location(), Some(job.clone()));
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_full_batch_or_many_bytes_are_due() {
-        let mut candidates = Candidates::default();
+        let mut candidates = LocatedCandidates::default();
         let job = Location::new(ItemKind::Job, "");
         let mut added = (0..MAX_BATCH).map(|n| candidates.add(&job, Name::from(n.to_string())));
         assert!(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::check::{Example, Found};
+use crate::model::check::{Example, ReportedFinding};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::verdict::{Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -15,7 +15,7 @@ const MAX_REPORTED: usize = 900_000;
 /// The findings so far.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    found: Vec<Found>,
+    found: Vec<ReportedFinding>,
     /// Hashes of the findings that were counted.
     reported: HashSet<u64>,
     hasher: RandomState,
@@ -32,8 +32,8 @@ impl Collector {
         }
     }
 
-    /// Returns the findings, the worst and most frequent first.
-    pub(crate) fn into_found(mut self) -> Vec<Found> {
+    /// The findings, the worst and most frequent first.
+    pub(crate) fn into_found(mut self) -> Vec<ReportedFinding> {
         self.found.retain(|found| found.count > 0);
         self.found.sort_by(|one, other| {
             let by_severity = other.severity.cmp(&one.severity);
@@ -85,11 +85,12 @@ impl Collector {
 
     /// Counts a verdict.
     pub(crate) fn count(&mut self, severity: Severity, verdict: &Verdict) {
-        let fits = |found: &Found| found.finding.id == verdict.id && found.severity == severity;
+        let fits =
+            |found: &ReportedFinding| found.finding.id == verdict.id && found.severity == severity;
         let at = match self.found.iter().position(fits) {
             Some(at) => at,
             None => {
-                self.found.push(Found::new(verdict.id, severity));
+                self.found.push(ReportedFinding::new(verdict.id, severity));
                 self.found.len() - 1
             }
         };
@@ -126,8 +127,8 @@ impl Collector {
         }
     }
 
-    /// Returns the counts of a finding, one for each severity.
-    fn of(&mut self, id: FindingId) -> impl Iterator<Item = &mut Found> {
+    /// The counts of a finding, one for each severity.
+    fn of(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
         self.found
             .iter_mut()
             .filter(move |found| found.finding.id == id)

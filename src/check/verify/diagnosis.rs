@@ -1,7 +1,7 @@
 //! Likely causes of the findings, and what the server itself may do to jobs.
 
 use crate::core::api::check::ServerHealth;
-use crate::model::check::Found;
+use crate::model::check::ReportedFinding;
 use crate::model::finding::{Detail, Evidence, FINDINGS, FindingId, Severity};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
@@ -10,7 +10,7 @@ use crate::text::{plural, thousands};
 /// A time above this is in milliseconds, not in seconds.
 const MAX_SECONDS: f64 = 1e11;
 
-/// Returns the finding that the server may evict keys.
+/// The finding that the server may evict keys.
 pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
     let policy = server.policy.as_deref()?;
     if policy == "noeviction" {
@@ -31,8 +31,8 @@ pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
     })
 }
 
-/// Returns the likely causes, the likeliest first.
-pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
+/// The likely causes, the likeliest first.
+pub(crate) fn likely(found: &[ReportedFinding], server: &ServerHealth) -> Vec<String> {
     let count = |id: FindingId| -> u64 {
         let same = found.iter().filter(|found| found.finding.id == id);
         same.map(|found| found.count).sum()

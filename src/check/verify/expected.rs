@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::finding::{FindingId, Stage};
+use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 
@@ -21,9 +21,9 @@ impl Expected {
         self.hashes.insert(hash);
     }
 
-    /// Returns the findings about these items in a stage, each with its item. They are not expected
+    /// The findings about these items in a stage, each with its item. They are not expected
     /// again.
-    pub(crate) fn take(&mut self, stage: Stage, items: &[Name]) -> Vec<(FindingId, Name)> {
+    pub(crate) fn take(&mut self, stage: RepairStage, items: &[Name]) -> Vec<(FindingId, Name)> {
         let mut found = Vec::new();
         for item in items {
             for id in FindingId::all().filter(|id| id.row().stage == stage) {

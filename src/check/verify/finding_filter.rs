@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, Stage};
+use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, RepairStage};
 use crate::model::verdict::ItemKind;
 use crate::name::Name;
 
 /// A value of `--only`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Selection {
+pub(crate) enum FindingSelection {
     All,
     One(FindingId),
 }
@@ -21,7 +21,7 @@ const SEARCHING: [FindingId; 3] = [
     FindingId::FailedTwice,
 ];
 
-/// Returns the list of findings for items of a kind.
+/// The list of findings for items of a kind.
 pub(crate) fn for_kind(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
         for id in SEARCHING {
@@ -35,7 +35,7 @@ pub(crate) fn for_kind(mut findings: String, kind: ItemKind) -> String {
 /// The selected findings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FindingFilter {
-    only: Vec<Selection>,
+    only: Vec<FindingSelection>,
     skip: Vec<FindingId>,
     /// The jobs whose missing dependency this repair has removed: what releases them is approved,
     /// too.
@@ -44,7 +44,7 @@ pub(crate) struct FindingFilter {
 
 /// When the core is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum CheckPhase {
     /// While the scan runs.
     Scan,
     /// After a complete scan.
@@ -52,7 +52,7 @@ pub(crate) enum Phase {
 }
 
 impl FindingFilter {
-    pub(crate) fn new(only: Vec<Selection>, skip: Vec<FindingId>) -> FindingFilter {
+    pub(crate) fn new(only: Vec<FindingSelection>, skip: Vec<FindingId>) -> FindingFilter {
         FindingFilter {
             only,
             skip,
@@ -89,7 +89,7 @@ impl FindingFilter {
             || self
                 .only
                 .iter()
-                .any(|selection| matches!(selection, Selection::All));
+                .any(|selection| matches!(selection, FindingSelection::All));
         !all || !self.skip.is_empty()
     }
 
@@ -103,67 +103,67 @@ impl FindingFilter {
     /// Whether `--only` names a finding, which approves its repair.
     fn names(&self, id: FindingId) -> bool {
         self.only.iter().any(|selection| match selection {
-            Selection::All => true,
-            Selection::One(one) => *one == id,
+            FindingSelection::All => true,
+            FindingSelection::One(one) => *one == id,
         })
     }
 
-    /// Returns the findings to scan for, in the form for the core; `None` if there are none.
+    /// The findings to scan for, in the form for the core; `None` if there are none.
     /// `approved`: a repair is meant, so `--only` approves the findings that it names.
-    pub(crate) fn to_scan(&self, phase: Phase, approved: bool) -> Option<String> {
+    pub(crate) fn to_scan(&self, phase: CheckPhase, approved: bool) -> Option<String> {
         let include = |finding: &Finding| {
             let mut selected = FINDINGS.iter().filter(|other| self.selects(other.id));
             let needed = selected.any(|other| other.requires.contains(&finding.id))
                 || finding.covers.iter().any(|id| self.selects(*id));
-            self.selects(finding.id) || phase == Phase::Scan && needed
+            self.selects(finding.id) || phase == CheckPhase::Scan && needed
         };
         self.for_core(phase, approved, include)
     }
 
-    /// Returns the findings to repair in a stage, except the `excluded` ones, in the form for the
+    /// The findings to repair in a stage, except the `excluded` ones, in the form for the
     /// core; `None` if there are none.
-    pub(crate) fn to_repair(&self, stage: Stage, excluded: &[FindingId]) -> Option<String> {
+    pub(crate) fn to_repair(&self, stage: RepairStage, excluded: &[FindingId]) -> Option<String> {
         let include =
             |finding: &Finding| self.selects(finding.id) && !excluded.contains(&finding.id);
-        let in_stages = |stages: &[Stage]| {
-            self.for_core(Phase::Scan, true, |finding| {
+        let in_stages = |stages: &[RepairStage]| {
+            self.for_core(CheckPhase::Scan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)
             })
         };
         match stage {
-            Stage::Keys | Stage::Edges => in_stages(&[stage]),
-            Stage::Entries => in_stages(&[Stage::Keys, Stage::Entries]),
-            Stage::Counts => self.for_core(Phase::Deferred, true, include),
+            RepairStage::Keys | RepairStage::Edges => in_stages(&[stage]),
+            RepairStage::Entries => in_stages(&[RepairStage::Keys, RepairStage::Entries]),
+            RepairStage::Counts => self.for_core(CheckPhase::Deferred, true, include),
         }
     }
 
     /// Whether a finding is repaired by deletion but not named itself: `all` does not approve it.
     fn protects(&self, finding: &Finding) -> bool {
-        let named =
-            |selection: &Selection| matches!(selection, Selection::One(one) if *one == finding.id);
+        let named = |selection: &FindingSelection| matches!(selection, FindingSelection::One(one) if *one == finding.id);
         finding.approval == Approval::Typed && !self.only.iter().any(named)
     }
 
     fn for_core(
         &self,
-        phase: Phase,
+        phase: CheckPhase,
         approved: bool,
         include: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
         // Only a complete scan can verify these, or they require that others are
         // absent. None of them requires an approval.
-        let deferred = |finding: &Finding| finding.stage == Stage::Counts;
-        let by_name = phase == Phase::Deferred || approved && !self.only.is_empty();
+        let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
+        let by_name = phase == CheckPhase::Deferred || approved && !self.only.is_empty();
         let asked = |finding: &&Finding| match phase {
-            Phase::Scan if by_name && self.protects(finding) => false,
-            Phase::Scan => include(finding) && !deferred(finding),
+            CheckPhase::Scan if by_name && self.protects(finding) => false,
+            CheckPhase::Scan => include(finding) && !deferred(finding),
             // What cannot be verified is reported in both phases.
-            Phase::Deferred => {
+            CheckPhase::Deferred => {
                 include(finding) && (deferred(finding) || finding.id == FindingId::NotJudged)
             }
         };
         let (named, others): (Vec<&Finding>, Vec<&Finding>) = FINDINGS.iter().partition(asked);
-        let some = |finding: &&Finding| finding.id != FindingId::NotJudged || phase == Phase::Scan;
+        let some =
+            |finding: &&Finding| finding.id != FindingId::NotJudged || phase == CheckPhase::Scan;
         if !named.iter().any(some) {
             return None;
         }
@@ -181,18 +181,18 @@ mod tests {
     use super::*;
 
     fn only(id: FindingId) -> FindingFilter {
-        FindingFilter::new(vec![Selection::One(id)], Vec::new())
+        FindingFilter::new(vec![FindingSelection::One(id)], Vec::new())
     }
 
     #[test]
     fn findings_that_require_a_complete_scan_are_deferred() {
         let all = FindingFilter::default();
         assert_eq!(
-            all.to_scan(Phase::Scan, false).unwrap(),
+            all.to_scan(CheckPhase::Scan, false).unwrap(),
             "-depends-on-nothing,-failed-counter,-tag-count"
         );
         assert_eq!(
-            all.to_scan(Phase::Deferred, false).unwrap(),
+            all.to_scan(CheckPhase::Deferred, false).unwrap(),
             "depends-on-nothing,failed-counter,tag-count,not-judged"
         );
     }
@@ -200,42 +200,48 @@ mod tests {
     #[test]
     fn a_scan_without_repair_approves_nothing() {
         let filter = only(FindingId::DependencyMissing);
-        let scan = filter.to_scan(Phase::Scan, false).unwrap();
+        let scan = filter.to_scan(CheckPhase::Scan, false).unwrap();
         assert!(scan.starts_with("-ghost-waiting,-"), "{scan}");
         assert!(!scan.contains("-dependency-missing"), "{scan}");
         assert_eq!(
-            filter.to_scan(Phase::Scan, true).unwrap(),
+            filter.to_scan(CheckPhase::Scan, true).unwrap(),
             "dependency-missing"
         );
-        assert_eq!(filter.to_scan(Phase::Deferred, true), None);
+        assert_eq!(filter.to_scan(CheckPhase::Deferred, true), None);
     }
 
     #[test]
     fn requirements_of_a_finding_are_scanned_but_not_repaired() {
         let filter = only(FindingId::TagCount);
-        assert_eq!(filter.to_scan(Phase::Scan, true).unwrap(), "tag-index");
-        assert_eq!(filter.to_repair(Stage::Entries, &[]), None);
-        assert_eq!(filter.to_repair(Stage::Counts, &[]).unwrap(), "tag-count");
+        assert_eq!(filter.to_scan(CheckPhase::Scan, true).unwrap(), "tag-index");
+        assert_eq!(filter.to_repair(RepairStage::Entries, &[]), None);
+        assert_eq!(
+            filter.to_repair(RepairStage::Counts, &[]).unwrap(),
+            "tag-count"
+        );
     }
 
     #[test]
     fn a_deletion_requires_that_only_names_the_finding_itself() {
-        let all = FindingFilter::new(vec![Selection::All], Vec::new());
-        let repair = all.to_repair(Stage::Entries, &[]).unwrap();
+        let all = FindingFilter::new(vec![FindingSelection::All], Vec::new());
+        let repair = all.to_repair(RepairStage::Entries, &[]).unwrap();
         assert!(!repair.contains("lost-key"), "{repair}");
         assert!(repair.contains("dependency-missing"), "{repair}");
         let one = only(FindingId::LostKey);
-        assert_eq!(one.to_repair(Stage::Entries, &[]).unwrap(), "lost-key");
-        assert_eq!(one.to_repair(Stage::Keys, &[]), None);
+        assert_eq!(
+            one.to_repair(RepairStage::Entries, &[]).unwrap(),
+            "lost-key"
+        );
+        assert_eq!(one.to_repair(RepairStage::Keys, &[]), None);
         // A scan reports it in any case.
-        let scan = all.to_scan(Phase::Scan, false).unwrap();
+        let scan = all.to_scan(CheckPhase::Scan, false).unwrap();
         assert!(!scan.contains("-lost-key"), "{scan}");
     }
 
     #[test]
     fn the_first_stage_repairs_keys_only() {
         let repair = FindingFilter::default()
-            .to_repair(Stage::Keys, &[])
+            .to_repair(RepairStage::Keys, &[])
             .unwrap();
         assert!(repair.contains("-ghost-waiting"), "{repair}");
         assert!(!repair.contains("-job-stub"), "{repair}");

@@ -76,7 +76,7 @@ impl Groups {
     }
 }
 
-/// Returns the group that a group was merged into.
+/// The group that a group was merged into.
 fn root(parents: &mut [usize], mut at: usize) -> usize {
     while parents[at] != at {
         parents[at] = parents[parents[at]];

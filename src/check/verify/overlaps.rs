@@ -70,7 +70,7 @@ impl Overlaps {
         }
     }
 
-    /// Returns the findings that are not repaired for an item in a location, because another
+    /// The findings that are not repaired for an item in a location, because another
     /// location or no location repairs them.
     pub(crate) fn excluded(&self, location: &Location, item: &Name) -> Vec<FindingId> {
         let mut excluded = Vec::new();

@@ -1,13 +1,13 @@
 //! The order of repairs within a stage.
 
-use crate::model::finding::Stage;
+use crate::model::finding::RepairStage;
 use crate::model::verdict::{ItemKind, Location};
 
-/// Returns the rank of a location in the order of a stage.
-pub(crate) fn rank(stage: Stage, location: &Location) -> u8 {
+/// The rank of a location in the order of a stage.
+pub(crate) fn rank(stage: RepairStage, location: &Location) -> u8 {
     match location.kind {
         // A key that is set aside keeps its expiry, so expiries come first.
-        ItemKind::Key if stage == Stage::Keys => 0,
+        ItemKind::Key if stage == RepairStage::Keys => 0,
         ItemKind::Locks => 0,
         ItemKind::Work => 1,
         ItemKind::Scheduled => 2,

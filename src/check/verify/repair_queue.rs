@@ -4,12 +4,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-use super::batch::Batch;
+use super::batch::RepairBatch;
 use super::expected::Expected;
 use super::lost_dependencies::{Groups, has_lost_dependencies};
 use super::overlaps::Overlaps;
 use super::repair_order;
-use crate::model::finding::{FindingId, Stage};
+use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict};
 use crate::name::Name;
 
@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 16 << 20;
 pub(crate) struct RepairQueue {
     locations: Vec<Location>,
     location_index: HashMap<Location, u32>,
-    items: Vec<(Stage, u32, Name)>,
+    items: Vec<(RepairStage, u32, Name)>,
     /// Items that take the server long.
     large: HashSet<Name>,
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
@@ -93,7 +93,7 @@ impl RepairQueue {
         }
     }
 
-    fn push(&mut self, stage: Stage, location: &Location, item: &Name) {
+    fn push(&mut self, stage: RepairStage, location: &Location, item: &Name) {
         if !self.has_capacity() {
             return;
         }
@@ -160,7 +160,7 @@ impl RepairQueue {
         self.skipped += 1;
     }
 
-    /// Returns the number of findings that are not repaired because not all queues are scanned.
+    /// The number of findings that are not repaired because not all queues are scanned.
     pub(crate) fn skipped(&self) -> usize {
         self.skipped
     }
@@ -174,12 +174,12 @@ impl RepairQueue {
         self.items.is_empty() && self.lost_dependencies.is_empty()
     }
 
-    /// Returns the number of items.
+    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.items.len() + self.lost_dependencies.len()
     }
 
-    /// Returns the jobs that lost more dependencies than one call can verify.
+    /// The jobs that lost more dependencies than one call can verify.
     pub(crate) fn too_wide(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.lost_dependencies {
@@ -194,14 +194,14 @@ impl RepairQueue {
         wide
     }
 
-    /// Returns the findings that the queued items lead to.
+    /// The findings that the queued items lead to.
     pub(crate) fn take_expected(&mut self) -> Expected {
         std::mem::take(&mut self.expected)
     }
 
-    /// Returns the batches in the order of repair: by stage, kind and location. Each item comes
+    /// The batches in the order of repair: by stage, kind and location. Each item comes
     /// once in a stage.
-    pub(crate) fn into_batches(self) -> Vec<Batch> {
+    pub(crate) fn into_batches(self) -> Vec<RepairBatch> {
         let RepairQueue {
             locations,
             mut items,
@@ -222,11 +222,11 @@ impl RepairQueue {
             Groups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
         // A dependency of a job that cannot be verified as a whole is not repaired.
         items.retain(|(stage, at, item)| {
-            *stage != Stage::Edges
+            *stage != RepairStage::Edges
                 || locations[*at as usize] != jobs
                 || !lost_dependencies_overflowed && !excluded.contains(item)
         });
-        let rank = |stage: Stage, at: u32| repair_order::rank(stage, &locations[at as usize]);
+        let rank = |stage: RepairStage, at: u32| repair_order::rank(stage, &locations[at as usize]);
         items.sort_by(|one, other| {
             let location = |at: u32| &locations[at as usize];
             let by_stage = one.0.cmp(&other.0);
@@ -235,10 +235,10 @@ impl RepairQueue {
             by_location.then_with(|| one.2.cmp(&other.2))
         });
         items.dedup();
-        let mut batches: Vec<Batch> = Vec::new();
+        let mut batches: Vec<RepairBatch> = Vec::new();
         if !complete.is_empty() {
-            batches.push(Batch {
-                stage: Stage::Edges,
+            batches.push(RepairBatch {
+                stage: RepairStage::Edges,
                 location: jobs,
                 excluded: Vec::new(),
                 groups: complete.into(),
@@ -246,7 +246,7 @@ impl RepairQueue {
             });
         }
         // Items with excluded findings take calls of their own.
-        let mut restricted: Vec<Batch> = Vec::new();
+        let mut restricted: Vec<RepairBatch> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
             let mut excluded = overlaps.excluded(location, &item);
@@ -256,12 +256,12 @@ impl RepairQueue {
             } else {
                 &mut restricted
             };
-            let fits = |batch: &Batch| {
+            let fits = |batch: &RepairBatch| {
                 batch.stage == stage && batch.location == *location && batch.excluded == excluded
             };
             match list.last_mut().filter(|batch| fits(batch)) {
                 Some(batch) => batch.groups.push_back(vec![item]),
-                None => list.push(Batch {
+                None => list.push(RepairBatch {
                     stage,
                     location: location.clone(),
                     excluded,
@@ -281,7 +281,7 @@ impl RepairQueue {
     }
 }
 
-/// Returns the items of a call that may have led to a verdict: a verdict about a job may be about
+/// The items of a call that may have led to a verdict: a verdict about a job may be about
 /// its queue, its failure group or its recurring job.
 fn sources<'a>(location: &Location, asked: &'a [Name], verdict: &Verdict) -> Vec<&'a Name> {
     let (item, detail) = (&verdict.item, &verdict.detail);

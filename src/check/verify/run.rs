@@ -13,7 +13,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::{Check, Found, Scan};
+use crate::model::check::{Check, ReportedFinding, Scan};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
@@ -168,14 +168,15 @@ pub(crate) fn report(
         ui.note(&format!("likely cause: {cause}"));
     }
     if hints && !ui.format().is_json() {
-        for cut in check.items.iter().flat_map(Found::cuts) {
+        for cut in check.items.iter().flat_map(ReportedFinding::cuts) {
             ui.note(&format!("to break dependency-cycle: {cut}"));
         }
     }
     if check.scan.complete && hints {
         let own = session.own();
         let named = own.has("--only");
-        let repairable = |found: &Found| found.repairable > 0 || named && found.needs_only > 0;
+        let repairable =
+            |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;
         if check.items.iter().any(repairable) {
             let mut plan = own.clone().word("--repair");
             if !own.has("--dry-run") {
@@ -196,7 +197,7 @@ pub(crate) fn report(
     }
 }
 
-/// Returns the scanned queues.
+/// The scanned queues.
 fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     if patterns.is_empty() {
         return Ok(Scope::default());
@@ -231,7 +232,7 @@ fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     Ok(Scope { queues })
 }
 
-/// Returns the error of an incomplete scan, which says how far the scan got.
+/// The error of an incomplete scan, which says how far the scan got.
 fn incomplete(error: &Error, extent: &str) -> Error {
     let incomplete = Error::new(error.kind(), format!("{extent}: {}", error.message()));
     match error.hint_text() {
@@ -256,7 +257,7 @@ fn extent(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
     format!("incomplete: {scanned} scanned{verified}")
 }
 
-/// Returns the error of a scan of a replica. A replica may lack changes of its primary: it is
+/// The error of a scan of a replica. A replica may lack changes of its primary: it is
 /// never clean, except with `--read-only`, which scans the replica itself.
 fn replica(
     server: &ServerHealth,

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use super::batch::Batch;
+use super::batch::RepairBatch;
 use crate::core::api::read::{PAGE as READ_PAGE, Read, ReadReply, START};
 use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
@@ -59,10 +59,10 @@ impl FailedJobs {
         let mut jobs = FailedJobs::default();
         for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
             match (found, mark) {
-                (Found::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
-                (Found::Elsewhere, Some(_)) => jobs.searched.push(jid),
+                (FoundIn::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
+                (FoundIn::Elsewhere, Some(_)) => jobs.searched.push(jid),
                 // The job has come into its list, or is gone.
-                (Found::InGroup, _) | (_, None) => {}
+                (FoundIn::InGroup, _) | (_, None) => {}
             }
         }
         Ok(jobs)
@@ -73,16 +73,16 @@ impl FailedJobs {
 /// batch stays as it is.
 pub(crate) fn split(
     core: &mut Core,
-    batch: Batch,
+    batch: RepairBatch,
     pace: impl FnMut(usize) -> Result<(), Error>,
-) -> Result<Vec<Batch>, Error> {
+) -> Result<Vec<RepairBatch>, Error> {
     if batch.location.kind != ItemKind::Failed {
         return Ok(vec![batch]);
     }
     let group = batch.location.name.clone();
     let jids: Vec<Name> = batch.groups.iter().flatten().cloned().collect();
     let FailedJobs { unlisted, searched } = FailedJobs::read(core, &group, jids, pace)?;
-    let part = |location: Location, groups: VecDeque<Vec<Name>>| Batch {
+    let part = |location: Location, groups: VecDeque<Vec<Name>>| RepairBatch {
         stage: batch.stage,
         location,
         excluded: batch.excluded.clone(),
@@ -99,7 +99,7 @@ pub(crate) fn split(
 
 /// Where a job was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum FoundIn {
     Nowhere,
     InGroup,
     Elsewhere,
@@ -144,21 +144,21 @@ impl Lists {
         Ok(Lists { keys, lengths, own })
     }
 
-    /// Returns where each job is. The pages of a list are counted from its end and read from the
+    /// Where each job is. The pages of a list are counted from its end and read from the
     /// head on: an entry that others add or remove meanwhile moves no other one past the reader.
     fn find(
         &self,
         core: &mut Core,
         jids: &[Name],
         mut pace: impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<Vec<Found>, Error> {
+    ) -> Result<Vec<FoundIn>, Error> {
         let at: HashMap<&[u8], usize> = jids.iter().map(Name::as_bytes).zip(0..).collect();
-        let mut found = vec![Found::Nowhere; jids.len()];
+        let mut found = vec![FoundIn::Nowhere; jids.len()];
         for (key, length) in self.keys.iter().zip(&self.lengths) {
             let place = if *key == self.own {
-                Found::InGroup
+                FoundIn::InGroup
             } else {
-                Found::Elsewhere
+                FoundIn::Elsewhere
             };
             let starts: Vec<u64> = (1..=*length).rev().step_by(PAGE as usize).collect();
             for starts in starts.chunks(PAGES) {
@@ -176,7 +176,7 @@ impl Lists {
                     let jids = entries.iter().flatten().map(Vec::as_slice);
                     for at in jids.filter_map(|jid| at.get(jid)) {
                         // An entry in its own list decides.
-                        if found[*at] != Found::InGroup {
+                        if found[*at] != FoundIn::InGroup {
                             found[*at] = place;
                         }
                     }

@@ -10,7 +10,7 @@ use super::verifier::VerifyOptions;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::check::Found;
+use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, Location, Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -40,8 +40,8 @@ impl Verdicts {
         }
     }
 
-    /// Returns the findings, the worst and most frequent first, and the queue of a repair.
-    pub(super) fn finish(mut self) -> (Vec<Found>, RepairQueue) {
+    /// The findings, the worst and most frequent first, and the queue of a repair.
+    pub(super) fn finish(mut self) -> (Vec<ReportedFinding>, RepairQueue) {
         let reported = |job: &Name, dependency: &Name| {
             let id = FindingId::DependencyOneSided;
             self.collector.has_reported(id, job, dependency)
@@ -119,7 +119,7 @@ impl Verdicts {
         Ok(())
     }
 
-    /// Returns the verdicts about keys that belong to the scanned queues. The leftover keys of a
+    /// The verdicts about keys that belong to the scanned queues. The leftover keys of a
     /// missing job belong to the queues of its dependents. Also returns the missing jobs with a
     /// dependent in another queue, which the same call would repair.
     fn in_scope(
@@ -160,7 +160,7 @@ impl Verdicts {
         }
     }
 
-    /// Returns the first job of each queue.
+    /// The first job of each queue.
     fn heads(
         &mut self,
         core: &mut Core,
@@ -175,7 +175,7 @@ impl Verdicts {
     }
 }
 
-/// Returns the items that are missing jobs, of the findings whose severity depends on it.
+/// The items that are missing jobs, of the findings whose severity depends on it.
 fn missing_jobs(
     core: &mut Core,
     progress: &mut VerifyProgress,
@@ -195,7 +195,7 @@ fn missing_jobs(
     Ok(missing.map(|(jid, _)| jid).collect())
 }
 
-/// Returns the age of a key that a repair set aside: its name begins with the time of the repair.
+/// The age of a key that a repair set aside: its name begins with the time of the repair.
 fn age(verdict: &Verdict, now: Moment) -> Option<String> {
     if verdict.id != FindingId::LostKey {
         return None;

@@ -1,18 +1,18 @@
 //! Has the candidates of a scan verified by the core in batches. Its memory is bounded.
 
 use super::calls::VerifyCalls;
-use super::candidates::{Candidates, Due};
+use super::candidates::{Due, LocatedCandidates};
 use super::finding_filter::FindingFilter;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
 use super::unlisted::FailedJobs;
 use super::verdicts::Verdicts;
 use crate::check::scan;
-use crate::check::scan::{ScanCounts, Scope, Sink};
+use crate::check::scan::{CandidateSink, ScanCounts, Scope};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::check::Found;
+use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict};
 use crate::name::Name;
@@ -38,7 +38,7 @@ impl VerifyOptions {
 
 /// Takes the candidates of a scan, has them verified, and passes the verdicts on.
 pub(crate) struct Verifier {
-    candidates: Candidates,
+    candidates: LocatedCandidates,
     calls: VerifyCalls,
     verdicts: Verdicts,
     progress: VerifyProgress,
@@ -47,24 +47,24 @@ pub(crate) struct Verifier {
 impl Verifier {
     pub(crate) fn new(options: VerifyOptions, progress: VerifyProgress) -> Verifier {
         Verifier {
-            candidates: Candidates::default(),
+            candidates: LocatedCandidates::default(),
             calls: VerifyCalls::new(&options),
             verdicts: Verdicts::new(options),
             progress,
         }
     }
 
-    /// Returns what was scanned.
+    /// What was scanned.
     pub(crate) fn counts(&self) -> ScanCounts {
         self.progress.counts
     }
 
-    /// Returns the number of candidates verified.
+    /// The number of candidates verified.
     pub(crate) fn verified(&self) -> u64 {
         self.calls.verified
     }
 
-    /// Returns the findings that were not verified because their requirements are not reported.
+    /// The findings that were not verified because their requirements are not reported.
     pub(crate) fn unverified(&self) -> Vec<FindingId> {
         self.verdicts.blocking.unverified()
     }
@@ -83,7 +83,7 @@ impl Verifier {
 
     /// Clears the progress and returns the findings, the worst and most frequent first, and the
     /// queue of a repair.
-    pub(crate) fn finish(self) -> (Vec<Found>, RepairQueue) {
+    pub(crate) fn finish(self) -> (Vec<ReportedFinding>, RepairQueue) {
         self.progress.finish();
         self.verdicts.finish()
     }
@@ -180,7 +180,7 @@ impl Verifier {
     }
 }
 
-impl Sink for Verifier {
+impl CandidateSink for Verifier {
     fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error> {
         match self.candidates.add(location, item) {
             Due::Nothing => Ok(()),

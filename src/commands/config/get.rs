@@ -21,7 +21,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Option
-    #[arg(value_name = "KEY", value_parser = value::name(), add = value::Candidates::Options)]
+    #[arg(value_name = "KEY", value_parser = value::name(), add = value::CandidateKind::Options)]
     key: Option<Name>,
 }
 

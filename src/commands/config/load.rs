@@ -149,7 +149,7 @@ fn read(file: InputArg, most: usize, session: &Session) -> Result<BTreeMap<Name,
     Ok(wanted)
 }
 
-/// Returns names and values of an object, or of the items of a `config` document.
+/// Names and values of an object, or of the items of a `config` document.
 fn pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
     let Some(items) = items(members) else {
         let plain = |(key, value): &(Name, Json)| Ok((key.clone(), scalar(key, value)?));
@@ -164,7 +164,7 @@ fn pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Erro
     pairs.collect()
 }
 
-/// Returns the items of a document of `config dump -o json`.
+/// The items of a document of `config dump -o json`.
 fn items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
     if member(members, "kind")?.text()? == Name::from("config") {
         member(members, "items")?.array()
@@ -173,7 +173,7 @@ fn items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
     }
 }
 
-/// Returns a name of a document, or its bytes if the name is not UTF-8.
+/// A name of a document, or its bytes if the name is not UTF-8.
 fn field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
     match member(fields, &format!("{name}_bytes")) {
         Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
@@ -187,7 +187,7 @@ fn member<'a>(members: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
     found.map(|(_, value)| value)
 }
 
-/// Returns a value as it is stored: a text, or the digits of a number.
+/// A value as it is stored: a text, or the digits of a number.
 fn scalar(key: &Name, value: &Json) -> Result<Name, Error> {
     match (value.text(), value.number()) {
         (Some(text), _) => Ok(text),

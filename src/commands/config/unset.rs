@@ -21,7 +21,7 @@ use crate::text::{joined, quoted};
 pub(super) struct Args {
     /// Options
     #[arg(required = true, value_name = "KEY", value_parser = value::any_name(),
-          add = value::Candidates::Options)]
+          add = value::CandidateKind::Options)]
     keys: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

@@ -123,7 +123,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the directory at which the paths of the command line start.
+/// The directory at which the paths of the command line start.
 fn current_dir() -> Result<PathBuf, Error> {
     env::current_dir().map_err(|error| {
         let why = io_words(&error);

@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Returns the config file. A file that was named must exist.
+/// The config file. A file that was named must exist.
 fn file(session: &Session) -> Result<&ConfigFile, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
@@ -68,13 +68,13 @@ fn file(session: &Session) -> Result<&ConfigFile, Error> {
     Ok(file)
 }
 
-/// Returns the name of the context that other commands with these flags and variables use.
+/// The name of the context that other commands with these flags and variables use.
 fn used(session: &Session, file: &ConfigFile) -> Result<Option<String>, Error> {
     let chosen = file.chosen(&session.globals)?;
     Ok(chosen.map(|context| context.name))
 }
 
-/// Returns the context as a document shows it.
+/// The context as a document shows it.
 fn item(session: &Session, file: &ConfigFile, context: &ContextSettings) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);

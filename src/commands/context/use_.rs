@@ -18,7 +18,7 @@ use crate::text::Harmless;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(value_parser = value::text(), add = value::Candidates::Contexts)]
+    #[arg(value_parser = value::text(), add = value::CandidateKind::Contexts)]
     name: String,
     #[command(flatten)]
     dry: DryRun,

@@ -25,7 +25,7 @@ use crate::text::{joined, quoted};
 pub(super) struct Args {
     /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::any_name(),
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queues: Vec<Name>,
     /// Remove queues that have jobs, too
     #[arg(long)]

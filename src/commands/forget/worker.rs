@@ -24,7 +24,7 @@ use crate::text::{joined, plural, quoted};
 pub(super) struct Args {
     /// Workers
     #[arg(required = true, value_name = "WORKER", value_parser = value::any_name(),
-          add = value::Candidates::Workers)]
+          add = value::CandidateKind::Workers)]
     workers: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

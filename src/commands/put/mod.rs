@@ -8,7 +8,7 @@ use super::{Group, Spec};
 use crate::args::coordination::{Coordinated, LaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
-use crate::args::moment::When;
+use crate::args::moment::TypedMoment;
 use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
 use crate::args::value;
 use crate::clock::moment::Moment;
@@ -93,7 +93,7 @@ mod one;
 pub(crate) struct Args {
     /// Queue
     #[arg(value_parser = value::new_name(), required_unless_present = "from",
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queue: Option<Name>,
     /// Class of the job: the kind of work
     #[arg(value_parser = value::klass(), required_unless_present = "from")]
@@ -127,14 +127,14 @@ pub(crate) struct Args {
     priority: Option<i64>,
     /// Tag
     #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
-          add = value::Candidates::Tags)]
+          add = value::CandidateKind::Tags)]
     tags: Vec<Name>,
     /// Number of retries
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     retries: Option<u64>,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(),
-          add = value::Candidates::Jids(value::Jobs::Open))]
+          add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     depends: Vec<Name>,
     /// Ignore dependencies that do not exist
     #[arg(long)]
@@ -165,10 +165,10 @@ pub(crate) struct Args {
     /// Wait until the job is complete, at most for D, such as `10m`; with `--from`, all jobs
     #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
           value_parser = moment::deadline)]
-    wait: Option<Option<When>>,
+    wait: Option<Option<TypedMoment>>,
     /// The same as the D of `--wait=D`; also a time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
-    deadline: Option<When>,
+    deadline: Option<TypedMoment>,
     #[command(flatten)]
     coordinated: Coordinated,
     #[command(flatten)]

@@ -87,7 +87,7 @@ fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurr
     Ok(found.into_iter().flatten().next())
 }
 
-/// Returns the end of the note about the change of a recurring job.
+/// The end of the note about the change of a recurring job.
 fn stays_paused(found: &Recurring) -> &'static str {
     if found.is_paused() {
         ", which stays paused"

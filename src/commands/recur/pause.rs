@@ -28,7 +28,7 @@ use crate::text::joined;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jids: Vec<InputArg>,
     /// Reason, which `qless recur get` shows
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the error about a paused recurring job whose id another client has used again.
+/// The error about a paused recurring job whose id another client has used again.
 pub(super) fn twice(jid: &Name) -> Error {
     Error::conflict(format!(
         "`{jid}` is paused, and another recurring job has its jid now"

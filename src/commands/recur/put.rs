@@ -8,7 +8,7 @@ use crate::args::coordination::{self, COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{Every, When};
+use crate::args::moment::{Every, TypedMoment};
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -51,7 +51,7 @@ use crate::text::duration;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Queue
-    #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
+    #[arg(value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     queue: Name,
     #[command(flatten)]
     existing: ExistingQueue,
@@ -79,7 +79,7 @@ pub(super) struct Args {
     /// `mon 03:00` weekly; `2026-11-21T06:00:00Z` is a time as well
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time, allow_hyphen_values = true,
           conflicts_with = "offset")]
-    at: Option<When>,
+    at: Option<TypedMoment>,
     /// Not there: the hint says what is
     #[arg(long, value_name = "LINE", hide = true, allow_hyphen_values = true)]
     cron: Option<OsString>,
@@ -107,7 +107,7 @@ pub(super) struct Args {
     priority: i64,
     /// Tag
     #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
-          add = value::Candidates::Tags)]
+          add = value::CandidateKind::Tags)]
     tags: Vec<Name>,
     /// Number of retries of each job
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
@@ -224,8 +224,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the interval and, if one is given or implied, the time of the first run.
-fn schedule(args: &Args) -> Result<(Duration, Option<When>), Error> {
+/// The interval and, if one is given or implied, the time of the first run.
+fn schedule(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
     let absent = [
         (args.cron.is_some(), "cron expressions"),
         (args.on.is_some(), "weekdays (`--on`)"),
@@ -242,7 +242,7 @@ fn schedule(args: &Args) -> Result<(Duration, Option<When>), Error> {
     match &args.every {
         Some(every) if args.offset.is_some() => Ok((every.interval, None)),
         Some(every) => Ok((every.interval, at.or(every.at.clone()))),
-        None => match at.as_ref().map(When::interval) {
+        None => match at.as_ref().map(TypedMoment::interval) {
             Some(Some(every)) => Ok((every, at)),
             once => Err(Error::usage(match once {
                 Some(_) => "`--every` is missing: the time of `--at` does not recur",

@@ -31,7 +31,7 @@ use crate::text::joined;
 #[command(visible_alias = "unpause")]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRun,
@@ -72,7 +72,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the next runs of a resumed job; none if it was not paused, or has no valid time.
+/// The next runs of a resumed job; none if it was not paused, or has no valid time.
 fn next_runs(found: &Recurring, next: Option<&Name>) -> Vec<Moment> {
     let next = next.and_then(|next| Moment::read(next.as_bytes()));
     match (next, found.every_s) {

@@ -25,7 +25,7 @@ use crate::text::joined;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRun,

@@ -27,7 +27,7 @@ use crate::submit::one::SinglePut;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jid: Name,
     #[command(flatten)]
     dry: DryRun,

@@ -7,7 +7,7 @@ use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{Every, When};
+use crate::args::moment::{Every, TypedMoment};
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -32,7 +32,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jid: Name,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
@@ -42,9 +42,9 @@ pub(super) struct Args {
     /// hour. The interval stays, unless `--every` is given
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time,
           allow_hyphen_values = true)]
-    at: Option<When>,
+    at: Option<TypedMoment>,
     /// Queue
-    #[arg(long, value_parser = value::new_name(), add = value::Candidates::Queues)]
+    #[arg(long, value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     queue: Option<Name>,
     #[command(flatten)]
     existing: ExistingQueue,
@@ -157,7 +157,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the next runs after the change; none if the recurring job is paused, or
+/// The next runs after the change; none if the recurring job is paused, or
 /// has no valid time.
 fn runs(found: &Recurring, every: Option<Duration>, next: Option<Moment>) -> Vec<Moment> {
     let (false, Some(before), Some(scheduled)) = (found.is_paused(), found.every_s, found.next)

@@ -23,14 +23,14 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jid: Name,
     /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(),
-          required_unless_present = "remove", add = value::Candidates::Tags)]
+          required_unless_present = "remove", add = value::CandidateKind::Tags)]
     add: Vec<Name>,
     /// Tag to remove
-    #[arg(long, value_name = "T", value_parser = value::any_name(), add = value::Candidates::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::any_name(), add = value::CandidateKind::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

@@ -5,7 +5,7 @@ use crate::args::value;
 use crate::core::api::throttle::ThrottlePart;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::list::Jobs;
+use crate::model::list::JobList;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -17,7 +17,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct LocksArgs {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
     id: Name,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct LocksArgs {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct PendingArgs {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
     id: Name,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn pending(args: PendingArgs, session: &mut Session) -> Result<Exit, 
 
 fn list(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<Jobs>()?;
+    session.ui.check_columns::<JobList>()?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
         let text = session.core()?.raw(now, &part.call(id))?;

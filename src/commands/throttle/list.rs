@@ -23,7 +23,7 @@ use crate::session::Session;
 #[command(visible_alias = "ls")]
 pub(super) struct Args {
     /// Only these throttles (id or glob)
-    #[arg(value_name = "ID", value_parser = value::pattern(), add = value::Candidates::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::pattern(), add = value::CandidateKind::Throttles)]
     ids: Vec<Pattern>,
 }
 

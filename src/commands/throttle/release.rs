@@ -33,10 +33,10 @@ use crate::text::{joined, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
     id: Name,
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Open))]
+    #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRun,
@@ -70,7 +70,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(session.ui.left_out(others))
 }
 
-/// Returns the jobs that hold a slot of a throttle or wait for one, and the error about the others.
+/// The jobs that hold a slot of a throttle or wait for one, and the error about the others.
 fn users(
     jids: Vec<Name>,
     id: &Name,

@@ -22,7 +22,7 @@ use crate::text::quoted;
 pub(super) struct Args {
     /// Throttles
     #[arg(value_name = "ID", required = true, value_parser = value::name(),
-          add = value::Candidates::Throttles)]
+          add = value::CandidateKind::Throttles)]
     ids: Vec<Name>,
     #[command(flatten)]
     dry: DryRun,

@@ -27,7 +27,7 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = new_throttle(), add = value::Candidates::Throttles)]
+    #[arg(value_name = "ID", value_parser = new_throttle(), add = value::CandidateKind::Throttles)]
     id: Name,
     /// Maximum number of jobs; 0 removes the limit, a negative number lets no job run
     #[arg(value_name = "MAX", value_parser = value::integer, allow_negative_numbers = true)]

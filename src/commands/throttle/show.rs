@@ -19,7 +19,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::CandidateKind::Throttles)]
     id: Name,
 }
 

@@ -14,7 +14,7 @@ enum KeyType {
 }
 
 impl Change {
-    /// Returns the command that makes this change, word by word. `of` is the item of the finding: a job
+    /// The command that makes this change, word by word. `of` is the item of the finding: a job
     /// may have the name of another job's companion.
     pub fn command(&self, keys: &Keys, of: &Name) -> Vec<Name> {
         let key = self.key.clone();
@@ -48,7 +48,7 @@ impl Change {
     }
 }
 
-/// Returns the type of a key by its name.
+/// The type of a key by its name.
 fn key_type(keys: &Keys, key: &Name, of: &Name) -> KeyType {
     let key = key.as_bytes();
     match keys.family(key) {

@@ -143,7 +143,7 @@ pub struct Primary {
 }
 
 impl Core {
-    /// Returns what the server reports about itself: less if the user may not ask.
+    /// What the server reports about itself: less if the user may not ask.
     pub fn server_health(&mut self, now: Moment) -> ServerHealth {
         let calls = [
             Call::plain("INFO").arg("memory"),
@@ -184,7 +184,7 @@ impl Core {
         }
     }
 
-    /// Returns how long a call takes that does nothing.
+    /// How long a call takes that does nothing.
     pub fn round_trip(&mut self, now: Moment) -> Duration {
         let mut least = Duration::MAX;
         for _ in 0..3 {
@@ -195,7 +195,7 @@ impl Core {
         least
     }
 
-    /// Returns whether each is a job. A key of another type is none.
+    /// Whether each is a job. A key of another type is none.
     pub fn are_jobs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let keys = Keys::new(self.prefix());
         let mut exist = Vec::with_capacity(jids.len());
@@ -208,7 +208,7 @@ impl Core {
         Ok(exist)
     }
 
-    /// Returns the marks of jobs; `None` for a job that does not exist.
+    /// The marks of jobs; `None` for a job that does not exist.
     pub(crate) fn marks(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Name>>, Error> {
         let call = Call::new(calls::LOOK_JOBS).arg("mark");
         let calls: Vec<Call> = jids
@@ -217,16 +217,16 @@ impl Core {
             .collect();
         let mut marks = Vec::with_capacity(jids.len());
         #[derive(Deserialize)]
-        struct Row {
+        struct MarkRow {
             mark: Name,
         }
-        for rows in self.calls::<Vec<Option<Row>>>(now, &calls) {
+        for rows in self.calls::<Vec<Option<MarkRow>>>(now, &calls) {
             marks.extend(rows?.into_iter().map(|row| row.map(|row| row.mark)));
         }
         Ok(marks)
     }
 
-    /// Returns the first waiting job of each queue, for up to 500 queues. A key of another type has
+    /// The first waiting job of each queue, for up to 500 queues. A key of another type has
     /// none.
     pub fn first_waiting(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let keys = Keys::new(self.prefix());
@@ -253,8 +253,8 @@ enum CheckRow {
 /// Reads the id of a finding, or a number, then what belongs to it.
 impl<'de> Deserialize<'de> for CheckRow {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CheckRow, D::Error> {
-        struct Row;
-        impl<'de> Visitor<'de> for Row {
+        struct CheckVisitor;
+        impl<'de> Visitor<'de> for CheckVisitor {
             type Value = CheckRow;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a finding or a number of items")
@@ -274,7 +274,7 @@ impl<'de> Deserialize<'de> for CheckRow {
                 ))
             }
         }
-        deserializer.deserialize_struct("row", &["id", ".."], Row)
+        deserializer.deserialize_struct("row", &["id", ".."], CheckVisitor)
     }
 }
 
@@ -290,7 +290,7 @@ struct VerdictRow {
 }
 
 impl VerdictRow {
-    /// Returns the verdict about `items`.
+    /// The verdict about `items`.
     fn of(self, id: FindingId, location: &Location, items: &[Name]) -> Verdict {
         let cycle = match (id, location.kind) {
             (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),

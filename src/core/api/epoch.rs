@@ -72,7 +72,7 @@ impl ServerEpoch {
 }
 
 impl Core {
-    /// Returns the present epoch, if the server reports it and the user may ask.
+    /// The present epoch, if the server reports it and the user may ask.
     pub(crate) fn epoch(&mut self) -> Result<Option<ServerEpoch>, Error> {
         let sections = ["server", "commandstats", "stats", "replication"];
         let calls = sections.map(|section| Call::plain("INFO").arg(section));
@@ -89,7 +89,7 @@ impl Core {
         Ok(ServerEpoch::read(&sections))
     }
 
-    /// Returns the moment since which no job was deleted because of its age or number. A job that is
+    /// The moment since which no job was deleted because of its age or number. A job that is
     /// younger and missing was cancelled or lost.
     pub(crate) fn kept_since(&mut self, now: Moment) -> Result<Moment, Error> {
         let options = self.config(now)?;

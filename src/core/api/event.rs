@@ -6,7 +6,7 @@ use crate::core::call::{Core, Notice, Subscription};
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::event::{Event, EventKind};
+use crate::model::event::{EventKind, JobEvent};
 use crate::name::Name;
 
 /// A subscription to the events of all jobs.
@@ -18,7 +18,7 @@ pub(crate) struct EventLog(Subscription);
 pub(crate) enum LogNotice {
     /// The connection was lost and is back. Events may have been missed.
     Gap,
-    Event(Event),
+    Event(JobEvent),
 }
 
 impl Core {
@@ -35,7 +35,7 @@ impl EventLog {
         self.0.broken_since()
     }
 
-    /// Returns the next event; `None` if there is none until that time.
+    /// The next event; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<LogNotice> {
         loop {
             match self.0.next(until)? {
@@ -91,7 +91,7 @@ impl Core {
 }
 
 impl WorkerNotices {
-    /// Returns the next notice; `None` if there is none until that time.
+    /// The next notice; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<WorkerNotice> {
         loop {
             let text = match self.0.next(until)? {
@@ -111,7 +111,7 @@ impl WorkerNotices {
 }
 
 impl PutNotices {
-    /// Returns the next notice; `None` if there is none until that time.
+    /// The next notice; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<PutNotice> {
         loop {
             match self.0.next(until)? {
@@ -130,7 +130,7 @@ impl PutNotices {
     }
 }
 
-/// Returns a text of an event.
+/// A text of an event.
 fn field(text: &[u8], name: &str) -> Option<Name> {
     let fields = Json::read(text)?.object()?;
     let found = fields
@@ -140,7 +140,7 @@ fn field(text: &[u8], name: &str) -> Option<Name> {
 }
 
 /// Reads an event; `None` if it is not about a job.
-fn read(text: &[u8]) -> Option<Event> {
+fn read(text: &[u8]) -> Option<JobEvent> {
     let (mut jid, mut kind) = (None, EventKind::Other);
     for (key, value) in Json::read(text)?.object()? {
         match key.as_bytes() {
@@ -155,7 +155,7 @@ fn read(text: &[u8]) -> Option<Event> {
             _ => {}
         }
     }
-    Some(Event { jid: jid?, kind })
+    Some(JobEvent { jid: jid?, kind })
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
     fn an_event_names_its_job_byte_for_byte() {
         let event = |jid: &[u8], kind| {
             let jid = Name::from(jid);
-            Some(Event { jid, kind })
+            Some(JobEvent { jid, kind })
         };
         let completed = br#"{"jid":"j","event":"completed","queue":"q"}"#;
         assert_eq!(read(completed), event(b"j", EventKind::Completed));

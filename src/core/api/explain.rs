@@ -8,7 +8,7 @@ use crate::model::explain::{PopFacts, Traces};
 use crate::name::Name;
 
 impl Core {
-    /// Returns what pops of queues meet, in one round trip; of each queue also where a job stands.
+    /// What pops of queues meet, in one round trip; of each queue also where a job stands.
     pub(crate) fn pop_facts(
         &mut self,
         now: Moment,
@@ -26,7 +26,7 @@ impl Core {
         Ok(facts)
     }
 
-    /// Returns where the id of a job is mentioned.
+    /// Where the id of a job is mentioned.
     pub(crate) fn traces(&mut self, now: Moment, jid: &Name) -> Result<Traces, Error> {
         self.call(now, Call::new(calls::LOOK_TRACES).arg(jid))
     }

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::encoded;
 use crate::model::export::{PausedQueue, SavedJob};
-use crate::model::job::{Entry, State};
+use crate::model::job::{HistoryEntry, State};
 use crate::name::Name;
 
 use super::index::Index;
@@ -36,7 +36,7 @@ impl<'a> ExportReader<'a> {
         }
     }
 
-    /// Returns the next jobs, each as it was at one moment, `None` at the end. Jobs that no longer
+    /// The next jobs, each as it was at one moment, `None` at the end. Jobs that no longer
     /// exist are skipped.
     pub(crate) fn next(
         &mut self,
@@ -83,7 +83,7 @@ impl KeyScan {
         }
     }
 
-    /// Returns the next ids, `None` at the end. A slice may be empty, and an id may come twice.
+    /// The next ids, `None` at the end. A slice may be empty, and an id may come twice.
     pub(crate) fn next(
         &mut self,
         core: &mut Core,
@@ -100,7 +100,7 @@ impl KeyScan {
 }
 
 impl Core {
-    /// Returns the paused queues by name.
+    /// The paused queues by name.
     pub fn paused(&mut self, now: Moment) -> Result<Vec<PausedQueue>, Error> {
         let names = self.members(now, &Index::Paused)?;
         if names.is_empty() {
@@ -131,14 +131,14 @@ fn read(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
         entries.append(&mut migrated(&legacy));
     }
     let history = entries.iter().map(Name::as_bytes);
-    job.history = Some(history.filter_map(Entry::read).collect());
+    job.history = Some(history.filter_map(HistoryEntry::read).collect());
     if job.state == Some(State::Depends) {
         due = scheduled;
     }
     Ok(SavedJob::new(job, &entries, due))
 }
 
-/// Returns the entries that the core will make from a history in the form before the list.
+/// The entries that the core will make from a history in the form before the list.
 fn migrated(legacy: &Json) -> Vec<Name> {
     let mut entries = Vec::new();
     for item in legacy.array().unwrap_or_default() {

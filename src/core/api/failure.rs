@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::index::Index;
-use super::job::Detail;
+use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls};
@@ -15,7 +15,7 @@ use crate::name::Name;
 /// The number of oldest jobs, and of newest ones, whose queues a group shows.
 const EACH_END: u64 = 100;
 
-/// Returns where the parts of a group begin that are read.
+/// Where the parts of a group begin that are read.
 fn ends(jobs: u64) -> Vec<u64> {
     match jobs {
         ..=EACH_END => vec![0],
@@ -24,7 +24,7 @@ fn ends(jobs: u64) -> Vec<u64> {
 }
 
 impl Core {
-    /// Returns the groups with the number of their jobs, largest first.
+    /// The groups with the number of their jobs, largest first.
     pub fn failed_counts(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
         let Bytes(text) = self.call(now, Call::new(calls::FAILED))?;
         let groups = Json::read(&text)
@@ -39,7 +39,7 @@ impl Core {
         Ok(groups)
     }
 
-    /// Returns the groups, largest first, each with its newest failure and its queues.
+    /// The groups, largest first, each with its newest failure and its queues.
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts(now)?;
         let wanted = counts.iter().flat_map(|(group, jobs)| {
@@ -67,7 +67,7 @@ impl Core {
                 members,
             ));
         }
-        let mut jobs = self.jobs(now, Detail::Place, &read)?.into_iter();
+        let mut jobs = self.jobs(now, JobFields::Place, &read)?.into_iter();
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
             for job in jobs.by_ref().take(*members).flatten() {

@@ -44,7 +44,7 @@ impl<D> GuardReply<D> {
         }
     }
 
-    /// Returns the same reply without the values of a change that was done.
+    /// The same reply without the values of a change that was done.
     pub(crate) fn without_values(self) -> GuardReply {
         let GuardReply {
             code, mark, detail, ..
@@ -57,18 +57,18 @@ impl<D> GuardReply<D> {
         }
     }
 
-    /// Returns the names in the detail.
+    /// The names in the detail.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         self.detail.iter().flatten()
     }
 
-    /// Returns why the change was refused.
+    /// Why the change was refused.
     pub fn why(&self) -> String {
         let why = self.detail.first().and_then(Option::as_ref);
         why.map_or_else(|| self.code.into_str().into(), Name::to_string)
     }
 
-    /// Returns a time in the detail.
+    /// A time in the detail.
     pub(crate) fn moment(&self, at: usize) -> Option<Moment> {
         Moment::read(self.detail.get(at)?.as_ref()?.as_bytes())
     }
@@ -77,8 +77,8 @@ impl<D> GuardReply<D> {
 /// Reads the outcome and the mark, then what the outcome says is next.
 impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
     fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<GuardReply<D>, R::Error> {
-        struct Row<D>(PhantomData<D>);
-        impl<'de, D: Deserialize<'de>> Visitor<'de> for Row<D> {
+        struct GuardVisitor<D>(PhantomData<D>);
+        impl<'de, D: Deserialize<'de>> Visitor<'de> for GuardVisitor<D> {
             type Value = GuardReply<D>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("an outcome")
@@ -97,7 +97,7 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
                 Ok(reply)
             }
         }
-        deserializer.deserialize_struct("row", &["code", "mark", ".."], Row(PhantomData))
+        deserializer.deserialize_struct("row", &["code", "mark", ".."], GuardVisitor(PhantomData))
     }
 }
 
@@ -156,7 +156,7 @@ pub enum Dependents {
 pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
-    /// Returns snapshots of jobs, `None` for those that do not exist.
+    /// Snapshots of jobs, `None` for those that do not exist.
     pub fn snapshots(
         &mut self,
         now: Moment,
@@ -174,19 +174,19 @@ impl Core {
         Ok(snapshots)
     }
 
-    /// Returns the dependents of those jobs that have any.
+    /// The dependents of those jobs that have any.
     pub fn dependents(
         &mut self,
         now: Moment,
         jids: &[Name],
     ) -> Result<HashMap<Name, Vec<Name>>, Error> {
         #[derive(Deserialize)]
-        struct Row {
+        struct DependentsRow {
             dependents: Vec<Name>,
         }
         let mut dependents = HashMap::new();
         for jids in jids.chunks(JOBS_PER_READ) {
-            let rows: Vec<Option<Row>> = self.look(now, "dependents", jids)?;
+            let rows: Vec<Option<DependentsRow>> = self.look(now, "dependents", jids)?;
             let found = jids.iter().zip(rows);
             let found = found.filter_map(|(jid, row)| Some((jid.clone(), row?.dependents)));
             dependents.extend(found.filter(|(_, names)| !names.is_empty()));

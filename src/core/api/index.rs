@@ -55,7 +55,7 @@ pub enum Index {
 }
 
 impl Index {
-    /// Returns the queue that the index belongs to.
+    /// The queue that the index belongs to.
     pub(crate) fn queue(&self) -> Option<&Name> {
         match self {
             Index::Waiting(queue)
@@ -103,7 +103,7 @@ pub struct IndexSlice {
 }
 
 impl Core {
-    /// Returns the number of jobs.
+    /// The number of jobs.
     pub fn job_count(&mut self, now: Moment) -> Result<u64, Error> {
         let queues = self.queues(now, &[])?;
         let queued: u64 = queues
@@ -118,7 +118,7 @@ impl Core {
         Ok(queued + failed + complete)
     }
 
-    /// Returns up to `count` members from `offset` on.
+    /// Up to `count` members from `offset` on.
     pub fn index(
         &mut self,
         now: Moment,
@@ -130,7 +130,7 @@ impl Core {
         Ok(parts.pop().unwrap_or_default())
     }
 
-    /// Returns up to `count` members of each index, from its own offset on.
+    /// Up to `count` members of each index, from its own offset on.
     pub fn parts(
         &mut self,
         now: Moment,
@@ -158,7 +158,7 @@ impl Core {
         Ok(parts)
     }
 
-    /// Returns all members, slice by slice.
+    /// All members, slice by slice.
     pub fn members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
         let mut reader = IndexReader::new(index.clone(), MOST);
         let mut members = Vec::new();
@@ -210,7 +210,7 @@ impl IndexReader {
         }
     }
 
-    /// Returns the next members; `None` at the end.
+    /// The next members; `None` at the end.
     pub(crate) fn next(
         &mut self,
         core: &mut Core,
@@ -220,7 +220,7 @@ impl IndexReader {
         self.step(&mut |offset, count| core.index(now, &index, offset, count))
     }
 
-    fn step(&mut self, read: Read) -> Result<Option<Vec<Name>>, Error> {
+    fn step(&mut self, read: ReadSlice) -> Result<Option<Vec<Name>>, Error> {
         match self.back {
             _ if self.done => Ok(None),
             Some(end) => self.before(read, end).map(Some),
@@ -228,8 +228,8 @@ impl IndexReader {
         }
     }
 
-    /// Returns the members after the last slice.
-    fn after(&mut self, read: Read) -> Result<Vec<Name>, Error> {
+    /// The members after the last slice.
+    fn after(&mut self, read: ReadSlice) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
         let mut part = loop {
@@ -249,9 +249,9 @@ impl IndexReader {
         Ok(part.members)
     }
 
-    /// Returns the members before `end`, last first. Members that leave cannot move others past
+    /// The members before `end`, last first. Members that leave cannot move others past
     /// `end`.
-    fn before(&mut self, read: Read, end: u64) -> Result<Vec<Name>, Error> {
+    fn before(&mut self, read: ReadSlice, end: u64) -> Result<Vec<Name>, Error> {
         let total = read(0, 0)?.total;
         let end = end.min(total);
         let offset = end.saturating_sub(self.size);
@@ -266,7 +266,7 @@ impl IndexReader {
 }
 
 /// Reads a part: from where, how many.
-type Read<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexSlice, Error>;
+type ReadSlice<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexSlice, Error>;
 
 #[cfg(test)]
 mod tests {

@@ -11,13 +11,13 @@ use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
 use crate::json::{Data, Json, Number};
-use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, Payload, State};
+use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, Neighbor, Payload, State};
 use crate::name::Name;
 
 /// Which fields of a job are read, with their names for the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(const_into_str)]
-pub enum Detail {
+pub enum JobFields {
     /// All except the history.
     #[strum(serialize = "brief")]
     Brief,
@@ -43,17 +43,17 @@ pub enum Detail {
 }
 
 impl Core {
-    /// Returns jobs in the order of the jids, `None` for those that do not exist.
+    /// Jobs in the order of the jids, `None` for those that do not exist.
     pub fn jobs(
         &mut self,
         now: Moment,
-        detail: Detail,
+        detail: JobFields,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
         self.jobs_with(now, detail.into_str(), jids)
     }
 
-    /// Returns jobs with the fields that [`Detail::word`] or a selection names.
+    /// Jobs with the fields that [`Detail::word`] or a selection names.
     pub fn jobs_with(
         &mut self,
         now: Moment,
@@ -153,7 +153,7 @@ impl Core {
             .flat_map(|job| job.dependencies.iter().cloned())
             .collect();
         let jids: Vec<Name> = jids.into_iter().collect();
-        let dependencies = jids.iter().zip(self.jobs(now, Detail::Place, &jids)?);
+        let dependencies = jids.iter().zip(self.jobs(now, JobFields::Place, &jids)?);
         let failed: HashSet<&Name> = dependencies
             .filter(|(_, job)| {
                 job.as_ref()
@@ -168,9 +168,9 @@ impl Core {
         Ok(())
     }
 
-    /// Returns a job's dependencies and dependents, `None` if the job does not exist.
+    /// A job's dependencies and dependents, `None` if the job does not exist.
     pub fn dependencies(&mut self, now: Moment, jid: &Name) -> Result<Option<Dependencies>, Error> {
-        let found = self.jobs(now, Detail::Brief, std::slice::from_ref(jid))?;
+        let found = self.jobs(now, JobFields::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
@@ -189,7 +189,7 @@ impl Core {
         }))
     }
 
-    /// Returns the job's dependencies, then its dependents.
+    /// The job's dependencies, then its dependents.
     pub fn neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
         let jids: Vec<Name> = job
             .dependencies
@@ -197,7 +197,7 @@ impl Core {
             .chain(&job.dependents)
             .cloned()
             .collect();
-        let jobs = self.jobs(now, Detail::Neighbor, &jids)?;
+        let jobs = self.jobs(now, JobFields::Neighbor, &jids)?;
         Ok(jids
             .into_iter()
             .zip(jobs)
@@ -237,7 +237,7 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                 b"history" => {
                     entries = reply::read(CALL, value)?;
                     let entries = entries.iter().map(Name::as_bytes);
-                    job.history = Some(entries.filter_map(Entry::read).collect());
+                    job.history = Some(entries.filter_map(HistoryEntry::read).collect());
                 }
                 _ => {}
             }

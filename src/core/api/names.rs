@@ -27,7 +27,7 @@ impl Core {
             .collect()
     }
 
-    /// Returns the rows of a call about names, or without names about all members of an index.
+    /// The rows of a call about names, or without names about all members of an index.
     pub(super) fn rows<T: DeserializeOwned>(
         &mut self,
         now: Moment,
@@ -43,7 +43,7 @@ impl Core {
         Ok(replies.into_iter().flatten().collect())
     }
 
-    /// Returns the rows of a reply about all members of an index. If it has none, reads them by name.
+    /// The rows of a reply about all members of an index. If it has none, reads them by name.
     pub(super) fn all_rows<T: DeserializeOwned>(
         &mut self,
         now: Moment,

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::text::Harmless;
 
-/// Returns the error about a job.
+/// The error about a job.
 pub(crate) fn job(jid: &Name) -> Error {
     Error::not_found(format!("job `{jid}` does not exist")).jid(jid)
 }
@@ -43,7 +43,7 @@ const SEARCH: Duration = Duration::from_millis(200);
 /// The most jids that are named.
 const NAMED: usize = 5;
 
-/// Returns a sentence that names jids that begin as a jid does that does not exist: lists show them cut, and a
+/// A sentence that names jids that begin as a jid does that does not exist: lists show them cut, and a
 /// cut one ends in `…`.
 pub(crate) fn beginning(core: &mut Core, now: Moment, jid: &Name) -> Option<String> {
     let bytes = jid.as_bytes();
@@ -76,7 +76,7 @@ pub(crate) fn beginning(core: &mut Core, now: Moment, jid: &Name) -> Option<Stri
     }
 }
 
-/// Returns the error about a queue.
+/// The error about a queue.
 pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
     Ok(Error::unknown(
         "queue",
@@ -104,7 +104,7 @@ pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), E
     }
 }
 
-/// Returns a sentence if no index of the prefix exists, so that it has neither queues nor jobs.
+/// A sentence if no index of the prefix exists, so that it has neither queues nor jobs.
 pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<String>, Error> {
     let keys = Keys::new(core.prefix());
     let indexes = [
@@ -128,7 +128,7 @@ pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<Stri
     }))
 }
 
-/// Returns the named queues, or without names those of an index. A queue that does not exist is an
+/// The named queues, or without names those of an index. A queue that does not exist is an
 /// error unless `force`.
 pub(crate) fn queues(
     core: &mut Core,

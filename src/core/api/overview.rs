@@ -15,12 +15,12 @@ use crate::model::overview::{
     BlockingThrottle, LateRecurring, OldWait, Recent, RecentFailures, ServerFacts, StatusFacts,
     StuckLane,
 };
-use crate::model::queue::{Queue, Seconds};
+use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::worker::Worker;
 use crate::name::Name;
 
 impl Core {
-    /// Returns what `status` shows, as it is at one moment unless there are too many names for one
+    /// What `status` shows, as it is at one moment unless there are too many names for one
     /// call. Recent failures are those since a moment.
     pub(crate) fn status_facts(
         &mut self,
@@ -42,7 +42,7 @@ impl Core {
             recent: match reply.recent.as_slice() {
                 [completed, seconds] => Some(Recent {
                     completed: *completed as u64,
-                    seconds: Seconds(*seconds),
+                    seconds: RoundedSeconds(*seconds),
                 }),
                 _ => None,
             },
@@ -156,7 +156,7 @@ fn add_queue(now: Moment, row: QueueRow, facts: &mut StatusFacts) {
         facts.waits.push(OldWait {
             queue,
             jid,
-            wait_s: Seconds(now.since(since).max(0.0)),
+            wait_s: RoundedSeconds(now.since(since).max(0.0)),
             why: row.why,
             held_by: row.held_by,
         });

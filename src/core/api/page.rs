@@ -95,7 +95,7 @@ impl JobScan {
         }
     }
 
-    /// Returns the next jids, `None` at the end. A page may be empty, and a jid may come twice.
+    /// The next jids, `None` at the end. A page may be empty, and a jid may come twice.
     pub(crate) fn next(
         &mut self,
         core: &mut Core,
@@ -130,7 +130,7 @@ impl JobScan {
 }
 
 impl Core {
-    /// Returns stored fields of jobs in the order of the jids. Missing and unreadable ones are absent.
+    /// Stored fields of jobs in the order of the jids. Missing and unreadable ones are absent.
     pub fn fields(
         &mut self,
         now: Moment,

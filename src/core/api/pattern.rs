@@ -11,7 +11,7 @@ use crate::model::queue_patterns::{IdentifierPatterns, PriorityPattern};
 use crate::name::Name;
 
 impl Core {
-    /// Returns the stored identifier patterns by name. Patterns that cannot be read are left out.
+    /// The stored identifier patterns by name. Patterns that cannot be read are left out.
     pub fn identifier_patterns(&mut self, now: Moment) -> Result<IdentifierPatterns, Error> {
         let call = Call::new(calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL);
         let Bytes(text) = self.call(now, call)?;
@@ -26,7 +26,7 @@ impl Core {
         Ok(IdentifierPatterns::new(patterns))
     }
 
-    /// Returns the stored priority patterns in their order. Patterns that cannot be read are left out.
+    /// The stored priority patterns in their order. Patterns that cannot be read are left out.
     pub fn priority_patterns(&mut self, now: Moment) -> Result<Vec<PriorityPattern>, Error> {
         let call = Call::new(calls::QUEUE_PRIORITY_PATTERNS_GET_ALL);
         let Bytes(text) = self.call(now, call)?;

@@ -1,6 +1,6 @@
 //! The jobs that the next pops would return.
 
-use super::job::{Detail, read};
+use super::job::{JobFields, read};
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::error::Error;
@@ -18,7 +18,7 @@ pub(crate) enum Pauses {
 }
 
 impl Core {
-    /// Returns the jobs that pops of queues would get now, one queue after the other, by the core's dry run
+    /// The jobs that pops of queues would get now, one queue after the other, by the core's dry run
     /// of `pop`. Nothing is written: a job that a recurring one would put has a jid and no state yet.
     pub(crate) fn next_jobs(
         &mut self,
@@ -40,7 +40,7 @@ impl Core {
             rows.push(row);
         }
         let mut next = Vec::with_capacity(jids.len());
-        let jobs = self.jobs(now, Detail::Brief, &jids)?;
+        let jobs = self.jobs(now, JobFields::Brief, &jids)?;
         for ((jid, row), job) in jids.iter().zip(rows).zip(jobs) {
             match (job, row) {
                 (Some(job), _) => next.push(job),

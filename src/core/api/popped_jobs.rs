@@ -22,16 +22,16 @@ pub fn read(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
         return Ok(Vec::new());
     }
     let text = lossless_text(bytes);
-    let jobs: Vec<Entry> =
+    let jobs: Vec<WrittenJob> =
         serde_json::from_str(&text).map_err(|why| reply::unexpected(call, why))?;
     // A text that is UTF-8 means what it says, even where it looks like a byte that is not.
     let is_exact = matches!(text, Cow::Borrowed(_));
-    let bytes = |text: Text| match (is_exact, text.0) {
+    let bytes = |text: OptionalText| match (is_exact, text.0) {
         (true, Cow::Borrowed(text)) => text.as_bytes().to_vec(),
         (true, Cow::Owned(text)) => text.into_bytes(),
         (false, text) => Name::from_lossless_text(&text).into_bytes(),
     };
-    let names = |names: Names| names.0.into_iter().map(|name| bytes(name).into()).collect();
+    let names = |names: TextList| names.0.into_iter().map(|name| bytes(name).into()).collect();
     let mut read: Vec<PoppedJob> = Vec::with_capacity(jobs.len());
     for job in jobs {
         let (klass, queue) = (bytes(job.klass), bytes(job.queue));
@@ -67,85 +67,88 @@ pub fn read(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
 
 /// A job as pop writes it. Other members are skipped.
 #[derive(Deserialize)]
-struct Entry<'t> {
+struct WrittenJob<'t> {
     #[serde(borrow)]
-    jid: Text<'t>,
+    jid: OptionalText<'t>,
     #[serde(borrow, default)]
-    klass: Text<'t>,
+    klass: OptionalText<'t>,
     #[serde(borrow, default)]
-    queue: Text<'t>,
+    queue: OptionalText<'t>,
     #[serde(borrow, default)]
-    data: Text<'t>,
+    data: OptionalText<'t>,
     #[serde(borrow, default)]
-    tags: Names<'t>,
+    tags: TextList<'t>,
     #[serde(default)]
-    priority: Number,
+    priority: OptionalNumber,
     #[serde(default)]
-    retries: Number,
+    retries: OptionalNumber,
     #[serde(default)]
-    remaining: Number,
+    remaining: OptionalNumber,
     #[serde(default)]
-    expires: Number,
+    expires: OptionalNumber,
     #[serde(borrow, default)]
-    spawned_from_jid: Text<'t>,
+    spawned_from_jid: OptionalText<'t>,
     #[serde(borrow, default)]
-    dependencies: Names<'t>,
+    dependencies: TextList<'t>,
     #[serde(borrow, default)]
-    key: Option<Text<'t>>,
+    key: Option<OptionalText<'t>>,
     #[serde(default)]
-    fence: Option<Number>,
+    fence: Option<OptionalNumber>,
     #[serde(borrow, default)]
-    payloads: Vec<(Text<'t>, &'t RawValue)>,
+    payloads: Vec<(OptionalText<'t>, &'t RawValue)>,
 }
 
 /// A text; `false`, which stands for an absent field, is empty.
 #[derive(Default)]
-struct Text<'t>(Cow<'t, str>);
+struct OptionalText<'t>(Cow<'t, str>);
 
-impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'t>, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Text<'de>;
+impl<'de: 't, 't> Deserialize<'de> for OptionalText<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OptionalText<'t>, D::Error> {
+        struct ListVisitor;
+        impl<'de> Visitor<'de> for ListVisitor {
+            type Value = OptionalText<'de>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a text or false")
             }
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(Cow::Borrowed(text)))
             }
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+            fn visit_str<E>(self, text: &str) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText(Cow::Owned(text.to_owned())))
             }
-            fn visit_bool<E>(self, _: bool) -> Result<Text<'de>, E> {
-                Ok(Text::default())
+            fn visit_bool<E>(self, _: bool) -> Result<OptionalText<'de>, E> {
+                Ok(OptionalText::default())
             }
         }
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(ListVisitor)
     }
 }
 
 /// A list of texts; an empty one is `{}`.
 #[derive(Default)]
-struct Names<'t>(Vec<Text<'t>>);
+struct TextList<'t>(Vec<OptionalText<'t>>);
 
-impl<'de: 't, 't> Deserialize<'de> for Names<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names<'t>, D::Error> {
+impl<'de: 't, 't> Deserialize<'de> for TextList<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TextList<'t>, D::Error> {
         struct Reader;
         impl<'de> Visitor<'de> for Reader {
-            type Value = Names<'de>;
+            type Value = TextList<'de>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a list of texts")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Names<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<TextList<'de>, A::Error> {
                 let mut names = Vec::new();
                 while let Some(name) = items.next_element()? {
                     names.push(name);
                 }
-                Ok(Names(names))
+                Ok(TextList(names))
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Names<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut members: A,
+            ) -> Result<TextList<'de>, A::Error> {
                 while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Names::default())
+                Ok(TextList::default())
             }
         }
         deserializer.deserialize_any(Reader)
@@ -154,11 +157,11 @@ impl<'de: 't, 't> Deserialize<'de> for Names<'t> {
 
 /// A number, whole or not.
 #[derive(Default)]
-struct Number(f64);
+struct OptionalNumber(f64);
 
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
-        f64::deserialize(deserializer).map(Number)
+impl<'de> Deserialize<'de> for OptionalNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OptionalNumber, D::Error> {
+        f64::deserialize(deserializer).map(OptionalNumber)
     }
 }
 
@@ -178,7 +181,7 @@ impl Core {
     }
 }
 
-/// Returns a job as pop would return it.
+/// A job as pop would return it.
 fn held_job(job: Job) -> PoppedJob {
     let whole = |number: Option<json::Number>| number.map_or(0, |number| number.0 as i64);
     let payloads = job.payloads.into_iter();

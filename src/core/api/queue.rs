@@ -20,7 +20,7 @@ use crate::lenient;
 use crate::model::lag::{Lag, Why};
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
-use crate::model::queue::{Queue, ReadyQueues, Seconds};
+use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
 use crate::name::Name;
 
 /// The most names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
@@ -28,7 +28,7 @@ use crate::name::Name;
 const READY_PER_CALL: usize = 10_000;
 
 impl Core {
-    /// Returns the number of jobs in a queue.
+    /// The number of jobs in a queue.
     pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
         Ok(Length {
             queue: queue.clone(),
@@ -36,7 +36,7 @@ impl Core {
         })
     }
 
-    /// Returns for how many seconds each named queue, in their order, has had a job that a pop would look at:
+    /// For how many seconds each named queue, in their order, has had a job that a pop would look at:
     /// without those that a throttle or a lane holds.
     pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
@@ -52,7 +52,7 @@ impl Core {
             .collect())
     }
 
-    /// Returns the lag of each named queue, in their order.
+    /// The lag of each named queue, in their order.
     pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
         let rows: Vec<Vec<Option<LagRow>>> =
             self.call_in_slices(now, &Call::new(calls::LOOK_LAG), names)?;
@@ -61,7 +61,7 @@ impl Core {
         Ok(lags.collect())
     }
 
-    /// Returns those of the named queues, or of all known ones, from which a pop may bring a job now.
+    /// Those of the named queues, or of all known ones, from which a pop may bring a job now.
     pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<ReadyQueues, Error> {
         let call = Call::new(calls::LOOK_READY);
         let mut ready = ReadyQueues::default();
@@ -74,7 +74,7 @@ impl Core {
         Ok(ready)
     }
 
-    /// Returns the named queues in their order, or all known ones by name. A queue that cannot be read
+    /// The named queues in their order, or all known ones by name. A queue that cannot be read
     /// is an error.
     pub fn queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
         let queues = self.queues_or_wrong_keys(now, names)?;
@@ -82,7 +82,7 @@ impl Core {
         Ok(queues)
     }
 
-    /// Returns the named queues in their order, or all known ones by name, also those that cannot be
+    /// The named queues in their order, or all known ones by name, also those that cannot be
     /// read.
     pub fn queues_or_wrong_keys(
         &mut self,
@@ -99,7 +99,7 @@ impl Core {
         Ok(queues)
     }
 
-    /// Returns the named queues, or all known ones, with a call for each: one of them has a key of a
+    /// The named queues, or all known ones, with a call for each: one of them has a key of a
     /// wrong type.
     fn one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
         let names = if names.is_empty() {
@@ -141,7 +141,7 @@ impl Core {
         Ok(queues)
     }
 
-    /// Returns the queues that match patterns: each plain name in its order, the matches of a glob by
+    /// The queues that match patterns: each plain name in its order, the matches of a glob by
     /// name, or all known queues if there is no pattern. A plain name of no queue is an error, and so
     /// is a queue that cannot be read.
     pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
@@ -150,7 +150,7 @@ impl Core {
         Ok(queues)
     }
 
-    /// Returns the same queues, and separately those that cannot be read.
+    /// The same queues, and separately those that cannot be read.
     pub fn readable_queues_like(
         &mut self,
         now: Moment,
@@ -218,7 +218,7 @@ impl Core {
 pub(super) fn complete(now: Moment, queues: &mut [Queue], all: bool) {
     for queue in queues.iter_mut() {
         let wait = queue.head_since.map(|since| now.since(since).max(0.0));
-        queue.head_wait_s = wait.map(Seconds);
+        queue.head_wait_s = wait.map(RoundedSeconds);
     }
     if all {
         queues.sort_by(|one, other| one.name.cmp(&other.name));
@@ -233,7 +233,7 @@ pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     }
 }
 
-/// Returns the error about queues that a result lacks because they cannot be read.
+/// The error about queues that a result lacks because they cannot be read.
 pub(crate) fn left_out(queues: &[Queue]) -> Option<Error> {
     unreadable(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
 }
@@ -241,7 +241,7 @@ pub(crate) fn left_out(queues: &[Queue]) -> Option<Error> {
 /// The command that shows keys of wrong types.
 pub(crate) const CHECK: &str = "qless check --only key-type";
 
-/// Returns the sentence about the queues that cannot be read, if there are any.
+/// The sentence about the queues that cannot be read, if there are any.
 fn unreadable(queues: &[Queue]) -> Option<String> {
     let damaged = queues.iter().filter(|queue| !queue.wrong_keys.is_empty());
     let clauses = damaged.map(|queue| {
@@ -273,7 +273,7 @@ impl LagRow {
     fn of(self, queue: &Name, now: Moment) -> Lag {
         Lag {
             queue: queue.clone(),
-            lag_s: Seconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
+            lag_s: RoundedSeconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
             jid: self.jid,
             why: self.why,
             held_by: self.held_by,

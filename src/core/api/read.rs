@@ -51,7 +51,7 @@ pub(crate) struct ReadsAhead {
 }
 
 impl ReadReply {
-    /// Returns the only text, or the first of several.
+    /// The only text, or the first of several.
     pub fn first_text(&self) -> Option<&[u8]> {
         match self {
             ReadReply::Text(text) => text.as_deref(),
@@ -66,13 +66,13 @@ pub(crate) const START: &[u8] = b"0";
 
 /// Names of fields, packed once for many reads.
 #[derive(Clone, Debug)]
-pub struct Fields(Words);
+pub struct PackedFields(Words);
 
-impl Fields {
-    pub fn new(names: &[&str]) -> Fields {
+impl PackedFields {
+    pub fn new(names: &[&str]) -> PackedFields {
         let mut words = Words::default();
         names.iter().for_each(|name| words.add(name.as_bytes()));
-        Fields(words)
+        PackedFields(words)
     }
 }
 
@@ -150,7 +150,7 @@ impl Read {
     }
 
     /// Fields of a hash.
-    pub fn fields(key: &[u8], names: &Fields) -> Read {
+    pub fn fields(key: &[u8], names: &PackedFields) -> Read {
         let read = Read::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.0.clone());
         Read { call, ..read }
@@ -238,7 +238,7 @@ impl Core {
         ReadsAhead { calls, forms }
     }
 
-    /// Returns the replies to reads that were sent ahead.
+    /// The replies to reads that were sent ahead.
     pub(crate) fn take_reads(
         &mut self,
         now: Moment,
@@ -257,7 +257,7 @@ impl Core {
         reply.ok_or_else(|| Error::internal("a read without outcome"))
     }
 
-    /// Returns whether no key of this database has an expiry, if the server reports it.
+    /// Whether no key of this database has an expiry, if the server reports it.
     pub fn nothing_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::plain("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {

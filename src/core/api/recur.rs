@@ -16,7 +16,7 @@ const CALL: &str = calls::LOOK_RECURS.name;
 const MOST: usize = 500;
 
 impl Core {
-    /// Returns templates in the order of the jids, `None` for those that do not exist.
+    /// Templates in the order of the jids, `None` for those that do not exist.
     pub fn recurs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Recurring>>, Error> {
         let mut recurs = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
@@ -34,7 +34,7 @@ impl Core {
         Ok(recurs)
     }
 
-    /// Returns the templates of queues, those of each queue by next run.
+    /// The templates of queues, those of each queue by next run.
     pub fn recurring(&mut self, now: Moment, queues: &[Name]) -> Result<Vec<Recurring>, Error> {
         let mut jids = Vec::new();
         for queue in queues {
@@ -43,7 +43,7 @@ impl Core {
         Ok(self.recurs(now, &jids)?.into_iter().flatten().collect())
     }
 
-    /// Returns the paused templates, by jid.
+    /// The paused templates, by jid.
     pub fn paused_recurring(&mut self, now: Moment) -> Result<Vec<Recurring>, Error> {
         let jids = self.members(now, &Index::PausedRecurring)?;
         let found = self.recurs(now, &jids)?.into_iter().flatten();

@@ -12,7 +12,7 @@ use crate::name::Name;
 const SLICE: usize = 500;
 
 impl Core {
-    /// Returns the statistics of each queue and day. A day is its name and its first moment.
+    /// The statistics of each queue and day. A day is its name and its first moment.
     pub fn stats(
         &mut self,
         now: Moment,

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::tag::Tag;
 
 impl Core {
-    /// Returns the tags of jobs with the number of their jobs, most used first.
+    /// The tags of jobs with the number of their jobs, most used first.
     pub fn tags(&mut self, now: Moment) -> Result<Vec<Tag>, Error> {
         let names = self.members(now, &Index::Tags)?;
         let indexes: Vec<(Index, u64)> = names

@@ -102,7 +102,7 @@ impl Core {
         Err(Error::conflict(format!("the count of `{jid}` changes all the time")).jid(jid))
     }
 
-    /// Returns the place of a template's count: key, field, present value and the value with this
+    /// The place of a template's count: key, field, present value and the value with this
     /// count. `None` if the count is not lower, or cannot be read.
     fn counted(
         &mut self,
@@ -275,7 +275,7 @@ impl Core {
     }
 }
 
-/// Returns the call that puts a recurring job: its queue and jid come first. With a note
+/// The call that puts a recurring job: its queue and jid come first. With a note
 /// ([`pause_note`]) it becomes a paused one, or replaces one.
 fn put_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) -> Call {
     let call = match pause {
@@ -288,7 +288,7 @@ fn put_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) 
     add_options(call.args(words), coordination)
 }
 
-/// Returns the note for the core about a pause: since when, by whom and why.
+/// The note for the core about a pause: since when, by whom and why.
 pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>) -> Vec<u8> {
     let mut note = format!("{{\"since\":{since}").into_bytes();
     for (name, text) in [("by", by), ("reason", reason)] {
@@ -307,7 +307,7 @@ fn add_options(call: Call, coordination: &Coordination) -> Call {
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 
-/// Returns a call that changes recurring jobs, the first of which is the argument `jid`.
+/// A call that changes recurring jobs, the first of which is the argument `jid`.
 fn recur_call(verb: &'static str, jid: usize) -> Call {
     let spec = match verb {
         "pause" => calls::GUARD_RECUR.wording("pause", "pausing"),
@@ -320,7 +320,7 @@ fn recur_call(verb: &'static str, jid: usize) -> Call {
 }
 
 impl Template {
-    /// Returns whether the stored template is this one.
+    /// Whether the stored template is this one.
     fn is_stored_as(&self, found: &Recurring) -> bool {
         let number = |stored: &Option<Number>| stored.map(|number| number.0);
         found.queue.as_ref() == Some(&self.queue)

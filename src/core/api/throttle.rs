@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::index;
 use super::index::Index;
-use super::job::{Detail, MOST};
+use super::job::{JobFields, MOST};
 use super::queue::CHECK;
 use super::read::{Read, ReadReply, START};
 use crate::clock::moment::Moment;
@@ -35,7 +35,7 @@ const WOKEN_PER_CALL: u64 = 1000;
 /// What a call did with the held jobs of a throttle.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct Woken {
+struct WokenJobs {
     returned: u64,
     /// The jobs that still wait.
     held: u64,
@@ -74,8 +74,8 @@ impl Core {
         }
     }
 
-    /// Returns up to `most` held jobs of a throttle to their queues.
-    fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<Woken, Error> {
+    /// Up to `most` held jobs of a throttle to their queues.
+    fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<WokenJobs, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
         self.call(now, call.arg(id).arg(most.to_string()))
     }
@@ -96,7 +96,7 @@ impl Core {
         self.call(now, call)
     }
 
-    /// Returns the jids of jobs that hold a slot of a throttle, the oldest holder first, or of those
+    /// The jids of jobs that hold a slot of a throttle, the oldest holder first, or of those
     /// that wait for one, the next one first.
     pub(crate) fn throttle_jids(
         &mut self,
@@ -108,7 +108,7 @@ impl Core {
         names(self.call(now, call)?)
     }
 
-    /// Returns throttles in the order of the ids.
+    /// Throttles in the order of the ids.
     pub(crate) fn throttles(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<Throttle>, Error> {
         let found = self.throttles_with_jids(now, ids)?;
         let throttles = found
@@ -117,7 +117,7 @@ impl Core {
         throttles.collect()
     }
 
-    /// Returns how many jobs may hold a slot of each throttle: 0 means no limit, a
+    /// How many jobs may hold a slot of each throttle: 0 means no limit, a
     /// negative number lets no job run.
     pub(crate) fn maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
         let mut maxima = Vec::with_capacity(ids.len());
@@ -131,7 +131,7 @@ impl Core {
         Ok(maxima)
     }
 
-    /// Returns throttles, each with the jids of its holders and of the jobs that wait.
+    /// Throttles, each with the jids of its holders and of the jobs that wait.
     #[allow(clippy::type_complexity)]
     fn throttles_with_jids(
         &mut self,
@@ -166,13 +166,13 @@ impl Core {
         Ok(throttles)
     }
 
-    /// Returns the throttles that have a maximum, holders, or jobs that wait, by id. Those with a key
+    /// The throttles that have a maximum, holders, or jobs that wait, by id. Those with a key
     /// of a wrong type are left out. Reads the names of all keys.
     pub(crate) fn all_throttles(&mut self, now: Moment) -> Result<Vec<Throttle>, Error> {
         Ok(self.readable_throttles(now)?.0)
     }
 
-    /// Returns the same throttles, and those that cannot be read with their keys of a wrong type.
+    /// The same throttles, and those that cannot be read with their keys of a wrong type.
     pub(crate) fn readable_throttles(
         &mut self,
         now: Moment,
@@ -220,7 +220,7 @@ impl Core {
         Ok((throttles, unreadable))
     }
 
-    /// Returns the throttle with its keys of a wrong type, `None` if it has none.
+    /// The throttle with its keys of a wrong type, `None` if it has none.
     fn wrong_keys(&mut self, now: Moment, id: &Name) -> Result<Option<UnreadableThrottle>, Error> {
         let keys = Keys::new(self.prefix());
         let maximum = keys.throttle(id.as_bytes());
@@ -250,7 +250,7 @@ impl Core {
         Ok((!keys.is_empty()).then_some(UnreadableThrottle { id, keys }))
     }
 
-    /// Returns a throttle with its first jobs. Refuses keys of a wrong type: the core takes such a
+    /// A throttle with its first jobs. Refuses keys of a wrong type: the core takes such a
     /// maximum for none.
     pub(crate) fn readable_throttle(
         &mut self,
@@ -269,7 +269,7 @@ impl Core {
         Ok(shown)
     }
 
-    /// Returns a throttle with its first jobs.
+    /// A throttle with its first jobs.
     pub(crate) fn throttle(&mut self, now: Moment, id: &Name) -> Result<ThrottleJobs, Error> {
         let found = self
             .throttles_with_jids(now, std::slice::from_ref(id))?
@@ -288,13 +288,13 @@ impl Core {
         })
     }
 
-    /// Returns the jobs of a lane in order.
+    /// The jobs of a lane in order.
     pub(crate) fn lane(&mut self, now: Moment, lane: &Name) -> Result<Vec<Neighbor>, Error> {
         let lanes = self.lanes(now, std::slice::from_ref(lane))?;
         Ok(lanes.into_iter().next().unwrap_or_default())
     }
 
-    /// Returns the jobs of each lane in order.
+    /// The jobs of each lane in order.
     pub(crate) fn lanes(
         &mut self,
         now: Moment,
@@ -317,7 +317,7 @@ impl Core {
         Ok(found)
     }
 
-    /// Returns the lane of each job and its time.
+    /// The lane of each job and its time.
     pub(crate) fn lane_times(
         &mut self,
         now: Moment,
@@ -332,7 +332,7 @@ impl Core {
     }
 
     fn neighbors_of(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
-        let jobs = self.jobs(now, Detail::Place, jids)?;
+        let jobs = self.jobs(now, JobFields::Place, jids)?;
         let pairs = jids.iter().cloned().zip(jobs);
         Ok(pairs.map(|(jid, job)| Neighbor::new(jid, job)).collect())
     }
@@ -376,7 +376,7 @@ pub(crate) struct UnreadableThrottle {
     pub keys: Vec<Name>,
 }
 
-/// Returns the error about throttles that a result lacks because they cannot be read.
+/// The error about throttles that a result lacks because they cannot be read.
 pub(crate) fn left_out(throttles: &[UnreadableThrottle]) -> Option<Error> {
     let clauses = throttles.iter().map(|UnreadableThrottle { id, keys }| {
         let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
@@ -391,7 +391,7 @@ pub(crate) fn left_out(throttles: &[UnreadableThrottle]) -> Option<Error> {
     (!message.is_empty()).then(|| Error::new(Kind::Partial, message).hint(CHECK))
 }
 
-/// Returns bytes as a glob of Redis that matches only them.
+/// Bytes as a glob of Redis that matches only them.
 fn glob(text: &[u8]) -> Vec<u8> {
     let mut glob = Vec::with_capacity(text.len());
     for byte in text {

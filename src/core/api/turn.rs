@@ -209,7 +209,7 @@ impl Core {
         }
     }
 
-    /// Returns the jobs that the worker holds and does not know: those of a pop whose reply was lost.
+    /// The jobs that the worker holds and does not know: those of a pop whose reply was lost.
     /// Their locks are extended, which proves that they are still held.
     pub fn take_over(
         &mut self,
@@ -232,7 +232,7 @@ impl Core {
     }
 }
 
-/// Returns the error after which some of the jobs may have ended.
+/// The error after which some of the jobs may have ended.
 fn in_part(error: Error) -> Error {
     Error::new(Kind::Unknown, error.message())
 }

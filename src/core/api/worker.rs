@@ -1,7 +1,7 @@
 //! Reading workers.
 
 use super::index::Index;
-use super::job::Detail;
+use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::Listed;
 use crate::core::call::{Call, Core, calls};
@@ -12,7 +12,7 @@ use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
 impl Core {
-    /// Returns the named workers in their order, or all known ones, last seen first.
+    /// The named workers in their order, or all known ones, last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows(now, &call, &Index::Workers, names)?;
@@ -30,7 +30,7 @@ impl Core {
         Ok(workers(found, true))
     }
 
-    /// Returns a worker with its jobs, `None` if it does not exist.
+    /// A worker with its jobs, `None` if it does not exist.
     pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<WorkerJobs>, Error> {
         let known = self.workers(now, std::slice::from_ref(name))?;
         let last_seen = known.into_iter().next().and_then(|worker| worker.last_seen);
@@ -39,7 +39,11 @@ impl Core {
             return Ok(None);
         }
         let mut details = Vec::with_capacity(jids.len());
-        for job in self.jobs(now, Detail::Brief, &jids)?.into_iter().flatten() {
+        for job in self
+            .jobs(now, JobFields::Brief, &jids)?
+            .into_iter()
+            .flatten()
+        {
             // The set may still name jobs that another worker holds now. The job decides.
             if job.worker.as_ref() == Some(name) {
                 details.push(job);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::job::Detail;
+use super::job::JobFields;
 use super::job_calls::{CallOutcome, PerJob};
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
@@ -179,7 +179,7 @@ impl Core {
     ) -> Result<Vec<Name>, Error> {
         let mut released = Vec::new();
         let mut interner = Interner::default();
-        let found = self.jobs(now, Detail::Mark, jids)?;
+        let found = self.jobs(now, JobFields::Mark, jids)?;
         let held = found.into_iter().flatten().filter(|job| {
             let is_running = matches!(job.state, Some(State::Running | State::Stalled));
             is_running && job.worker.as_ref() == Some(worker)

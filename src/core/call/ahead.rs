@@ -22,12 +22,12 @@ pub(crate) struct Ahead {
 /// The requests whose replies nobody has taken yet, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    open: VecDeque<Request>,
+    open: VecDeque<AheadRequest>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Request {
+struct AheadRequest {
     number: u64,
     connection: u64,
     deadline: Instant,
@@ -45,7 +45,7 @@ impl Core {
                 connection.send(packed, deadline).then(|| {
                     let number = self.ahead.next;
                     self.ahead.next += 1;
-                    self.ahead.open.push_back(Request {
+                    self.ahead.open.push_back(AheadRequest {
                         number,
                         connection: self.connections,
                         deadline,
@@ -59,7 +59,7 @@ impl Core {
         Ahead { calls, request }
     }
 
-    /// Returns the replies to calls that were sent ahead. If they did not come, or if the server
+    /// The replies to calls that were sent ahead. If they did not come, or if the server
     /// refused any of the calls, all of them are made again.
     pub(crate) fn take_ahead(&mut self, now: Moment, ahead: Ahead) -> Vec<Result<Value, Error>> {
         let Ahead { calls, request } = ahead;
@@ -87,7 +87,7 @@ impl Core {
         self.settle(u64::MAX);
     }
 
-    /// Returns the response to a request.
+    /// The response to a request.
     fn response(&mut self, number: u64) -> Option<Response> {
         self.settle(number);
         let mut open = self.ahead.open.iter();

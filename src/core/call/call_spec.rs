@@ -112,7 +112,7 @@ impl CallSpec {
         self.class == RetryClass::Read
     }
 
-    /// Returns the job that the call is about.
+    /// The job that the call is about.
     pub(crate) fn jid(&self, args: &[Vec<u8>]) -> Option<Name> {
         match self.subject {
             Subject::Jid(at) => args.get(at).map(|jid| Name::from(jid.as_slice())),
@@ -120,7 +120,7 @@ impl CallSpec {
         }
     }
 
-    /// Returns what the call is about, for a sentence: the name in backticks, else that of the call.
+    /// What the call is about, for a sentence: the name in backticks, else that of the call.
     pub(crate) fn object(&self, name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.subject {
             Subject::Nothing if self.reads() => return "the reply".into(),
@@ -135,7 +135,7 @@ impl CallSpec {
         format!("`{}`", text::Harmless(named))
     }
 
-    /// Returns the hint with the command that shows whether a lost call was applied.
+    /// The hint with the command that shows whether a lost call was applied.
     pub(crate) fn hint_for_lost(&self, args: &[Vec<u8>]) -> Option<String> {
         let named = |at: usize| args.get(at).map(|name| Name::from(name.as_slice()));
         let command = |words: &str, at| Some(CommandLine::new(words).name(named(at)?));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::connect::{Connection, Packed};
-use super::handshake::{Mode, Server};
+use super::handshake::{ServerInfo, ServerMode};
 use super::reply::Bytes;
 use super::route::{MAX_MOVES, Moved, Reached, attempt_deadline};
 use super::{Call, Core, Value, error, reply, server_error};
@@ -135,11 +135,11 @@ impl Core {
     fn examine_node(
         &mut self,
         connection: Connection,
-        server: Server,
+        server: ServerInfo,
         node: &Node,
         deadline: Instant,
     ) -> Result<(Reached, Place), Error> {
-        if server.mode != Mode::Cluster {
+        if server.mode != ServerMode::Cluster {
             return Err(error::not_a_cluster_node(&self.target, node));
         }
         let (map, mut place) = self.locate(&connection, node, deadline);
@@ -286,7 +286,7 @@ impl Core {
         self.call(self.now(), Call::plain("EXISTS").args(keys))
     }
 
-    /// Returns the number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
+    /// The number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
     pub(crate) fn keys_in_slot(&mut self, now: Moment) -> Option<u64> {
         if !self.is_cluster() || !self.script.is_tagged() {
             return None;
@@ -298,7 +298,7 @@ impl Core {
         self.call(now, count.arg(slot.to_string())).ok()
     }
 
-    /// Returns the node of the cluster that the last connection went to; `None` outside a cluster.
+    /// The node of the cluster that the last connection went to; `None` outside a cluster.
     pub(crate) fn node(&self) -> Option<Node> {
         let node = self.route.node.clone();
         node.filter(|_| self.is_cluster())
@@ -308,12 +308,12 @@ impl Core {
         matches!(self.target.address, Address::Cluster(_))
     }
 
-    /// Returns the error for a scan that was disturbed twice.
+    /// The error for a scan that was disturbed twice.
     pub(crate) fn moved_while_scanning(&self) -> Error {
         error::moved_while_scanning(&self.target, self.prefix())
     }
 
-    /// Returns the prefixes with a hash tag that have queues in this cluster, as far as a short search
+    /// The prefixes with a hash tag that have queues in this cluster, as far as a short search
     /// finds them.
     fn tagged_prefixes(&self, deadline: Instant) -> Vec<String> {
         let mut found = Vec::new();
@@ -351,14 +351,14 @@ impl Core {
         found
     }
 
-    /// Returns whether the server is a cluster with one primary, so that a prefix without a hash tag works
+    /// Whether the server is a cluster with one primary, so that a prefix without a hash tag works
     /// for now.
     pub(crate) fn is_untagged_in_cluster(&self) -> bool {
         self.route.one_primary && !self.script.is_tagged()
     }
 }
 
-/// Returns whether the next node is worth an attempt after this error.
+/// Whether the next node is worth an attempt after this error.
 fn is_worth_next_node(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -384,7 +384,7 @@ impl Place {
 }
 
 impl Map {
-    /// Returns all nodes, the primaries first.
+    /// All nodes, the primaries first.
     fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.primaries.iter().chain(&self.replicas)
     }

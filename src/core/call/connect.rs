@@ -28,7 +28,7 @@ use crate::error::io_words;
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    requests: Sender<Request>,
+    requests: Sender<ConnectRequest>,
     responses: Receiver<Response>,
     /// The stream, once the caller has taken it over.
     own: Option<RefCell<Stream>>,
@@ -62,7 +62,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Returns the fault of an error of the system.
+    /// The fault of an error of the system.
     pub(super) fn of(error: &io::Error) -> Fault {
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
@@ -79,7 +79,7 @@ pub(crate) struct Response {
     pub fault: Option<Fault>,
 }
 
-struct Request {
+struct ConnectRequest {
     /// Wiped after sending if they hold a password.
     bytes: Packed,
     deadline: Instant,
@@ -178,12 +178,12 @@ impl Words {
         words
     }
 
-    /// Returns the number of words.
+    /// The number of words.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns the size in bytes.
+    /// The size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -225,7 +225,7 @@ impl Connection {
         tls: Option<&TlsClient>,
         deadline: Instant,
     ) -> Result<Connection, Fault> {
-        let (requests, inbox) = mpsc::channel::<Request>();
+        let (requests, inbox) = mpsc::channel::<ConnectRequest>();
         let (outbox, responses) = mpsc::sync_channel(BACKLOG);
         let (address, tls) = (address.clone(), tls.cloned());
         thread::spawn(move || {
@@ -257,7 +257,7 @@ impl Connection {
     /// only [`Connection::exchange`].
     pub(crate) fn without_thread(mut self) -> Connection {
         let (sender, stream) = mpsc::channel();
-        let request = Request {
+        let request = ConnectRequest {
             bytes: Packed::default(),
             deadline: Instant::now(),
             then: Then::HandOver(sender),
@@ -289,7 +289,7 @@ impl Connection {
     /// Sends packed commands. [`Connection::receive`] returns their replies. Returns false if the
     /// connection has ended, or has no thread.
     pub(crate) fn send(&self, bytes: Packed, deadline: Instant) -> bool {
-        let request = Request {
+        let request = ConnectRequest {
             bytes,
             deadline,
             then: Then::Reply,
@@ -300,14 +300,14 @@ impl Connection {
     /// Sends packed commands. [`Connection::next`] returns what arrives from now on.
     pub(crate) fn listen(&self, bytes: Packed, deadline: Instant) {
         // A connection that has ended is reported by `next`.
-        _ = self.requests.send(Request {
+        _ = self.requests.send(ConnectRequest {
             bytes,
             deadline,
             then: Then::Listen,
         });
     }
 
-    /// Returns the next message, or the fault that ended the connection; `None` if nothing arrives
+    /// The next message, or the fault that ended the connection; `None` if nothing arrives
     /// in time.
     pub(crate) fn next(&self, timeout: Duration) -> Option<Result<Value, Fault>> {
         let Response { mut replies, fault } = match self.responses.recv_timeout(timeout) {
@@ -381,7 +381,7 @@ struct Sent {
 
 /// Sends requests and reads their replies, until the connection breaks or is no longer used. All
 /// requests that are there are sent first, so that the server always has the next one.
-fn serve(mut stream: Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Response>) {
+fn serve(mut stream: Stream, inbox: &Receiver<ConnectRequest>, outbox: &SyncSender<Response>) {
     let mut sent: VecDeque<Sent> = VecDeque::new();
     loop {
         let next = if sent.is_empty() {
@@ -389,7 +389,7 @@ fn serve(mut stream: Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Resp
         } else {
             inbox.try_recv().ok()
         };
-        if let Some(Request {
+        if let Some(ConnectRequest {
             bytes,
             deadline,
             then,

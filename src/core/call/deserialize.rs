@@ -74,7 +74,7 @@ impl<'de> Deserializer<'de> for Reader {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
         match self.0 {
             Value::Nil => visitor.visit_unit(),
-            Value::Array(items) => visitor.visit_seq(List::new(items.into_iter())),
+            Value::Array(items) => visitor.visit_seq(Elements::new(items.into_iter())),
             _ => visitor.visit_byte_buf(self.bytes()?),
         }
     }
@@ -123,7 +123,7 @@ impl<'de> Deserializer<'de> for Reader {
     ) -> Result<V::Value, Misread> {
         if name == "row" {
             let (items, members) = (self.list()?, members.iter());
-            visitor.visit_seq(List { items, members })
+            visitor.visit_seq(Elements { items, members })
         } else {
             self.deserialize_map(visitor)
         }
@@ -168,19 +168,19 @@ impl<'de> Deserializer<'de> for Reader {
 }
 
 /// A list of values, or of the members of a struct.
-struct List {
+struct Elements {
     items: std::vec::IntoIter<Value>,
     members: std::slice::Iter<'static, &'static str>,
 }
 
-impl List {
-    fn new(items: std::vec::IntoIter<Value>) -> List {
+impl Elements {
+    fn new(items: std::vec::IntoIter<Value>) -> Elements {
         let members = [].iter();
-        List { items, members }
+        Elements { items, members }
     }
 }
 
-impl<'de> SeqAccess<'de> for List {
+impl<'de> SeqAccess<'de> for Elements {
     type Error = Misread;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -260,16 +260,19 @@ struct Variant {
 
 impl<'de> EnumAccess<'de> for Variant {
     type Error = Misread;
-    type Variant = List;
+    type Variant = Elements;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, List), Misread> {
+    fn variant_seed<V: DeserializeSeed<'de>>(
+        self,
+        seed: V,
+    ) -> Result<(V::Value, Elements), Misread> {
         let word = String::from_utf8_lossy(&self.word);
         let word = seed.deserialize(StrDeserializer::new(&word))?;
-        Ok((word, List::new(self.items)))
+        Ok((word, Elements::new(self.items)))
     }
 }
 
-impl<'de> VariantAccess<'de> for List {
+impl<'de> VariantAccess<'de> for Elements {
     type Error = Misread;
 
     fn unit_variant(self) -> Result<(), Misread> {

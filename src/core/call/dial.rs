@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
 use super::error;
-use super::handshake::{self, Failed, Mode, Questions, Server};
+use super::handshake::{self, Failed, Questions, ServerInfo, ServerMode};
 use super::local::Local;
 use super::retry_policy::Backoff;
 use super::route::Reached;
@@ -82,7 +82,7 @@ impl Core {
             Address::Tcp(_) | Address::Unix(_) | Address::Local { .. } => {
                 let target = self.target.clone();
                 let (connection, server) = self.log_in(&target, self.tls.clone(), deadline)?;
-                if server.mode == Mode::Cluster {
+                if server.mode == ServerMode::Cluster {
                     self.require_one_primary(&connection, deadline)?;
                 }
                 Ok(Reached {
@@ -99,11 +99,11 @@ impl Core {
         &self,
         node: &Node,
         deadline: Instant,
-    ) -> Result<(Connection, Server), Error> {
+    ) -> Result<(Connection, ServerInfo), Error> {
         self.log_in(&self.target.at(node), self.tls_of(node)?, deadline)
     }
 
-    /// Returns what a connection with TLS to this server needs: its certificate must have its name.
+    /// What a connection with TLS to this server needs: its certificate must have its name.
     pub(super) fn tls_of(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
         let named = |tls: &TlsClient| tls.named(&node.host);
         self.tls.as_ref().map(named).transpose()
@@ -115,7 +115,7 @@ impl Core {
         target: &Target,
         tls: Option<TlsClient>,
         deadline: Instant,
-    ) -> Result<(Connection, Server), Error> {
+    ) -> Result<(Connection, ServerInfo), Error> {
         let failure = |fault| error::not_connected(fault, target, self.timeout);
         let asked = Questions {
             rights: self.writes.then_some(self.script.prefix()),

@@ -14,9 +14,9 @@ use crate::error::{Error, Kind};
 
 /// What a server reports about itself.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct ServerInfo {
     pub version: String,
-    pub mode: Mode,
+    pub mode: ServerMode,
     /// Whether it says that it is a replica.
     pub is_replica: bool,
     /// How long its primary has been silent, if it is a replica and the login asked for that.
@@ -32,18 +32,18 @@ pub(crate) struct Server {
 
 /// What a server is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum ServerMode {
     Standalone,
     Cluster,
     /// It is no server of data.
     Sentinel,
 }
 
-impl Server {
-    fn unknown() -> Server {
-        Server {
+impl ServerInfo {
+    fn unknown() -> ServerInfo {
+        ServerInfo {
             version: String::new(),
-            mode: Mode::Standalone,
+            mode: ServerMode::Standalone,
             is_replica: false,
             lag: None,
             time: Moment::from_micros(0),
@@ -52,7 +52,7 @@ impl Server {
         }
     }
 
-    /// Returns whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
+    /// Whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
     /// whose versions continue from there.
     pub(crate) fn has_read_only_scripts(&self) -> bool {
         let major = self
@@ -64,13 +64,13 @@ impl Server {
     }
 }
 
-impl Mode {
+impl ServerMode {
     /// Reads the mode as HELLO and INFO name it.
-    fn of(name: &str) -> Mode {
+    fn of(name: &str) -> ServerMode {
         match name.trim() {
-            "cluster" => Mode::Cluster,
-            "sentinel" => Mode::Sentinel,
-            _ => Mode::Standalone,
+            "cluster" => ServerMode::Cluster,
+            "sentinel" => ServerMode::Sentinel,
+            _ => ServerMode::Standalone,
         }
     }
 }
@@ -84,7 +84,7 @@ pub(crate) enum Failed {
 }
 
 impl Failed {
-    /// Returns the error. `failure` makes that of a broken connection.
+    /// The error. `failure` makes that of a broken connection.
     pub(crate) fn error(self, failure: impl FnOnce(Fault) -> Error) -> Error {
         match self {
             Failed::Fault(fault) => failure(fault),
@@ -111,7 +111,7 @@ pub(crate) fn login(
     name: &str,
     asked: Questions,
     deadline: Instant,
-) -> Result<Server, Failed> {
+) -> Result<ServerInfo, Failed> {
     let first = steps(target, name, asked);
     let replies = exchange(connection, &first, deadline)?;
     if first
@@ -121,10 +121,10 @@ pub(crate) fn login(
     {
         return without_hello(connection, target, asked, deadline);
     }
-    let mut server = Server::unknown();
+    let mut server = ServerInfo::unknown();
     for (step, reply) in first.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
-        if server.mode == Mode::Sentinel {
+        if server.mode == ServerMode::Sentinel {
             let mut packed = Packed::default();
             packed.add(&["SENTINEL", "MASTERS"]);
             let masters = connection.exchange(packed, deadline).replies.pop();
@@ -158,7 +158,7 @@ pub(crate) fn login_to_sentinel(
 
 /// One command of the handshake.
 #[derive(Clone, Copy)]
-enum Step<'a> {
+enum HandshakeStep<'a> {
     /// A password alone or with its user. A server without a password refuses only this form.
     Auth(Option<&'a str>, &'a [u8]),
     Hello(Option<(&'a str, &'a [u8])>, &'a str),
@@ -172,47 +172,51 @@ enum Step<'a> {
     Time,
 }
 
-fn steps<'a>(target: &'a Target, name: &'a str, asked: Questions<'a>) -> Vec<Step<'a>> {
+fn steps<'a>(target: &'a Target, name: &'a str, asked: Questions<'a>) -> Vec<HandshakeStep<'a>> {
     let mut steps = login_steps(target, name);
     add_common_steps(target, asked, &mut steps);
     steps
 }
 
-/// Returns the steps that say who this client is.
-fn login_steps<'a>(target: &'a Target, name: &'a str) -> Vec<Step<'a>> {
+/// The steps that say who this client is.
+fn login_steps<'a>(target: &'a Target, name: &'a str) -> Vec<HandshakeStep<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     match (&target.user, password) {
         (Some(user), password) => {
-            steps.push(Step::Hello(
+            steps.push(HandshakeStep::Hello(
                 Some((user, password.unwrap_or_default())),
                 name,
             ));
         }
         (None, Some(password)) => {
-            steps.push(Step::Auth(None, password));
-            steps.push(Step::Hello(None, name));
+            steps.push(HandshakeStep::Auth(None, password));
+            steps.push(HandshakeStep::Hello(None, name));
         }
-        (None, None) => steps.push(Step::Hello(None, name)),
+        (None, None) => steps.push(HandshakeStep::Hello(None, name)),
     }
     steps
 }
 
 /// Adds the steps after the login.
-fn add_common_steps<'a>(target: &'a Target, asked: Questions<'a>, steps: &mut Vec<Step<'a>>) {
+fn add_common_steps<'a>(
+    target: &'a Target,
+    asked: Questions<'a>,
+    steps: &mut Vec<HandshakeStep<'a>>,
+) {
     if target.db != 0 {
-        steps.push(Step::Select(target.db));
+        steps.push(HandshakeStep::Select(target.db));
     }
     if let Address::Local {
         fsync: Some(fsync), ..
     } = &target.address
     {
-        steps.push(Step::Fsync(fsync.into_str()));
+        steps.push(HandshakeStep::Fsync(fsync.into_str()));
     }
-    steps.extend(asked.rights.map(Step::Rights));
-    steps.extend(asked.eviction.then_some(Step::Memory));
-    steps.extend(asked.lag.then_some(Step::Replication));
-    steps.push(Step::Time);
+    steps.extend(asked.rights.map(HandshakeStep::Rights));
+    steps.extend(asked.eviction.then_some(HandshakeStep::Memory));
+    steps.extend(asked.lag.then_some(HandshakeStep::Replication));
+    steps.push(HandshakeStep::Time);
 }
 
 /// Logs in without HELLO, which the server does not know or the user may not run. The connection has
@@ -222,19 +226,19 @@ fn without_hello(
     target: &Target,
     asked: Questions,
     deadline: Instant,
-) -> Result<Server, Failed> {
+) -> Result<ServerInfo, Failed> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     if target.user.is_some() || password.is_some() {
-        steps.push(Step::Auth(
+        steps.push(HandshakeStep::Auth(
             target.user.as_deref(),
             password.unwrap_or_default(),
         ));
     }
     add_common_steps(target, asked, &mut steps);
-    steps.push(Step::Info);
+    steps.push(HandshakeStep::Info);
     let replies = exchange(connection, &steps, deadline)?;
-    let mut server = Server::unknown();
+    let mut server = ServerInfo::unknown();
     for (step, reply) in steps.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
     }
@@ -243,7 +247,7 @@ fn without_hello(
 
 fn exchange(
     connection: &Connection,
-    steps: &[Step],
+    steps: &[HandshakeStep],
     deadline: Instant,
 ) -> Result<Vec<Value>, Failed> {
     let mut packed = Packed::default();
@@ -260,12 +264,14 @@ fn exchange(
     }
 }
 
-fn pack(step: Step, packed: &mut Packed) {
+fn pack(step: HandshakeStep, packed: &mut Packed) {
     match step {
-        Step::Auth(None, password) => packed.add(&[b"AUTH", password]),
-        Step::Auth(Some(user), password) => packed.add(&[b"AUTH", user.as_bytes(), password]),
-        Step::Hello(None, name) => packed.add(&["HELLO", "2", "SETNAME", name]),
-        Step::Hello(Some((user, password)), name) => packed.add(&[
+        HandshakeStep::Auth(None, password) => packed.add(&[b"AUTH", password]),
+        HandshakeStep::Auth(Some(user), password) => {
+            packed.add(&[b"AUTH", user.as_bytes(), password])
+        }
+        HandshakeStep::Hello(None, name) => packed.add(&["HELLO", "2", "SETNAME", name]),
+        HandshakeStep::Hello(Some((user, password)), name) => packed.add(&[
             b"HELLO" as &[u8],
             b"2",
             b"AUTH",
@@ -274,22 +280,22 @@ fn pack(step: Step, packed: &mut Packed) {
             b"SETNAME",
             name.as_bytes(),
         ]),
-        Step::Select(db) => packed.add(&["SELECT", &db.to_string()]),
-        Step::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
-        Step::Info => packed.add(&["INFO", "server"]),
-        Step::Memory => packed.add(&["INFO", "memory"]),
-        Step::Replication => packed.add(&["INFO", "replication"]),
-        Step::Rights(prefix) => rights::ask(prefix, packed),
-        Step::Time => packed.add(&["TIME"]),
+        HandshakeStep::Select(db) => packed.add(&["SELECT", &db.to_string()]),
+        HandshakeStep::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
+        HandshakeStep::Info => packed.add(&["INFO", "server"]),
+        HandshakeStep::Memory => packed.add(&["INFO", "memory"]),
+        HandshakeStep::Replication => packed.add(&["INFO", "replication"]),
+        HandshakeStep::Rights(prefix) => rights::ask(prefix, packed),
+        HandshakeStep::Time => packed.add(&["TIME"]),
     }
 }
 
-fn is_unknown_hello(step: Step, reply: &Value) -> bool {
+fn is_unknown_hello(step: HandshakeStep, reply: &Value) -> bool {
     let Some(error) = server_error(reply) else {
         return false;
     };
     match step {
-        Step::Hello(..) => {
+        HandshakeStep::Hello(..) => {
             error.code == "NOPERM" || error.message.to_lowercase().contains("unknown command")
         }
         _ => false,
@@ -297,39 +303,49 @@ fn is_unknown_hello(step: Step, reply: &Value) -> bool {
 }
 
 /// Adds the content of a reply to what is known about the server.
-fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Result<(), Failed> {
+fn read(
+    step: HandshakeStep,
+    reply: Value,
+    target: &Target,
+    server: &mut ServerInfo,
+) -> Result<(), Failed> {
     if let Some(refused) = server_error(&reply) {
         return match step {
-            Step::Rights(prefix) if refused.is_split() && server.mode != Mode::Cluster => {
+            HandshakeStep::Rights(prefix)
+                if refused.is_split() && server.mode != ServerMode::Cluster =>
+            {
                 let error = error::cluster_prefix(prefix, target);
                 Err(Failed::Refused(Box::new(error)))
             }
-            Step::Info | Step::Memory | Step::Replication | Step::Rights(_) => Ok(()),
+            HandshakeStep::Info
+            | HandshakeStep::Memory
+            | HandshakeStep::Replication
+            | HandshakeStep::Rights(_) => Ok(()),
             _ => Err(Failed::Refused(Box::new(error::login_refused(
                 &refused, target,
             )))),
         };
     }
     match (step, reply) {
-        (Step::Hello(..), Value::Array(parts)) => {
+        (HandshakeStep::Hello(..), Value::Array(parts)) => {
             for pair in parts.chunks_exact(2) {
                 match (text(&pair[0]).as_str(), text(&pair[1])) {
                     ("version", version) => server.version = version,
-                    ("mode", mode) => server.mode = Mode::of(&mode),
+                    ("mode", mode) => server.mode = ServerMode::of(&mode),
                     ("role", role) => server.is_replica = role != "master",
                     _ => {}
                 }
             }
             require_supported(&server.version)
         }
-        (Step::Info, reply) => {
+        (HandshakeStep::Info, reply) => {
             let info = text(&reply);
             let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
-            server.mode = Mode::of(field("redis_mode:").unwrap_or_default());
+            server.mode = ServerMode::of(field("redis_mode:").unwrap_or_default());
             server.version = field("redis_version:").unwrap_or_default().to_string();
             require_supported(&server.version)
         }
-        (Step::Time, Value::Array(parts)) => {
+        (HandshakeStep::Time, Value::Array(parts)) => {
             let part = |at: usize| {
                 parts
                     .get(at)
@@ -344,7 +360,7 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                 _ => Err(Failed::Fault(Fault::Strange)),
             }
         }
-        (Step::Memory, reply) => {
+        (HandshakeStep::Memory, reply) => {
             let info = text(&reply);
             let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
             let is_limited = field("maxmemory:").is_some_and(|limit| limit.trim() != "0");
@@ -354,7 +370,7 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
             server.eviction = policy.map(str::to_owned);
             Ok(())
         }
-        (Step::Replication, reply) => {
+        (HandshakeStep::Replication, reply) => {
             let info = text(&reply);
             // The first while the link is up, the second while it is down.
             let fields = [
@@ -368,12 +384,12 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
             server.lag = seconds.max().map(Duration::from_secs);
             Ok(())
         }
-        (Step::Rights(_), reply) => {
+        (HandshakeStep::Rights(_), reply) => {
             server.missing_rights = rights::missing(reply);
             Ok(())
         }
-        (Step::Auth(..) | Step::Select(_) | Step::Fsync(_), _) => Ok(()),
-        (Step::Hello(..) | Step::Time, _) => Err(Failed::Fault(Fault::Strange)),
+        (HandshakeStep::Auth(..) | HandshakeStep::Select(_) | HandshakeStep::Fsync(_), _) => Ok(()),
+        (HandshakeStep::Hello(..) | HandshakeStep::Time, _) => Err(Failed::Fault(Fault::Strange)),
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// Returns the server of a directory. The default directory is `$XDG_STATE_HOME/qless/local`.
+    /// The server of a directory. The default directory is `$XDG_STATE_HOME/qless/local`.
     pub(crate) fn new(dir: Option<&Path>) -> Result<Local, Error> {
         let dir = match dir {
             Some(dir) => dir.to_path_buf(),
@@ -60,17 +60,17 @@ impl Local {
         &self.dir
     }
 
-    /// Returns the socket that the server listens on.
+    /// The socket that the server listens on.
     pub(crate) fn socket(&self) -> PathBuf {
         socket(&self.dir)
     }
 
-    /// Returns the address for other clients.
+    /// The address for other clients.
     pub(crate) fn url(&self) -> String {
         without_login(Address::Unix(self.socket())).to_string()
     }
 
-    /// Returns the address of the server. To connect there starts nothing.
+    /// The address of the server. To connect there starts nothing.
     pub(crate) fn target(&self) -> Target {
         without_login(Address::Local {
             dir: Some(self.dir.clone()),
@@ -79,7 +79,7 @@ impl Local {
         })
     }
 
-    /// Returns whether a server listens.
+    /// Whether a server listens.
     pub(crate) fn is_running(&self) -> Result<bool, Error> {
         if !self.dir_exists()? {
             return Ok(false);
@@ -183,18 +183,18 @@ impl Local {
         Ok(true)
     }
 
-    /// Returns the pid that the server wrote to its file.
+    /// The pid that the server wrote to its file.
     pub(crate) fn pid(&self) -> Option<u32> {
         let text = std::fs::read_to_string(self.dir.join("redis.pid")).ok()?;
         text.trim().parse().ok()
     }
 
-    /// Returns the size of the directory in bytes.
+    /// The size of the directory in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         size(&self.dir)
     }
 
-    /// Returns whether the directory exists. Refuses one that belongs to another user, or in which others
+    /// Whether the directory exists. Refuses one that belongs to another user, or in which others
     /// can put a socket of theirs, or that others can replace.
     fn dir_exists(&self) -> Result<bool, Error> {
         let what = format!("cannot use `{}`", harmless(&self.dir));
@@ -260,7 +260,7 @@ impl Local {
         Ok(std::fs::read_dir(&self.dir)?.next().is_none())
     }
 
-    /// Returns whether all files in the directory belong to this user.
+    /// Whether all files in the directory belong to this user.
     fn is_all_ours(&self) -> io::Result<bool> {
         let own = rustix::process::geteuid().as_raw();
         for entry in std::fs::read_dir(&self.dir)? {
@@ -273,7 +273,7 @@ impl Local {
         Ok(true)
     }
 
-    /// Returns whether other users may need the directory: they may enter it, and it holds files of
+    /// Whether other users may need the directory: they may enter it, and it holds files of
     /// others.
     fn is_shared(&self) -> io::Result<bool> {
         let open = trust::others_may_use(std::fs::metadata(&self.dir)?.mode());
@@ -400,7 +400,7 @@ impl Local {
         Ok(())
     }
 
-    /// Returns the error for a server that did not start, with the last line of its log. The log had
+    /// The error for a server that did not start, with the last line of its log. The log had
     /// `log_size` bytes before.
     fn not_started(&self, log_size: u64) -> Error {
         let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
@@ -488,7 +488,7 @@ fn default_dir() -> Result<PathBuf, Error> {
     }
 }
 
-/// Returns the program to start: QLESS_REDIS_SERVER, else one on the path.
+/// The program to start: QLESS_REDIS_SERVER, else one on the path.
 fn program() -> Result<OsString, Error> {
     if let Some(program) = env::var("QLESS_REDIS_SERVER") {
         return Ok(program);
@@ -508,7 +508,7 @@ fn program() -> Result<OsString, Error> {
     ))
 }
 
-/// Returns the error for a server program that is missing. The hint is the install command of this
+/// The error for a server program that is missing. The hint is the install command of this
 /// operating system.
 fn no_program(message: String) -> Error {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
@@ -518,7 +518,7 @@ fn no_program(message: String) -> Error {
     })
 }
 
-/// Returns the command that installs Redis on the system of an `/etc/os-release`.
+/// The command that installs Redis on the system of an `/etc/os-release`.
 fn install_line(release: &str) -> Option<&'static str> {
     if cfg!(target_os = "macos") {
         return Some("brew install redis");

@@ -172,12 +172,12 @@ impl Core {
         }
     }
 
-    /// Returns the server's time.
+    /// The server's time.
     pub fn now(&self) -> Moment {
         self.clock.now()
     }
 
-    /// Returns how long a call may take, with its repetitions.
+    /// How long a call may take, with its repetitions.
     pub fn call_timeout(&self) -> Duration {
         self.timeout
     }
@@ -200,17 +200,17 @@ impl Core {
         self.connection = self.connection.take().map(Connection::without_thread);
     }
 
-    /// Returns the prefix of all keys.
+    /// The prefix of all keys.
     pub fn prefix(&self) -> &str {
         self.script.prefix()
     }
 
-    /// Returns the address without its password.
+    /// The address without its password.
     pub fn address(&self) -> String {
         self.target.to_string()
     }
 
-    /// Returns the id of this run of the server, if the server reports it.
+    /// The id of this run of the server, if the server reports it.
     pub fn run_id(&mut self) -> Option<String> {
         let mut info = Packed::default();
         info.add(&["INFO", "server"]);
@@ -245,33 +245,33 @@ impl Core {
         self.losses += 1;
     }
 
-    /// Returns how many connections broke.
+    /// How many connections broke.
     pub(crate) fn losses(&self) -> u64 {
         self.losses
     }
 
-    /// Returns the number of the connection that is open, or was the last one.
+    /// The number of the connection that is open, or was the last one.
     pub(crate) fn connection_number(&self) -> u64 {
         self.connections
     }
 
-    /// Returns the number of the database.
+    /// The number of the database.
     pub(crate) fn db(&self) -> u32 {
         self.target.db
     }
 
-    /// Returns the policy by which the server deletes jobs when its memory is full, if the login asked for
+    /// The policy by which the server deletes jobs when its memory is full, if the login asked for
     /// it and the server does.
     pub(crate) fn eviction(&self) -> Option<&str> {
         self.eviction.as_deref()
     }
 
-    /// Returns how long the primary of this replica has been silent, if it is one and calls only read.
+    /// How long the primary of this replica has been silent, if it is one and calls only read.
     pub(crate) fn lag(&self) -> Option<Duration> {
         self.lag
     }
 
-    /// Returns the server's version.
+    /// The server's version.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -508,7 +508,7 @@ impl Core {
         packed
     }
 
-    /// Returns the result of a call by its last reply, or by what prevented one.
+    /// The result of a call by its last reply, or by what prevented one.
     fn result(
         &self,
         reply: Option<Value>,
@@ -545,7 +545,7 @@ fn no_outcome() -> Error {
     Error::internal("a call without outcome")
 }
 
-/// Returns the error, if the reply is one.
+/// The error, if the reply is one.
 fn server_error(reply: &Value) -> Option<ServerError> {
     match reply {
         Value::ServerError(error) => Some(ServerError {

@@ -7,7 +7,7 @@ use super::call_spec::CallSpec;
 use super::call_spec::RetryClass::{Guarded, Idempotent, Never};
 use super::calls;
 
-/// Returns the spec of a call. A name that the core does not have has the spec that allows least.
+/// The spec of a call. A name that the core does not have has the spec that allows least.
 pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
     let spec = by_name(name);
     let reads = CallSpec::read(spec.name);
@@ -51,7 +51,7 @@ const UNKNOWN: CallSpec = CallSpec {
     ..CallSpec::read("").wording("call", "calling")
 };
 
-/// Returns the spec of a name. A call that the core would refuse the second time is not repeated:
+/// The spec of a name. A call that the core would refuse the second time is not repeated:
 /// nothing here can tell what the refusal means.
 fn by_name(name: &str) -> CallSpec {
     let spec = calls::ALL.iter().find(|spec| spec.name == name);
@@ -61,7 +61,7 @@ fn by_name(name: &str) -> CallSpec {
     }
 }
 
-/// Returns whether an argument is the mark of a job.
+/// Whether an argument is the mark of a job.
 fn is_marked(args: &[Vec<u8>], at: usize) -> bool {
     args.get(at).is_some_and(|mark| !mark.is_empty())
 }

@@ -42,7 +42,7 @@ pub(crate) fn read(text: &str, jid: &Name) -> Option<Refusal> {
     }
 }
 
-/// Returns the name of a holder, empty if there is none: Lua writes `nil` for a missing one.
+/// The name of a holder, empty if there is none: Lua writes `nil` for a missing one.
 fn holder_name(text: &str) -> Name {
     match text {
         "nil" => Name::default(),

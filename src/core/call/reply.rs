@@ -16,7 +16,7 @@ pub(crate) fn read<T: DeserializeOwned>(call: &str, reply: Value) -> Result<T, E
     T::deserialize(Reader(reply)).map_err(|why| unexpected(call, why))
 }
 
-/// Returns the error for a reply of an unexpected form. The core sends none: whatever a server sends is a
+/// The error for a reply of an unexpected form. The core sends none: whatever a server sends is a
 /// fault of that server, and not of this program.
 pub(crate) fn unexpected(call: &str, why: impl Display) -> Error {
     let message = format!("unexpected reply to `{call}`: {why}");
@@ -29,8 +29,8 @@ pub(crate) struct Bytes(pub Vec<u8>);
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
+        struct BytesVisitor;
+        impl Visitor<'_> for BytesVisitor {
             type Value = Bytes;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a text")
@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Bytes {
                 Ok(Bytes(bytes))
             }
         }
-        deserializer.deserialize_byte_buf(Text)
+        deserializer.deserialize_byte_buf(BytesVisitor)
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn not_empty<'de, D: Deserializer<'de>>(reply: D) -> Result<Option<Na
     Ok(name.filter(|name| !name.is_empty()))
 }
 
-/// Returns a reply as `-o raw` writes it: a text or a number on its own line; each element of a list
+/// A reply as `-o raw` writes it: a text or a number on its own line; each element of a list
 /// on its own line, an inner list with tabs between; nothing for nil.
 pub(crate) fn lines(value: Value) -> Result<Vec<u8>, Error> {
     let values = match value {
@@ -100,7 +100,7 @@ pub(crate) fn size(value: &Value) -> usize {
     }
 }
 
-/// Returns the names and values of a stored job or template, which [`read`] would read too slowly
+/// The names and values of a stored job or template, which [`read`] would read too slowly
 /// (`api/job.rs`).
 pub(crate) fn pairs(call: &str, fields: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
     let Value::Array(items) = fields else {

@@ -107,12 +107,12 @@ impl Call {
         self.spec().class
     }
 
-    /// Returns what the call is about, for a sentence.
+    /// What the call is about, for a sentence.
     pub(super) fn object(&self) -> String {
         self.spec().object(&self.name, &self.args)
     }
 
-    /// Returns the job that the call is about.
+    /// The job that the call is about.
     pub(super) fn subject_jid(&self) -> Option<Name> {
         self.spec().jid(&self.args)
     }

@@ -159,12 +159,12 @@ fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(),
     Ok(())
 }
 
-/// Returns a whole number.
+/// A whole number.
 fn number(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Returns the size of a text or a list; `None` for nil.
+/// The size of a text or a list; `None` for nil.
 fn size(digits: &[u8]) -> Result<Option<usize>, Unread> {
     let size = number(digits).ok_or_else(strange)?;
     Ok(usize::try_from(size).ok())

@@ -30,7 +30,7 @@ impl Backoff {
     }
 }
 
-/// Returns a random number between 0 and 1: each `RandomState` hashes with its own keys.
+/// A random number between 0 and 1: each `RandomState` hashes with its own keys.
 fn random() -> f64 {
     let number = RandomState::new().hash_one(0);
     number as f64 / u64::MAX as f64

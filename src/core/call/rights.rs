@@ -152,7 +152,7 @@ const READS: &[&str] = &[
 /// The hint of errors about missing rights.
 pub(crate) const HINT: &str = "`qless help acl` prints the line an administrator needs";
 
-/// Returns the lines that an administrator types to create users.
+/// The lines that an administrator types to create users.
 pub fn lines(prefix: &str) -> String {
     // In a cluster the pattern is the hash tag with its star, as with any prefix.
     let mut text = String::from(
@@ -261,12 +261,12 @@ pub(crate) fn missing(reply: Value) -> Vec<String> {
         .collect()
 }
 
-/// Returns the error about commands that the user may not run. None of them was run.
+/// The error about commands that the user may not run. None of them was run.
 pub(crate) fn refused(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
     lacking(missing, user, prefix).effect(Effect::Unchanged)
 }
 
-/// Returns the error about commands that the user may not run.
+/// The error about commands that the user may not run.
 pub(crate) fn lacking(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
     let user = Harmless(user.unwrap_or("default"));
     let shown = 5.min(missing.len());
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
     use crate::core::script::sources;
 
-    /// Returns the commands that a Lua file names behind `call(`, `pcall(` or `ask(`.
+    /// The commands that a Lua file names behind `call(`, `pcall(` or `ask(`.
     fn commands_of(text: &str) -> impl Iterator<Item = &str> {
         let parts = text.split("call('").chain(text.split("ask('"));
         parts.filter_map(|part| {

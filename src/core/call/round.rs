@@ -70,7 +70,7 @@ impl Round {
         }
     }
 
-    /// Returns the first error among the replies that has one of these codes.
+    /// The first error among the replies that has one of these codes.
     pub(super) fn refusal(&self, codes: &[&str]) -> Option<&Value> {
         let replies = self.replies.iter().flatten();
         replies.into_iter().find(|reply| has_code(reply, codes))

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::connect::Connection;
-use super::handshake::Server;
+use super::handshake::ServerInfo;
 use super::{Core, Value, server_error};
 use crate::address::Node;
 
@@ -36,7 +36,7 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Returns the nodes in the order in which they are tried.
+    /// The nodes in the order in which they are tried.
     pub(super) fn candidates(&self, seeds: &[Node]) -> Vec<Node> {
         let all = self.next.iter().chain(&self.listed).chain(seeds);
         let mut candidates = Vec::new();
@@ -61,12 +61,12 @@ impl Route {
 /// A connection to the server that has the data.
 pub(super) struct Reached {
     pub connection: Connection,
-    pub server: Server,
+    pub server: ServerInfo,
     /// Its address, if that of the user names several servers.
     pub node: Option<Node>,
 }
 
-/// Returns when an attempt ends, with this many nodes left to try after it.
+/// When an attempt ends, with this many nodes left to try after it.
 pub(super) fn attempt_deadline(deadline: Instant, others: usize) -> Instant {
     let now = Instant::now();
     let rest = deadline.saturating_duration_since(now);
@@ -103,7 +103,7 @@ impl Moved {
         })
     }
 
-    /// Returns the node that it names. `from`: the node that answered.
+    /// The node that it names. `from`: the node that answered.
     pub(super) fn node(&self, from: &Node) -> Node {
         let host = self.host.as_ref().unwrap_or(&from.host);
         Node::new(host.clone(), self.port)
@@ -121,7 +121,7 @@ impl Core {
         self.connection = None;
     }
 
-    /// Returns a number that goes up when the keys move to another server, or begin to. A cursor of
+    /// A number that goes up when the keys move to another server, or begin to. A cursor of
     /// SCAN is meaningless after that.
     pub(crate) fn route_version(&self) -> u64 {
         self.route.changes

@@ -19,7 +19,7 @@ use crate::name::Name;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// What a Sentinel says about the master.
-enum Answer {
+enum SentinelAnswer {
     Master(Node),
     /// It does not know the name, but these.
     Unknown(Vec<Name>),
@@ -39,8 +39,8 @@ impl Core {
         for node in &nodes {
             let end = deadline.min(Instant::now() + PATIENCE);
             let master = match self.ask_sentinel(sentinels, node, end) {
-                Ok(Answer::Master(master)) => master,
-                Ok(Answer::Unknown(names)) => {
+                Ok(SentinelAnswer::Master(master)) => master,
+                Ok(SentinelAnswer::Unknown(names)) => {
                     known.get_or_insert_default().extend(names);
                     continue;
                 }
@@ -84,7 +84,7 @@ impl Core {
         sentinels: &Sentinels,
         node: &Node,
         deadline: Instant,
-    ) -> Result<Answer, Error> {
+    ) -> Result<SentinelAnswer, Error> {
         let target = Target {
             user: sentinels.user.clone(),
             password: sentinels.password.clone(),
@@ -117,9 +117,12 @@ impl Core {
         if let Ok((host, port)) = reply::read::<(Name, Name)>("SENTINEL", place)
             && let Ok(port) = port.lossless_text().parse()
         {
-            return Ok(Answer::Master(Node::new(host.lossless_text(), port)));
+            return Ok(SentinelAnswer::Master(Node::new(
+                host.lossless_text(),
+                port,
+            )));
         }
-        Ok(Answer::Unknown(master_names(masters)))
+        Ok(SentinelAnswer::Unknown(master_names(masters)))
     }
 }
 
@@ -136,7 +139,7 @@ pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
     masters.into_iter().map(|master| master.name).collect()
 }
 
-/// Returns whether a master refuses this client for a reason that time does not change.
+/// Whether a master refuses this client for a reason that time does not change.
 fn is_final(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -35,7 +35,7 @@ struct Wire {
 
 /// What a timeout is for.
 #[derive(Clone, Copy)]
-enum Limit {
+enum TimeoutScope {
     Read,
     Write,
 }
@@ -131,7 +131,7 @@ impl fmt::Debug for Stream {
 
 impl Wire {
     /// Gives the socket the time that is left. A server that sends byte by byte gets less each time.
-    fn limit(&self, limit: Limit) -> io::Result<()> {
+    fn limit(&self, limit: TimeoutScope) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
             return Ok(());
         };
@@ -141,10 +141,10 @@ impl Wire {
         }
         let left = Some(left);
         match (&self.socket, limit) {
-            (Socket::Unix(socket), Limit::Read) => socket.set_read_timeout(left),
-            (Socket::Unix(socket), Limit::Write) => socket.set_write_timeout(left),
-            (Socket::Tcp(socket), Limit::Read) => socket.set_read_timeout(left),
-            (Socket::Tcp(socket), Limit::Write) => socket.set_write_timeout(left),
+            (Socket::Unix(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
+            (Socket::Unix(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
+            (Socket::Tcp(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
+            (Socket::Tcp(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
             // Either of them may also do the other.
             (Socket::Tls(stream), _) => stream.set_timeout(left),
         }
@@ -161,7 +161,7 @@ impl Wire {
 impl Read for Wire {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = loop {
-            self.limit(Limit::Read)?;
+            self.limit(TimeoutScope::Read)?;
             let read = match &mut self.socket {
                 Socket::Unix(socket) => socket.read(buffer),
                 Socket::Tcp(socket) => socket.read(buffer),
@@ -182,7 +182,7 @@ impl Read for Wire {
 
 impl Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.limit(Limit::Write)?;
+        self.limit(TimeoutScope::Write)?;
         match &mut self.socket {
             Socket::Unix(socket) => socket.write(bytes),
             Socket::Tcp(socket) => socket.write(bytes),

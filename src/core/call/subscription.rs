@@ -43,7 +43,7 @@ const BACKLOG: usize = 1000;
 const CHECK: Duration = Duration::from_secs(1);
 
 impl Core {
-    /// Returns a core for the same server that is not connected.
+    /// A core for the same server that is not connected.
     pub(crate) fn unconnected_copy(&self) -> Core {
         let settings = Settings {
             target: self.target.clone(),
@@ -102,7 +102,7 @@ impl Subscription {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the next notice; `None` if there is none until that time.
+    /// The next notice; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<Notice> {
         let timeout = until.saturating_duration_since(Instant::now());
         match self.notices.recv_timeout(timeout) {

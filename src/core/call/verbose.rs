@@ -52,7 +52,7 @@ impl Core {
     }
 }
 
-/// Returns an argument for `-vv`. Job data and other documents are masked, as are long texts.
+/// An argument for `-vv`. Job data and other documents are masked, as are long texts.
 fn argument(arg: &[u8]) -> String {
     let text = String::from_utf8_lossy(arg);
     let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
@@ -63,7 +63,7 @@ fn argument(arg: &[u8]) -> String {
     }
 }
 
-/// Returns a reply for `-vv`.
+/// A reply for `-vv`.
 fn summary(reply: &Value) -> String {
     match reply {
         Value::Nil => "nil".into(),

@@ -135,7 +135,7 @@ impl Keys {
         }
     }
 
-    /// Returns a name with the prefix: a key that is one of its kind, such as [`QUEUES`], a channel, or what
+    /// A name with the prefix: a key that is one of its kind, such as [`QUEUES`], a channel, or what
     /// the keys of a kind begin with, such as [`JOB`].
     pub fn with_prefix(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
@@ -150,7 +150,7 @@ impl Keys {
         self.key(JOB, jid, "")
     }
 
-    /// Returns the jid in the key of a job, or in a text that looks like one.
+    /// The jid in the key of a job, or in a text that looks like one.
     pub(crate) fn jid_of<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
         self.below(key)?.strip_prefix(JOB.as_bytes())
     }
@@ -176,7 +176,7 @@ impl Keys {
         self.key(WORKER, worker, HELD)
     }
 
-    /// Returns the channel with what concerns the jobs of a worker.
+    /// The channel with what concerns the jobs of a worker.
     pub(crate) fn worker_channel(&self, worker: &str) -> String {
         self.with_prefix(WORKER) + worker
     }
@@ -185,12 +185,12 @@ impl Keys {
         self.key(THROTTLE, id, "")
     }
 
-    /// Returns the key of the jobs with a slot of a throttle.
+    /// The key of the jobs with a slot of a throttle.
     pub(crate) fn slots(&self, id: &[u8]) -> Vec<u8> {
         self.key(THROTTLE, id, LOCKS)
     }
 
-    /// Returns the key of the jobs that a throttle holds.
+    /// The key of the jobs that a throttle holds.
     pub(crate) fn pending(&self, id: &[u8]) -> Vec<u8> {
         self.key(THROTTLE, id, PENDING)
     }
@@ -199,7 +199,7 @@ impl Keys {
         self.key(LANE, lane, "")
     }
 
-    /// Returns the name for a key that a repair sets aside.
+    /// The name for a key that a repair sets aside.
     pub(crate) fn set_aside(&self, run: &str, key: &[u8]) -> Vec<u8> {
         let name = [run.as_bytes(), b":", self.without_prefix(key)].concat();
         self.key(LOST, &name, "")
@@ -213,12 +213,12 @@ impl Keys {
         self.key(TAG, tag, "")
     }
 
-    /// Returns the key of the counters of `day:queue`.
+    /// The key of the counters of `day:queue`.
     pub fn counters(&self, of: &[u8]) -> Vec<u8> {
         self.key(STATS, of, "")
     }
 
-    /// Returns a key without the prefix.
+    /// A key without the prefix.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         self.below(key).unwrap_or(key)
     }
@@ -227,7 +227,7 @@ impl Keys {
         key.strip_prefix(self.prefix.as_bytes())
     }
 
-    /// Returns the ids of the throttles to which a key may belong: an id may have the ending of a list.
+    /// The ids of the throttles to which a key may belong: an id may have the ending of a list.
     pub(crate) fn throttle_ids<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let id = self.below(key);
         let id = id.and_then(|key| key.strip_prefix(THROTTLE.as_bytes()));
@@ -238,7 +238,7 @@ impl Keys {
         id.into_iter().chain(owner)
     }
 
-    /// Returns the family of a key.
+    /// The family of a key.
     pub fn family<'a>(&self, key: &'a [u8]) -> Family<'a> {
         let Some(key) = self.below(key) else {
             return Family::Unknown;
@@ -297,7 +297,7 @@ impl Keys {
     }
 }
 
-/// Returns whether the text begins with a day: `-86400:queue`.
+/// Whether the text begins with a day: `-86400:queue`.
 fn begins_with_day(rest: &[u8]) -> bool {
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

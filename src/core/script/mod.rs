@@ -16,7 +16,7 @@ const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 
 /// A part of the script, joined by the build.
 #[derive(Debug)]
-struct Part {
+struct ScriptPart {
     text: &'static str,
     lines: usize,
     /// Where each file of `lua/` begins, counted in lines from 0, and its path; none for what the
@@ -40,7 +40,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    fn parts(self) -> &'static [Part] {
+    fn parts(self) -> &'static [ScriptPart] {
         match self {
             Dialect::Common | Dialect::QlessPhp => &[HEAD, NEED, DISPATCH],
             Dialect::OnePrimary => &[HEAD, SPLIT, NEED, DISPATCH],
@@ -60,7 +60,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Returns the script that `qless` loads.
+    /// The script that `qless` loads.
     pub fn new(prefix: &str) -> Script {
         Script::of(prefix, Dialect::Common)
     }
@@ -75,7 +75,7 @@ impl Script {
         Script::of(prefix, Dialect::OnePrimary)
     }
 
-    /// Returns the library form, which plugins of other clients put before their own script.
+    /// The library form, which plugins of other clients put before their own script.
     pub fn library(prefix: &str) -> Script {
         Script::of(prefix, Dialect::Library)
     }
@@ -93,23 +93,23 @@ impl Script {
         script
     }
 
-    /// Returns the prefix of all keys.
+    /// The prefix of all keys.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// Returns the keys that each call passes, by which a cluster finds the node. None of them ever
+    /// The keys that each call passes, by which a cluster finds the node. None of them ever
     /// exists. A prefix without a hash tag has no node of its own, and no keys.
     pub(crate) fn routing_keys(&self) -> &[String] {
         &self.routing_keys
     }
 
-    /// Returns whether the prefix has a hash tag.
+    /// Whether the prefix has a hash tag.
     pub(crate) fn is_tagged(&self) -> bool {
         !self.routing_keys.is_empty()
     }
 
-    /// Returns the text that is loaded, byte for byte.
+    /// The text that is loaded, byte for byte.
     pub fn text(&self) -> String {
         let php = self.dialect == Dialect::QlessPhp;
         let tagged = self.is_tagged();
@@ -132,12 +132,12 @@ impl Script {
         }
     }
 
-    /// Returns the SHA, by which EVALSHA finds the script.
+    /// The SHA, by which EVALSHA finds the script.
     pub fn sha(&self) -> &str {
         &self.sha
     }
 
-    /// Returns the origin of a line of the script, counted from 1: `lua/command/put.lua:17`.
+    /// The origin of a line of the script, counted from 1: `lua/command/put.lua:17`.
     pub fn place(&self, line: usize) -> Option<String> {
         let mut line = line.checked_sub(1)?;
         for part in self.dialect.parts() {
@@ -152,12 +152,12 @@ impl Script {
     }
 }
 
-/// Returns whether a prefix has a hash tag: then all its keys are in one slot of a cluster.
+/// Whether a prefix has a hash tag: then all its keys are in one slot of a cluster.
 fn tagged(prefix: &str) -> bool {
     prefix.contains('{')
 }
 
-/// Returns a prefix with a hash tag around its name: `ql:` becomes `{ql}:`.
+/// A prefix with a hash tag around its name: `ql:` becomes `{ql}:`.
 pub(crate) fn with_tag(prefix: &str) -> String {
     match prefix.strip_suffix(':') {
         Some(name) if !name.is_empty() && !tagged(prefix) => format!("{{{name}}}:"),
@@ -165,7 +165,7 @@ pub(crate) fn with_tag(prefix: &str) -> String {
     }
 }
 
-/// Returns the keys that a call passes: two for a prefix with a hash tag, because a node to which a slot is
+/// The keys that a call passes: two for a prefix with a hash tag, because a node to which a slot is
 /// moving refuses a call whose keys are absent only if it names several.
 fn routing_keys(prefix: &str) -> Vec<String> {
     if tagged(prefix) {
@@ -175,7 +175,7 @@ fn routing_keys(prefix: &str) -> Vec<String> {
     }
 }
 
-/// Returns the files of `lua/` with their paths below it.
+/// The files of `lua/` with their paths below it.
 #[cfg(test)]
 pub(crate) fn sources() -> Vec<(String, String)> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("lua");
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the lines that differ between two scripts of as many lines.
+    /// The lines that differ between two scripts of as many lines.
     fn differences(one: &Script, other: &Script) -> Vec<(String, String)> {
         let (one, other) = (one.text(), other.text());
         assert_eq!(one.lines().count(), other.lines().count());

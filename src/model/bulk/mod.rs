@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-use super::queue::Seconds;
+use super::queue::RoundedSeconds;
 use crate::name::Name;
 
 /// Maximum number of jobs in one call.
@@ -43,7 +43,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// Returns how a job with this code is counted. A change by another client is not a failure.
+    /// How a job with this code is counted. A change by another client is not a failure.
     pub const fn result(self) -> ItemResult {
         match self {
             Code::Ok => ItemResult::Done,
@@ -82,7 +82,7 @@ pub(crate) enum ItemDetail {
 }
 
 impl ItemDetail {
-    /// Returns the text in documents and report files.
+    /// The text in documents and report files.
     pub(crate) fn document(&self) -> String {
         match self {
             ItemDetail::Text(text) => text.clone(),
@@ -90,7 +90,7 @@ impl ItemDetail {
         }
     }
 
-    /// Returns the text in a summary of several jobs: `depends, not running`.
+    /// The text in a summary of several jobs: `depends, not running`.
     pub(crate) fn short(&self) -> String {
         match self {
             ItemDetail::State { is, required: None } => is.to_string(),
@@ -163,7 +163,7 @@ pub(crate) struct BulkItem {
 }
 
 impl BulkItem {
-    /// Returns the outcome of a job.
+    /// The outcome of a job.
     pub(crate) fn new(jid: &Name, code: Code) -> BulkItem {
         BulkItem {
             jid: jid.clone(),
@@ -177,7 +177,7 @@ impl BulkItem {
         }
     }
 
-    /// Returns the outcome of a job that a dry run would try.
+    /// The outcome of a job that a dry run would try.
     pub(crate) fn planned(jid: &Name) -> BulkItem {
         BulkItem {
             result: ItemResult::Planned,
@@ -211,11 +211,11 @@ pub(crate) struct Totals {
     /// Jobs that were not tried
     pub remaining: usize,
     /// How long it took
-    pub elapsed_s: Seconds,
+    pub elapsed_s: RoundedSeconds,
 }
 
 impl Totals {
-    /// Returns totals without any outcome.
+    /// Totals without any outcome.
     pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Totals {
         Totals {
             action,
@@ -226,7 +226,7 @@ impl Totals {
             skipped: 0,
             failed: 0,
             remaining: 0,
-            elapsed_s: Seconds(0.0),
+            elapsed_s: RoundedSeconds(0.0),
         }
     }
 

@@ -8,14 +8,14 @@ use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::text::{clean, measure, width, wrapped};
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Table};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 const JID: Column<BulkRow> = Column::name("JID", |row| &row.jid);
 
 impl RowContent {
-    /// Returns the columns of the table; none if there is no table.
+    /// The columns of the table; none if there is no table.
     fn columns(self) -> &'static [Column<BulkRow>] {
         match self {
             RowContent::Nothing => &[],
@@ -66,12 +66,12 @@ impl RowContent {
 }
 
 impl View for BulkReport {
-    const DOCUMENT: Document = Document::new::<BulkReport>(
+    const DOCUMENT: DocumentKind = DocumentKind::new::<BulkReport>(
         "bulk",
         "Jobs that one command changed or put: retry, cancel, put --from and the like",
     );
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         match self.row_content.columns() {
             [] => String::new(),
             columns => Table::new(columns, &self.rows, page).draw(page),
@@ -110,7 +110,7 @@ impl Reasons {
 /// How many jobs a text names one by one.
 pub(crate) const NAMED: usize = 10;
 
-/// Returns the outcome of one job: `retried 7d1f… in mail, waiting`.
+/// The outcome of one job: `retried 7d1f… in mail, waiting`.
 pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
         ItemResult::Planned => format!("would {}", verb.infinitive),
@@ -130,8 +130,13 @@ pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
     text
 }
 
-/// Returns the totals in words, and the reasons why jobs were skipped or failed.
-pub(crate) fn summary(verb: &Verb, sum: &Totals, reasons: &Reasons, page: &Page) -> String {
+/// The totals in words, and the reasons why jobs were skipped or failed.
+pub(crate) fn summary(
+    verb: &Verb,
+    sum: &Totals,
+    reasons: &Reasons,
+    page: &RenderOptions,
+) -> String {
     if sum.matched == 0 {
         return format!("no jobs to {}\n", verb.infinitive);
     }
@@ -143,14 +148,14 @@ pub(crate) fn summary(verb: &Verb, sum: &Totals, reasons: &Reasons, page: &Page)
     counted(verb.infinitive, verb.past, sum, &counts, reasons, page)
 }
 
-/// Returns the totals of `put --from` in words: `1,000 put, 3 already there in 0.4s`. Of the skipped
+/// The totals of `put --from` in words: `1,000 put, 3 already there in 0.4s`. Of the skipped
 /// jobs, `existing` exist already and `done_before` were put by an earlier run.
 pub(crate) fn submitted(
     sum: &Totals,
     existing: usize,
     done_before: usize,
     reasons: &Reasons,
-    page: &Page,
+    page: &RenderOptions,
 ) -> String {
     if sum.matched == 0 {
         return "no jobs to put\n".into();
@@ -170,7 +175,7 @@ fn counted(
     sum: &Totals,
     counts: &[(usize, &str)],
     reasons: &Reasons,
-    page: &Page,
+    page: &RenderOptions,
 ) -> String {
     let count = |number: usize| page.count(number as u64);
     let mut text = if sum.dry_run {
@@ -192,8 +197,8 @@ fn counted(
     text
 }
 
-/// Returns a line for each reason why jobs were skipped or failed.
-fn reason_lines(reasons: &Reasons, page: &Page) -> String {
+/// A line for each reason why jobs were skipped or failed.
+fn reason_lines(reasons: &Reasons, page: &RenderOptions) -> String {
     let mut text = String::new();
     let mut reasons: Vec<_> = reasons.0.iter().collect();
     reasons.sort_by_key(|((result, _), (total, _))| (*result, std::cmp::Reverse(*total)));
@@ -215,8 +220,13 @@ fn reason_lines(reasons: &Reasons, page: &Page) -> String {
     text
 }
 
-/// Returns a line with the number of jobs and the first of them; nothing if there are none.
-pub(crate) fn named_lines(word: &str, total: usize, first: &[String], page: &Page) -> String {
+/// A line with the number of jobs and the first of them; nothing if there are none.
+pub(crate) fn named_lines(
+    word: &str,
+    total: usize,
+    first: &[String],
+    page: &RenderOptions,
+) -> String {
     let total = total as u64;
     if first.is_empty() {
         String::new()
@@ -230,9 +240,9 @@ pub(crate) fn named_lines(word: &str, total: usize, first: &[String], page: &Pag
     }
 }
 
-/// Returns names after the head of a line, and how many more there are. Names that do not fit into
+/// Names after the head of a line, and how many more there are. Names that do not fit into
 /// the line have lines of their own.
-fn named(head: &str, first: &[String], total: u64, page: &Page) -> String {
+fn named(head: &str, first: &[String], total: u64, page: &RenderOptions) -> String {
     let mut names = first.join(", ");
     match total.saturating_sub(first.len() as u64) {
         0 => {}
@@ -268,12 +278,15 @@ fn some(name: &[u8]) -> Option<&[u8]> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-fn age(moment: Option<&Moment>, page: &Page) -> Cell {
+fn age(moment: Option<&Moment>, page: &RenderOptions) -> Cell {
     Cell::maybe(moment.map(|at| page.age(*at)))
 }
 
-/// Returns the jobs of a plan by queue and state, with the oldest and the newest of each.
-pub(crate) fn by_queue<'a>(jobs: impl Iterator<Item = &'a JobSnapshot>, page: &Page) -> String {
+/// The jobs of a plan by queue and state, with the oldest and the newest of each.
+pub(crate) fn by_queue<'a>(
+    jobs: impl Iterator<Item = &'a JobSnapshot>,
+    page: &RenderOptions,
+) -> String {
     let mut groups: BTreeMap<(&[u8], &[u8]), Vec<&JobSnapshot>> = BTreeMap::new();
     for job in jobs {
         let queue = job.queue.as_ref().map_or(&b""[..], Name::as_bytes);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use super::finding::{Approval, Finding, FindingId, Form, Severity};
+use super::finding::{Approval, ExampleForm, Finding, FindingId, Severity};
 use super::verdict::Verdict;
 use crate::command_line::CommandLine;
 use crate::json::Number;
@@ -19,7 +19,7 @@ pub(crate) struct Check {
     #[serde(flatten)]
     pub scan: Scan,
     /// One for each finding, the lines of ndjson
-    pub items: Vec<Found>,
+    pub items: Vec<ReportedFinding>,
 }
 
 /// The extent of a scan, and its verdict.
@@ -46,7 +46,7 @@ pub(crate) struct Scan {
 
 /// A finding with its count and examples.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct ReportedFinding {
     pub finding: &'static Finding,
     pub severity: Severity,
     pub count: u64,
@@ -96,9 +96,9 @@ impl Example {
     }
 }
 
-impl Found {
-    pub(crate) fn new(id: FindingId, severity: Severity) -> Found {
-        Found {
+impl ReportedFinding {
+    pub(crate) fn new(id: FindingId, severity: Severity) -> ReportedFinding {
+        ReportedFinding {
             finding: id.row(),
             severity,
             count: 0,
@@ -110,7 +110,7 @@ impl Found {
         }
     }
 
-    /// Returns what you can decide, with the command for each choice: for a dependency cycle, a
+    /// What you can decide, with the command for each choice: for a dependency cycle, a
     /// command for each edge of the examples.
     pub(crate) fn choices(&self) -> Vec<String> {
         let choices = self
@@ -118,7 +118,7 @@ impl Found {
             .choices
             .iter()
             .map(|choice| (*choice).to_owned());
-        if self.finding.form != Form::Chain {
+        if self.finding.form != ExampleForm::Chain {
             return choices.collect();
         }
         let cuts = self.cuts().into_iter();
@@ -128,7 +128,7 @@ impl Found {
         cuts.into_iter().chain(choices.skip(skipped)).collect()
     }
 
-    /// Returns a command for each edge of a dependency cycle that removes it, if it can be typed.
+    /// A command for each edge of a dependency cycle that removes it, if it can be typed.
     pub(crate) fn cuts(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         for Example { cycle, .. } in &self.examples {
@@ -153,7 +153,7 @@ impl Found {
     }
 }
 
-/// Returns the command that removes a dependency, if it can be typed.
+/// The command that removes a dependency, if it can be typed.
 fn cut(one: &Name, other: &Name) -> Option<String> {
     let command = CommandLine::new("depends").value("--off", other).name(one);
     command.line()
@@ -186,7 +186,7 @@ struct FoundFields<'a> {
     examples: &'a [Example],
 }
 
-impl Serialize for Found {
+impl Serialize for ReportedFinding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let finding = self.finding;
         FoundFields {
@@ -208,7 +208,7 @@ impl Serialize for Found {
     }
 }
 
-impl JsonSchema for Found {
+impl JsonSchema for ReportedFinding {
     fn schema_name() -> Cow<'static, str> {
         "Found".into()
     }

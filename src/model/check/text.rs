@@ -2,32 +2,32 @@
 
 use std::collections::HashSet;
 
-use super::{Check, Example, Found};
-use crate::model::finding::{Form, Severity};
+use super::{Check, Example, ReportedFinding};
+use crate::model::finding::{ExampleForm, Severity};
 use crate::model::repair::{RepairPlan, Repaired};
 use crate::name::Name;
 use crate::text;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::json::Lines;
 use crate::view::paint::Ink;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
-pub(crate) const COLUMNS: &[Column<Found>] = &[
+pub(crate) const COLUMNS: &[Column<ReportedFinding>] = &[
     Column::text("SEVERITY", |found, _| severity(found.severity)),
     Column::text("FINDING", |found, _| {
         Cell::text(found.finding.id.into_str())
     }),
-    Column::number("COUNT", |found: &Found, page| {
+    Column::number("COUNT", |found: &ReportedFinding, page| {
         count(found.count, found, page)
     })
     .rank(1),
-    Column::free("PROBLEM", |found: &Found, _| {
+    Column::free("PROBLEM", |found: &ReportedFinding, _| {
         Cell::text(found.finding.problem)
     })
     .rank(2)
     .least(24),
-    Column::free("EXAMPLES", |found: &Found, page| {
+    Column::free("EXAMPLES", |found: &ReportedFinding, page| {
         Cell::escaped(examples(found, page.terminal))
     })
     .rank(3)
@@ -35,7 +35,7 @@ pub(crate) const COLUMNS: &[Column<Found>] = &[
 ];
 
 impl View for Check {
-    const DOCUMENT: Document = Document::new::<Check>("check", "Inconsistent data: check")
+    const DOCUMENT: DocumentKind = DocumentKind::new::<Check>("check", "Inconsistent data: check")
         .or::<Repaired>()
         .or::<RepairPlan>();
 
@@ -43,7 +43,7 @@ impl View for Check {
         headings(COLUMNS)
     }
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         Table::new(COLUMNS, &self.items, page).draw(page)
     }
 
@@ -53,7 +53,7 @@ impl View for Check {
 }
 
 impl Check {
-    /// Returns the extent of the scan in a line.
+    /// The extent of the scan in a line.
     pub(crate) fn headline(&self) -> String {
         let [keys, jobs, queues] = [
             text::plural(self.scan.keys, "key", "keys"),
@@ -66,7 +66,7 @@ impl Check {
 }
 
 /// A count of a finding; `+` marks a lower bound.
-pub(crate) fn count(count: u64, of: &Found, page: &Page) -> Cell {
+pub(crate) fn count(count: u64, of: &ReportedFinding, page: &RenderOptions) -> Cell {
     let more = if of.at_least { "+" } else { "" };
     Cell::by(count as f64, page.count(count) + more)
 }
@@ -88,26 +88,26 @@ fn ink(severity: Severity) -> Option<Ink> {
     }
 }
 
-/// Returns the examples in a line: location, name, and detail of each.
-pub(crate) fn examples(found: &Found, cut: bool) -> String {
-    let names = Names::of(&found.examples, cut);
+/// The examples in a line: location, name, and detail of each.
+pub(crate) fn examples(found: &ReportedFinding, cut: bool) -> String {
+    let names = JidLabels::of(&found.examples, cut);
     let form = found.finding.form;
-    if form == Form::JidIn {
+    if form == ExampleForm::JidIn {
         return by_location(&found.examples, &names);
     }
     let examples = found.examples.iter().map(|example| {
         let detail = example.detail.to_string();
         match form {
-            Form::Needs => format!(
+            ExampleForm::Needs => format!(
                 "{} needs {}",
                 names.name(&example.item),
                 names.name(&example.detail)
             ),
-            Form::Chain => format!("{} needs {detail}", example.item),
-            Form::Jid => names.name(&example.item),
-            Form::Name => example.item.to_string(),
-            Form::JidIs => joined(names.name(&example.item), detail),
-            Form::NameIs | Form::JidIn => joined(example.item.to_string(), detail),
+            ExampleForm::Chain => format!("{} needs {detail}", example.item),
+            ExampleForm::Jid => names.name(&example.item),
+            ExampleForm::Name => example.item.to_string(),
+            ExampleForm::JidIs => joined(names.name(&example.item), detail),
+            ExampleForm::NameIs | ExampleForm::JidIn => joined(example.item.to_string(), detail),
         }
     });
     examples.collect::<Vec<_>>().join(", ")
@@ -122,7 +122,7 @@ fn joined(name: String, detail: String) -> String {
 }
 
 /// `mail: 3f2a…, 81c0…; images: 7d1f…`
-fn by_location(examples: &[Example], names: &Names) -> String {
+fn by_location(examples: &[Example], names: &JidLabels) -> String {
     let mut locations: Vec<(&Name, Vec<String>)> = Vec::new();
     for example in examples {
         let name = names.name(&example.item);
@@ -144,16 +144,16 @@ fn by_location(examples: &[Example], names: &Names) -> String {
 }
 
 /// How jids are printed: cut, unless two of them would look the same.
-struct Names {
+struct JidLabels {
     cut: bool,
 }
 
-impl Names {
-    fn of(examples: &[Example], cut: bool) -> Names {
+impl JidLabels {
+    fn of(examples: &[Example], cut: bool) -> JidLabels {
         let items: HashSet<&Name> = examples.iter().map(|example| &example.item).collect();
         let short: HashSet<String> = items.iter().map(text::short).collect();
         let cut = cut && short.len() == items.len();
-        Names { cut }
+        JidLabels { cut }
     }
 
     fn name(&self, jid: &Name) -> String {
@@ -173,15 +173,15 @@ mod tests {
     use crate::model::finding::FindingId;
 
     /// A finding with examples: item and detail each.
-    fn found(id: &str, examples: &[(&str, &str)]) -> Found {
+    fn found(id: &str, examples: &[(&str, &str)]) -> ReportedFinding {
         let id = FindingId::named(id).unwrap();
-        Found {
+        ReportedFinding {
             count: examples.len() as u64,
             examples: examples
                 .iter()
                 .map(|(item, detail)| Example::new(Name::from(*item), Name::from(*detail)))
                 .collect(),
-            ..Found::new(id, id.row().severity)
+            ..ReportedFinding::new(id, id.row().severity)
         }
     }
 
@@ -245,11 +245,11 @@ mod tests {
             critical  ghost-waiting      1  id waits in a queue, the job does not exist      mail: 3f2a4c5d…
             warn      tag-count         1+  count of a tag in `tags` differs from its index  eu: 412, is 409
         "#]]
-        .assert_eq(&check.text(&Page::terminal(100)));
+        .assert_eq(&check.text(&RenderOptions::terminal(100)));
         expect_test::expect![[r#"
             critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: 3f2a4c5d6e7f
             warn	tag-count	1+	count of a tag in `tags` differs from its index	eu: 412, is 409
         "#]]
-        .assert_eq(&check.text(&Page::pipe()));
+        .assert_eq(&check.text(&RenderOptions::pipe()));
     }
 }

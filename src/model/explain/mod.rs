@@ -9,7 +9,7 @@ use strum::IntoStaticStr;
 
 use super::job::{Neighbor, State};
 use super::list::List;
-use super::queue::{Queue, Seconds};
+use super::queue::{Queue, RoundedSeconds};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::lenient;
@@ -46,7 +46,7 @@ pub enum ReasonCode {
 /// Why a job waits before it runs again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Backoff {
+pub enum BackoffCause {
     /// Its worker lost the lock.
     LostLock,
     /// A worker retried it, and its policy gave the delay.
@@ -55,7 +55,7 @@ pub enum Backoff {
 
 /// The facts behind a reason. Each reason has its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Evidence {
+pub struct ReasonEvidence {
     /// When the reason began; for no_consumer the last time a worker was seen, or without `worker`
     /// since when the next job waits
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,13 +102,13 @@ pub struct Evidence {
     /// One of lost_lock or retry: why the job waits for its back-off
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
-    pub backoff: Option<Backoff>,
+    pub backoff: Option<BackoffCause>,
     /// Jobs of the queue completed per minute in the last five minutes, about
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_minute: Option<Seconds>,
+    pub per_minute: Option<RoundedSeconds>,
     /// How long it probably takes
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub eta_s: Option<Seconds>,
+    pub eta_s: Option<RoundedSeconds>,
     /// Jobs that block it, up to 10
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<Neighbor>,
@@ -128,13 +128,13 @@ pub struct Reason {
     /// Whether the job cannot run as long as it lasts
     pub blocking: bool,
     /// The facts behind it; each reason has its own
-    pub evidence: Evidence,
+    pub evidence: ReasonEvidence,
     /// The words of the command that helps; none if a name in it holds a NUL
     pub fix: CommandLine,
 }
 
 impl Reason {
-    pub(crate) fn new(code: ReasonCode, evidence: Evidence, fix: CommandLine) -> Reason {
+    pub(crate) fn new(code: ReasonCode, evidence: ReasonEvidence, fix: CommandLine) -> Reason {
         Reason {
             code,
             blocking: true,
@@ -178,7 +178,7 @@ pub(crate) struct Explanation {
     /// When the job of the queue with the newest lock was popped; null if none has a lock
     pub last_pop: Option<Moment>,
     /// The oldest wait in the queue
-    pub oldest_wait_s: Option<Seconds>,
+    pub oldest_wait_s: Option<RoundedSeconds>,
     /// The most decisive one first
     pub reasons: Vec<Reason>,
     /// The queue, with `--queue`

@@ -1,23 +1,23 @@
 //! Why a job does not run: a heading, and a line for each reason with its evidence and the command
 //! that helps.
 
-use super::{Backoff, Evidence, Explanation, Explanations, Reason, ReasonCode, Traces};
+use super::{BackoffCause, Explanation, Explanations, Reason, ReasonCode, ReasonEvidence, Traces};
 use crate::model::job::{Neighbor, State};
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::text;
 use crate::text::{Harmless, decisive_line, duration, plural, short};
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::paint::{Ink, Marks};
-use crate::view::{Lines, Page, View};
+use crate::view::{Lines, RenderOptions, View};
 
 impl View for Explanation {
-    const DOCUMENT: Document = Document::new::<Explanation>(
+    const DOCUMENT: DocumentKind = DocumentKind::new::<Explanation>(
         "explain",
         "Why a job does not run, or why pops of a queue get no job: explain",
     );
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         if page.terminal {
             self.for_people(page)
         } else {
@@ -31,10 +31,12 @@ impl View for Explanation {
 }
 
 impl View for Explanations {
-    const DOCUMENT: Document =
-        Document::list::<Explanation>("explanations", "Why jobs do not run: explain of several");
+    const DOCUMENT: DocumentKind = DocumentKind::list::<Explanation>(
+        "explanations",
+        "Why jobs do not run: explain of several",
+    );
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let texts = self.list.items.iter().map(|item| item.text(page));
         texts
             .collect::<Vec<String>>()
@@ -52,8 +54,8 @@ impl View for Explanations {
 }
 
 impl Explanation {
-    /// Returns the text for a terminal.
-    fn for_people(&self, page: &Page) -> String {
+    /// The text for a terminal.
+    fn for_people(&self, page: &RenderOptions) -> String {
         let mut lines: Vec<(char, Option<Ink>, [String; 3])> = Vec::new();
         for reason in &self.reasons {
             let (mark, ink) = if reason.blocking {
@@ -104,8 +106,8 @@ impl Explanation {
         marks.colorize(text)
     }
 
-    /// Returns a line for each reason, tab-separated, and one for the job that a pop would get.
-    fn rows(&self, page: &Page) -> String {
+    /// A line for each reason, tab-separated, and one for the job that a pop would get.
+    fn rows(&self, page: &RenderOptions) -> String {
         let subject = self.jid.as_ref().or(self.queue.as_ref());
         let subject = subject.map_or_else(String::new, |name| page.name(name));
         let rows = self.reasons.iter().map(|reason| {
@@ -153,8 +155,8 @@ impl Explanation {
         }
     }
 
-    /// Returns the counts of a queue in one line.
-    fn counts(&self, page: &Page) -> String {
+    /// The counts of a queue in one line.
+    fn counts(&self, page: &RenderOptions) -> String {
         let Some(queue) = &self.counts else {
             return String::new();
         };
@@ -193,8 +195,8 @@ impl Explanation {
 }
 
 impl Reason {
-    /// Returns the reason in one line, with its evidence.
-    pub(crate) fn line(&self, page: &Page) -> String {
+    /// The reason in one line, with its evidence.
+    pub(crate) fn line(&self, page: &RenderOptions) -> String {
         let mut line = self.sentence(page);
         let evidence = self.evidence(page);
         if !evidence.is_empty() {
@@ -212,8 +214,8 @@ impl Reason {
         self.fix.line()
     }
 
-    fn sentence(&self, page: &Page) -> String {
-        let Evidence { jobs, entry, .. } = &self.evidence;
+    fn sentence(&self, page: &RenderOptions) -> String {
+        let ReasonEvidence { jobs, entry, .. } = &self.evidence;
         let count = jobs.unwrap_or(1);
         let jobs = |one: &str, many: &str| {
             let rest = if count == 1 { one } else { many };
@@ -269,7 +271,7 @@ impl Reason {
             ReasonCode::Scheduled if self.evidence.jobs.is_some() => {
                 jobs("is scheduled", "are scheduled")
             }
-            ReasonCode::Scheduled if self.evidence.backoff == Some(Backoff::LostLock) => {
+            ReasonCode::Scheduled if self.evidence.backoff == Some(BackoffCause::LostLock) => {
                 "its lock was lost, and it waits for its back-off".into()
             }
             ReasonCode::Scheduled if self.evidence.backoff.is_some() => {
@@ -300,9 +302,9 @@ impl Reason {
         }
     }
 
-    /// Returns the facts behind the reason, for people.
-    fn evidence(&self, page: &Page) -> String {
-        let Evidence {
+    /// The facts behind the reason, for people.
+    fn evidence(&self, page: &RenderOptions) -> String {
+        let ReasonEvidence {
             since,
             until,
             by,
@@ -446,7 +448,7 @@ impl Reason {
     }
 }
 
-/// Returns a job that blocks others, with its state.
+/// A job that blocks others, with its state.
 fn root(root: &Neighbor) -> String {
     match (&root.queue, root.state) {
         (Some(queue), Some(state)) => format!("{} ({queue}, {state})", root.jid),
@@ -465,7 +467,7 @@ fn failure(group: &Option<Name>, message: &Option<Name>) -> String {
     }
 }
 
-/// Returns the traces that are left of a job, `None` if there are none.
+/// The traces that are left of a job, `None` if there are none.
 pub(crate) fn traces(traces: &Traces) -> Option<String> {
     let mut parts = Vec::new();
     if traces.history > 0 {

@@ -108,7 +108,7 @@ pub enum FindingId {
 }
 
 impl FindingId {
-    /// Returns the row of this finding.
+    /// The row of this finding.
     pub fn row(self) -> &'static Finding {
         &FINDINGS[self as usize]
     }
@@ -275,7 +275,7 @@ impl Detail {
 
 /// When a finding has another severity.
 #[derive(Clone, Copy, Debug)]
-pub enum When {
+pub enum SeverityCondition {
     /// The job is at the head of a queue.
     Head,
     /// The job is at the head of a queue, and the verdict has this detail.
@@ -292,13 +292,13 @@ pub enum When {
 #[derive(Clone, Copy, Debug)]
 pub struct Grade {
     pub severity: Severity,
-    pub when: When,
+    pub when: SeverityCondition,
     pub says: &'static str,
 }
 
 /// How examples are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ExampleForm {
     /// `3f2a…`
     Jid,
     /// `mail: 3f2a…, 81c0…`: the detail is their location.
@@ -318,7 +318,7 @@ pub enum Form {
 /// A pass of a repair over all its candidates: what other repairs rely on comes
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum RepairStage {
     /// Types, expiries and stubs of jobs: a write to such a key would be in vain.
     Keys,
     /// Entries of queues, jobs, failures, workers, tags, names.
@@ -361,14 +361,14 @@ pub struct Finding {
     pub invariants: &'static [u8],
     /// What is wrong, in a line.
     pub problem: &'static str,
-    pub form: Form,
+    pub form: ExampleForm,
     /// Whether the same item with another detail is another finding.
     pub by_detail: bool,
     /// Whether it is about a dependency: the detail may name the other job.
     pub is_edge: bool,
     pub approval: Approval,
     pub remedy: Option<Remedy>,
-    pub stage: Stage,
+    pub stage: RepairStage,
     /// The findings that have to be absent before this one can be verified.
     pub requires: &'static [FindingId],
     /// The findings that this one reports, too, if it has the same item.
@@ -382,25 +382,25 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns the names of the invariants that it breaks.
+    /// The names of the invariants that it breaks.
     pub fn invariants(&self) -> impl Iterator<Item = String> {
         self.invariants.iter().copied().map(invariant)
     }
 
-    /// Returns the finding with this name.
+    /// The finding with this name.
     pub fn named(name: &str) -> Option<&'static Finding> {
         FindingId::named(name).map(FindingId::row)
     }
 
-    /// Returns the severity of a verdict. `head`: its job is at the head of a queue; `missing`: its
+    /// The severity of a verdict. `head`: its job is at the head of a queue; `missing`: its
     /// job does not exist.
     pub fn grade(&self, verdict: &Verdict, head: bool, missing: bool) -> Severity {
-        let holds = |when: When| match when {
-            When::Head => head,
-            When::HeadAnd(detail) => head && verdict.known_detail == detail,
-            When::NoJob => missing,
-            When::Reported => verdict.outcome == VerdictOutcome::Report,
-            When::Detail(detail) => verdict.known_detail == detail,
+        let holds = |when: SeverityCondition| match when {
+            SeverityCondition::Head => head,
+            SeverityCondition::HeadAnd(detail) => head && verdict.known_detail == detail,
+            SeverityCondition::NoJob => missing,
+            SeverityCondition::Reported => verdict.outcome == VerdictOutcome::Report,
+            SeverityCondition::Detail(detail) => verdict.known_detail == detail,
         };
         let grade = self.grades.iter().find(|grade| holds(grade.when));
         grade.map_or(self.severity, |grade| grade.severity)
@@ -408,16 +408,19 @@ impl Finding {
 
     /// Whether its severity depends on the position of the job.
     pub fn depends_on_head(&self) -> bool {
-        self.grades
-            .iter()
-            .any(|grade| matches!(grade.when, When::Head | When::HeadAnd(_)))
+        self.grades.iter().any(|grade| {
+            matches!(
+                grade.when,
+                SeverityCondition::Head | SeverityCondition::HeadAnd(_)
+            )
+        })
     }
 
     /// Whether its severity depends on the existence of the job.
     pub fn depends_on_job(&self) -> bool {
         self.grades
             .iter()
-            .any(|grade| matches!(grade.when, When::NoJob))
+            .any(|grade| matches!(grade.when, SeverityCondition::NoJob))
     }
 }
 

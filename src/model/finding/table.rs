@@ -4,12 +4,12 @@ use strum::EnumCount;
 
 use super::Approval::{Automatic, Named, Never, Typed};
 use super::Evidence::{KeyLoss, NoEvidence, ReferenceClient};
+use super::ExampleForm::{Chain, Jid, JidIn, JidIs, Name, NameIs, Needs};
 use super::FindingId::*;
-use super::Form::{Chain, Jid, JidIn, JidIs, Name, NameIs, Needs};
 use super::RepairLocation::{AnyLocation, LargestUnlessLocked, LargestWins};
+use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
-use super::Stage::{Counts, Edges, Entries, Keys};
-use super::{Case, Detail, Finding, FindingId, Grade, Remedy, When};
+use super::{Case, Detail, Finding, FindingId, Grade, Remedy, SeverityCondition};
 
 const LOCKED: Case = Case {
     word: "locked",
@@ -29,7 +29,7 @@ const AHEAD: Case = Case {
 
 const AT_THE_HEAD: &[Grade] = &[Grade {
     severity: Critical,
-    when: When::Head,
+    when: SeverityCondition::Head,
     says: "if the job is at the head of a queue",
 }];
 
@@ -192,11 +192,11 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[Grade {
             severity: Critical,
-            when: When::HeadAnd(Detail::ReadByPop),
+            when: SeverityCondition::HeadAnd(Detail::ReadByPop),
             says: "for tags, priority, remaining or history of the job at the head of a queue: pop reads them",
         }, Grade {
             severity: Critical,
-            when: When::Detail(Detail::BlocksPop),
+            when: SeverityCondition::Detail(Detail::BlocksPop),
             says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
         }],
         cases: &[
@@ -244,7 +244,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         form: JidIs, by_detail: true, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[Grade { severity: Error, when: When::Detail(Detail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
+        grades: &[Grade { severity: Error, when: SeverityCondition::Detail(Detail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
         cases: &[],
         choices: &[
             "correct the clock of the client that wrote it",
@@ -304,7 +304,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "add", past: "added", what: "the job to the list" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[Grade { severity: Info, when: When::Reported, says: "if the worker was forgotten because of its age" }],
+        grades: &[Grade { severity: Info, when: SeverityCondition::Reported, says: "if the worker was forgotten because of its age" }],
         cases: &[Case { word: "aged", approval: Never, says: "if the worker was forgotten because of its age" }],
         choices: &[],
     },
@@ -522,7 +522,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the entry, or move it to the right list" }),
         stage: Entries, requires: &[], covers: &[FailedUnlisted], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[Grade { severity: Critical, when: When::NoJob, says: "if the job does not exist" }],
+        grades: &[Grade { severity: Critical, when: SeverityCondition::NoJob, says: "if the job does not exist" }],
         cases: &[],
         choices: &[],
     },
@@ -720,8 +720,8 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            Grade { severity: Info, when: When::Detail(Detail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
-            Grade { severity: Warn, when: When::Detail(Detail::NoMemoryLimit), says: "if no memory limit is set yet" },
+            Grade { severity: Info, when: SeverityCondition::Detail(Detail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
+            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::NoMemoryLimit), says: "if no memory limit is set yet" },
         ],
         cases: &[],
         choices: &["make it refuse writes instead: `redis-cli CONFIG SET maxmemory-policy noeviction`"],
@@ -783,9 +783,9 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            Grade { severity: Warn, when: When::Detail(Detail::BelowZero), says: "if it is below 0" },
-            Grade { severity: Warn, when: When::Detail(Detail::Unused), says: "if no command reads the option" },
-            Grade { severity: Warn, when: When::Detail(Detail::Ignored), says: "if `qless` ignores the value and uses its default" },
+            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::BelowZero), says: "if it is below 0" },
+            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::Unused), says: "if no command reads the option" },
+            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::Ignored), says: "if `qless` ignores the value and uses its default" },
         ],
         cases: &[],
         choices: &[

@@ -14,7 +14,7 @@ const WIDTH: usize = 98;
 /// The indent of the lines below the name of a finding.
 const INDENT: usize = 4;
 
-/// Returns the text of `qless help findings`.
+/// The text of `qless help findings`.
 pub(crate) fn topic() -> String {
     let mut text = String::from(INTRODUCTION);
     text.push('\n');
@@ -51,7 +51,7 @@ fn bullet(line: &str) -> String {
     format!("{:INDENT$}- {}", "", lines.trim_start())
 }
 
-/// Returns the deviations that are normal, a line each.
+/// The deviations that are normal, a line each.
 pub(crate) fn tolerated() -> Vec<String> {
     let lines = TOLERATED.iter().map(|deviation| match deviation.findings {
         [] => deviation.says.to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn tolerated() -> Vec<String> {
     lines.collect()
 }
 
-/// Returns what the defects of the reference core leave behind, a line each.
+/// What the defects of the reference core leave behind, a line each.
 pub(crate) fn defects() -> Vec<String> {
     let lines = DEFECTS.iter().map(|defect| {
         let findings = names(defect.findings);
@@ -74,7 +74,7 @@ fn names(findings: &[FindingId]) -> String {
     names.join(", ")
 }
 
-/// Returns the findings for the manual, without escapes: name and rating, sentences, choices.
+/// The findings for the manual, without escapes: name and rating, sentences, choices.
 pub(crate) fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
     let of = |finding: &Finding| {
         let name = format!("{} ({})", finding.id.into_str(), rating(finding));
@@ -91,14 +91,14 @@ except `lost-key`. For the other findings you decide: the list below the finding
 each choice.
 ";
 
-/// Returns the severity and the invariants.
+/// The severity and the invariants.
 fn rating(finding: &Finding) -> String {
     let mut words = vec![finding.severity.into_str().to_owned()];
     words.extend(finding.invariants());
     words.join(", ")
 }
 
-/// Returns the sentences about a finding.
+/// The sentences about a finding.
 fn sentences(finding: &Finding) -> Vec<String> {
     let mut sentences = vec![format!("{}.", capital(finding.problem))];
     for grade in finding.grades {

@@ -153,7 +153,7 @@ pub struct Job {
     pub payloads: Vec<Payload>,
     /// Its history, with the notes of each entry; lists have it if it is asked for
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub history: Option<Vec<Entry>>,
+    pub history: Option<Vec<HistoryEntry>>,
     /// The mark of the job as it was read, which a guarded call compares.
     #[serde(skip)]
     pub mark: Vec<u8>,
@@ -175,7 +175,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns whether the job has fewer retries remaining than it got.
+    /// Whether the job has fewer retries remaining than it got.
     pub(crate) fn has_used_retry(&self) -> bool {
         match (self.remaining, self.retries) {
             (Some(remaining), Some(retries)) => remaining.floor() < retries.floor(),
@@ -205,7 +205,7 @@ impl Job {
         (!is_for_lost_locks).then_some(policy)
     }
 
-    /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
+    /// The number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
     pub(crate) fn entries(&self) -> Option<usize> {
         let length = self.mark.split(|byte| *byte == b':').nth(2)?;
         std::str::from_utf8(length).ok()?.parse().ok()
@@ -257,7 +257,7 @@ impl Failure {
 
 /// An entry of a job's history: what happened, when, and a note.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct HistoryEntry {
     /// Put, popped, done, failed, retried, timed-out, or the text of a log entry
     pub what: Name,
     /// When it happened
@@ -266,9 +266,9 @@ pub struct Entry {
     pub note: Vec<(Name, Json)>,
 }
 
-impl Entry {
+impl HistoryEntry {
     /// Reads a stored entry, `[when, what]` or `[when, what, {…}]`.
-    pub fn read(bytes: &[u8]) -> Option<Entry> {
+    pub fn read(bytes: &[u8]) -> Option<HistoryEntry> {
         let mut parts = Json::read(bytes)?.array()?.into_iter();
         let when = parts.next()?.number().and_then(Moment::from_seconds);
         let what = parts.next()?.text()?;
@@ -282,10 +282,10 @@ impl Entry {
                 *key = Name::from("queue");
             }
         }
-        Some(Entry { what, when, note })
+        Some(HistoryEntry { what, when, note })
     }
 
-    /// Returns the entry as the core writes it. The stored text can differ if another client wrote it.
+    /// The entry as the core writes it. The stored text can differ if another client wrote it.
     pub fn stored(&self) -> Vec<u8> {
         let put = self.what.as_bytes() == b"put";
         let mut text = b"[".to_vec();
@@ -314,12 +314,12 @@ impl Entry {
         text
     }
 
-    /// Returns a text of the note, such as the worker of `popped`.
+    /// A text of the note, such as the worker of `popped`.
     pub fn text(&self, key: &str) -> Option<Name> {
         self.value(key)?.text()
     }
 
-    /// Returns a member of the note.
+    /// A member of the note.
     pub(crate) fn value(&self, key: &str) -> Option<&Json> {
         let mut note = self.note.iter();
         let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
@@ -327,7 +327,7 @@ impl Entry {
     }
 }
 
-impl Serialize for Entry {
+impl Serialize for HistoryEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("what", &self.what)?;
@@ -340,7 +340,7 @@ impl Serialize for Entry {
 }
 
 /// The members that each entry has; others are notes.
-impl JsonSchema for Entry {
+impl JsonSchema for HistoryEntry {
     fn schema_name() -> Cow<'static, str> {
         "Entry".into()
     }
@@ -348,13 +348,13 @@ impl JsonSchema for Entry {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         #[derive(JsonSchema)]
         #[expect(dead_code)]
-        struct Fields {
+        struct EntryFields {
             /// One of put, popped, done, failed, retried, timed-out, or the text of a log entry
             what: Name,
             /// When it happened
             when: Option<Moment>,
         }
-        Fields::json_schema(generator)
+        EntryFields::json_schema(generator)
     }
 }
 
@@ -365,7 +365,7 @@ pub(crate) fn is_zero(count: &u64) -> bool {
 
 /// How many jobs are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Counts {
+pub(crate) struct StateCounts {
     /// Jobs in this state
     pub waiting: u64,
     /// Jobs in this state
@@ -385,14 +385,14 @@ pub(crate) struct Counts {
     pub failed: u64,
 }
 
-impl Counts {
-    /// Returns the number of jobs in all states.
+impl StateCounts {
+    /// The number of jobs in all states.
     pub(crate) fn all(&self) -> u64 {
         let queued = self.waiting + self.running + self.stalled + self.scheduled + self.depends;
         queued + self.throttled + self.complete + self.failed
     }
 
-    /// Returns the count of a state.
+    /// The count of a state.
     pub(crate) fn of(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.running,
@@ -467,15 +467,16 @@ mod tests {
 
     #[test]
     fn entries_keep_the_notes_of_other_clients() {
-        let entry = Entry::read(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#).unwrap();
+        let entry =
+            HistoryEntry::read(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#).unwrap();
         assert_eq!(
             written(&entry),
             r#"{"what":"cli","when":"1970-01-01T00:00:11.000Z","verb":"retry","n":9007199254740993}"#
         );
-        let put = Entry::read(br#"[1,"put",{"q":"mail"}]"#).unwrap();
+        let put = HistoryEntry::read(br#"[1,"put",{"q":"mail"}]"#).unwrap();
         assert_eq!(put.text("queue"), Some(Name::from("mail")));
-        assert_eq!(Entry::read(br#"[1,"done"]"#).unwrap().note, []);
-        assert_eq!(Entry::read(b"nonsense"), None);
+        assert_eq!(HistoryEntry::read(br#"[1,"done"]"#).unwrap().note, []);
+        assert_eq!(HistoryEntry::read(b"nonsense"), None);
     }
 
     #[test]
@@ -485,7 +486,7 @@ mod tests {
             r#"[1.5,"a\/b\u007f",{"x":[1,{}],"y\/":"\/"}]"#,
             r#"[1763627462,"put",{"q":"mail"}]"#,
         ] {
-            let entry = Entry::read(text.as_bytes()).unwrap();
+            let entry = HistoryEntry::read(text.as_bytes()).unwrap();
             assert_eq!(String::from_utf8(entry.stored()).unwrap(), text);
         }
     }

@@ -2,24 +2,24 @@
 
 use strum::VariantArray;
 
-use super::{Counts, Failure, Job, State};
+use super::{Failure, Job, State, StateCounts};
 use crate::clock::moment::Moment;
 use crate::model::coordination::LostLockBackoff;
 use crate::model::export::SavedJob;
 use crate::model::history;
-use crate::model::list::Jobs;
+use crate::model::list::JobList;
 use crate::name::Name;
 use crate::text;
 use crate::text::joined;
-use crate::view::detail::Detail;
-use crate::view::document::Document;
+use crate::view::detail::DetailLines;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::paint::Ink;
 use crate::view::table::{Cell, Column, NONE};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 impl State {
-    /// Returns its color; waiting has none.
+    /// Its color; waiting has none.
     pub(crate) const fn ink(self) -> Option<Ink> {
         match self {
             State::Running => Some(Ink::Green),
@@ -34,7 +34,7 @@ impl State {
 }
 
 impl Row for Job {
-    const LIST: Document = Jobs::DOCUMENT;
+    const LIST: DocumentKind = JobList::DOCUMENT;
 
     const COLUMNS: &'static [Column<Job>] = &[
         Column::name("JID", |job| &job.jid),
@@ -85,7 +85,7 @@ impl Row for Job {
 }
 
 impl Job {
-    /// Returns its state for people.
+    /// Its state for people.
     fn state_text(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
@@ -96,8 +96,8 @@ impl Job {
         }
     }
 
-    /// Returns the detail that matters in its state, harmless.
-    pub fn detail(&self, page: &Page) -> String {
+    /// The detail that matters in its state, harmless.
+    pub fn detail(&self, page: &RenderOptions) -> String {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
             Some(State::Running) => {
@@ -162,21 +162,21 @@ impl Job {
         }
     }
 
-    /// Returns when its lock was lost: when it expired, or when it was revoked.
+    /// When its lock was lost: when it expired, or when it was revoked.
     fn lock_lost_at(&self) -> Option<Moment> {
         self.expires.or(self.since)
     }
 }
 
-/// Returns when a scheduled or recurring job is due.
-pub(crate) fn due_at(due: Moment, page: &Page) -> String {
+/// When a scheduled or recurring job is due.
+pub(crate) fn due_at(due: Moment, page: &RenderOptions) -> String {
     match page.now.since(due) {
         late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
         _ => page.when(due),
     }
 }
 
-/// Returns the parts that exist, with a comma between them.
+/// The parts that exist, with a comma between them.
 pub(crate) fn join_parts(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
@@ -186,10 +186,10 @@ pub(crate) fn join_parts(parts: [Option<String>; 2]) -> String {
 }
 
 impl View for Job {
-    const DOCUMENT: Document = Document::new::<SavedJob>("job", "A job in full: get");
+    const DOCUMENT: DocumentKind = DocumentKind::new::<SavedJob>("job", "A job in full: get");
 
-    fn text(&self, page: &Page) -> String {
-        let mut detail = Detail::new(page);
+    fn text(&self, page: &RenderOptions) -> String {
+        let mut detail = DetailLines::new(page);
         detail.line("jid", &self.jid);
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());
@@ -253,7 +253,7 @@ impl View for Job {
 
 impl Job {
     /// Adds what coordinates it with other jobs, as far as it is set.
-    fn coordination(&self, detail: &mut Detail, page: &Page) {
+    fn coordination(&self, detail: &mut DetailLines, page: &RenderOptions) {
         if let Some(lane) = &self.key {
             let remark = if self.hold {
                 "blocked if the job fails".to_owned()
@@ -287,8 +287,8 @@ impl Job {
         }
     }
 
-    /// Returns the remark beside the state in the view of one job.
-    fn state_remark(&self, page: &Page) -> String {
+    /// The remark beside the state in the view of one job.
+    fn state_remark(&self, page: &RenderOptions) -> String {
         match (self.state, &self.failure) {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
             (Some(State::Failed | State::Scheduled), _) => self
@@ -300,7 +300,7 @@ impl Job {
     }
 }
 
-/// Returns what a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
+/// What a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
 /// put. `None` if it has no effect.
 fn backoff_text(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::read(backoff.as_bytes()) else {
@@ -321,8 +321,8 @@ fn backoff_text(backoff: &Name) -> Option<String> {
 /// The most payloads that the view of one job lists.
 const PAYLOADS: usize = 20;
 
-/// Returns why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
-fn failed_remark(failure: &Failure, page: &Page) -> String {
+/// Why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
+fn failed_remark(failure: &Failure, page: &RenderOptions) -> String {
     let mut remark = failure.group.to_string();
     if let Some(when) = failure.when {
         remark.push_str(&format!(", {}", page.when(when)));
@@ -334,23 +334,24 @@ fn failed_remark(failure: &Failure, page: &Page) -> String {
 }
 
 /// Adds a line with a list that may be empty.
-fn list_line(detail: &mut Detail, name: &'static str, list: String) {
+fn list_line(detail: &mut DetailLines, name: &'static str, list: String) {
     let value = if list.is_empty() { NONE } else { &list };
     detail.line(name, value);
 }
 
-/// Returns a text of several lines, each indented by two blanks.
+/// A text of several lines, each indented by two blanks.
 fn indented(lines: &Name) -> String {
     let clean = text::clean_lines(lines.as_bytes());
     clean.lines().map(|line| format!("  {line}\n")).collect()
 }
 
-impl View for Counts {
-    const DOCUMENT: Document = Document::new::<Counts>("counts", "Jobs by state: jobs --count");
+impl View for StateCounts {
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<StateCounts>("counts", "Jobs by state: jobs --count");
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let mut counts = *self;
-        let mut detail = Detail::new(page);
+        let mut detail = DetailLines::new(page);
         for state in State::VARIANTS.iter().copied() {
             let count = *counts.of(state);
             if state == State::Throttled && count == 0 {
@@ -376,7 +377,7 @@ mod tests {
     use crate::clock::moment::Moment;
     use crate::json::Data;
     use crate::json::Number;
-    use crate::model::job::{Dependencies, Entry, Neighbor};
+    use crate::model::job::{Dependencies, HistoryEntry, Neighbor};
     use crate::model::list::List;
 
     fn at(seconds: f64) -> Option<Moment> {
@@ -387,10 +388,10 @@ mod tests {
         Some(Name::from(text))
     }
 
-    fn page(width: usize) -> Page {
-        Page {
+    fn page(width: usize) -> RenderOptions {
+        RenderOptions {
             now: at(100_000.0).unwrap(),
-            ..Page::terminal(width)
+            ..RenderOptions::terminal(width)
         }
     }
 
@@ -506,7 +507,7 @@ mod tests {
 
     #[test]
     fn a_job_in_full_has_failure_and_history() {
-        let entry = |text: &str| Entry::read(text.as_bytes()).unwrap();
+        let entry = |text: &str| HistoryEntry::read(text.as_bytes()).unwrap();
         let failed = Job {
             tags: vec![Name::from("onboarding"), Name::from("eu")],
             failure: Some(failure()),
@@ -576,7 +577,7 @@ mod tests {
             dependencies: vec![evil()],
             dependents: vec![bytes()],
             spawned_from: Some(evil()),
-            history: Some(vec![Entry {
+            history: Some(vec![HistoryEntry {
                 what: evil(),
                 when: None,
                 note: vec![],
@@ -590,7 +591,7 @@ mod tests {
             dependencies: vec![Neighbor::new(evil(), Some(hostile.clone()))],
             dependents: vec![Neighbor::new(bytes(), None)],
         };
-        for page in [page(80), page(30), Page::pipe()] {
+        for page in [page(80), page(30), RenderOptions::pipe()] {
             for state in State::VARIANTS.iter().copied() {
                 let in_state = Job {
                     state: Some(state),
@@ -642,7 +643,7 @@ mod tests {
     #[test]
     fn states_have_their_colors_and_nothing_else_moves() {
         let plain = jobs().text(&page(100));
-        let colored = jobs().text(&Page {
+        let colored = jobs().text(&RenderOptions {
             color: true,
             ..page(100)
         });

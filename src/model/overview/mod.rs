@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::job::is_zero;
 use super::lag::Why;
-use super::queue::{Queue, Seconds};
+use super::queue::{Queue, RoundedSeconds};
 use super::worker::Worker;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -36,7 +36,7 @@ pub(crate) struct Overview {
     /// Groups with failures since `--since`
     pub failures: Vec<RecentFailures>,
     /// How far back `failures` goes
-    pub since_s: Seconds,
+    pub since_s: RoundedSeconds,
     /// Workers whose locks have expired
     pub stalled_workers: Vec<Worker>,
     /// Queues with recurring jobs that are due and have not been put
@@ -114,16 +114,16 @@ pub(crate) struct Today {
     /// Failures
     pub failures: u64,
     /// Jobs popped per second of the day
-    pub popped_per_s: Option<Seconds>,
+    pub popped_per_s: Option<RoundedSeconds>,
     /// Jobs completed per second of the day
-    pub completed_per_s: Option<Seconds>,
+    pub completed_per_s: Option<RoundedSeconds>,
 }
 
 /// The completions of the last minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Recent {
     /// The time in which they were completed
-    pub seconds: Seconds,
+    pub seconds: RoundedSeconds,
     /// Jobs completed
     pub completed: u64,
 }
@@ -132,11 +132,11 @@ pub(crate) struct Recent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct LastMinute {
     /// The time between the two counts
-    pub seconds: Seconds,
+    pub seconds: RoundedSeconds,
     /// Jobs put per second, without those cancelled meanwhile
-    pub put_per_s: Seconds,
+    pub put_per_s: RoundedSeconds,
     /// Jobs completed per second
-    pub completed_per_s: Seconds,
+    pub completed_per_s: RoundedSeconds,
 }
 
 /// What `status --watch` counts each time.
@@ -157,7 +157,7 @@ pub(crate) struct OldWait {
     /// The job that has waited longest
     pub jid: Name,
     /// How long it has waited
-    pub wait_s: Seconds,
+    pub wait_s: RoundedSeconds,
     /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
     pub why: Option<Why>,
     /// The throttle or the lane that holds it
@@ -229,7 +229,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Returns the problem with the command that helps, if there is one that can be typed.
+    /// The problem with the command that helps, if there is one that can be typed.
     pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> Problem {
         let message = match fix.and_then(|fix| fix.line()) {
             Some(fix) => format!("{what}: `{fix}`"),
@@ -256,9 +256,9 @@ pub(crate) struct StuckLane {
     pub worker: Name,
 }
 
-impl Default for Seconds {
-    fn default() -> Seconds {
-        Seconds(0.0)
+impl Default for RoundedSeconds {
+    fn default() -> RoundedSeconds {
+        RoundedSeconds(0.0)
     }
 }
 
@@ -309,22 +309,22 @@ impl Overview {
                 popped: 18_412,
                 completed: 18_204,
                 failures: 37,
-                popped_per_s: Some(Seconds(0.61)),
-                completed_per_s: Some(Seconds(0.6)),
+                popped_per_s: Some(RoundedSeconds(0.61)),
+                completed_per_s: Some(RoundedSeconds(0.6)),
             },
             recent: Some(Recent {
-                seconds: Seconds(300.0),
+                seconds: RoundedSeconds(300.0),
                 completed: 37,
             }),
             last_minute: Some(LastMinute {
-                seconds: Seconds(60.0),
-                put_per_s: Seconds(61.2),
-                completed_per_s: Seconds(58.9),
+                seconds: RoundedSeconds(60.0),
+                put_per_s: RoundedSeconds(61.2),
+                completed_per_s: RoundedSeconds(58.9),
             }),
             waits: vec![OldWait {
                 queue: "mail".into(),
                 jid: "welcome-42".into(),
-                wait_s: Seconds(252.0),
+                wait_s: RoundedSeconds(252.0),
                 why: Some(Why::Throttled),
                 held_by: Some("api".into()),
             }],
@@ -340,7 +340,7 @@ impl Overview {
                 recent: 12,
                 jobs: 1204,
             }],
-            since_s: Seconds(3600.0),
+            since_s: RoundedSeconds(3600.0),
             stalled_workers: vec![Worker {
                 name: "mx-2-18841".into(),
                 stalled: 1,

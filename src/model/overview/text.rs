@@ -4,10 +4,10 @@ use super::{Overview, OverviewTotals, PausedPart, ServerFacts};
 use crate::model::lag::Why;
 use crate::name::Name;
 use crate::text::duration;
-use crate::view::detail::Detail;
-use crate::view::document::Document;
+use crate::view::detail::DetailLines;
+use crate::view::document::DocumentKind;
 use crate::view::paint::Ink;
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 /// The most items of a list that are shown.
 const MOST: usize = 5;
@@ -16,10 +16,11 @@ const MOST: usize = 5;
 const SILENT: f64 = 60.0;
 
 impl View for Overview {
-    const DOCUMENT: Document = Document::new::<Overview>("status", "The whole system: status");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Overview>("status", "The whole system: status");
 
-    fn text(&self, page: &Page) -> String {
-        let mut detail = Detail::new(page);
+    fn text(&self, page: &RenderOptions) -> String {
+        let mut detail = DetailLines::new(page);
         if let Some(server) = &self.server {
             detail.line("server", server_line(server, page));
         }
@@ -133,8 +134,8 @@ impl View for Overview {
 
 /// Adds a line for each of the first items, and one that counts the rest.
 fn section(
-    detail: &mut Detail,
-    page: &Page,
+    detail: &mut DetailLines,
+    page: &RenderOptions,
     name: &'static str,
     items: impl ExactSizeIterator<Item = String>,
     ink: Option<Ink>,
@@ -151,7 +152,7 @@ fn section(
     }
 }
 
-fn server_line(server: &ServerFacts, page: &Page) -> String {
+fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
     let ServerFacts {
         version,
         role,
@@ -176,8 +177,8 @@ fn server_line(server: &ServerFacts, page: &Page) -> String {
     format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")
 }
 
-/// Returns `images for 2h 4m, by ann@host (disk swap)`.
-fn paused_line(queue: &PausedPart, page: &Page) -> String {
+/// `images for 2h 4m, by ann@host (disk swap)`.
+fn paused_line(queue: &PausedPart, page: &RenderOptions) -> String {
     let mut line = queue.queue.to_string();
     match queue.since {
         Some(since) if page.relative() => line.push_str(&format!(" for {}", page.age(since))),
@@ -194,7 +195,7 @@ fn paused_line(queue: &PausedPart, page: &Page) -> String {
     reason.map_or(line.clone(), |reason| format!("{line} ({reason})"))
 }
 
-/// Returns a size in the largest unit: `1.2 GiB`.
+/// A size in the largest unit: `1.2 GiB`.
 fn bytes(count: u64) -> String {
     let mut size = count as f64;
     for unit in ["B", "KiB", "MiB"] {
@@ -218,9 +219,9 @@ mod tests {
 
     #[test]
     fn everything_fits_one_screen() {
-        let page = Page {
+        let page = RenderOptions {
             now: Moment::from_seconds(100_000.0).unwrap(),
-            ..Page::terminal(100)
+            ..RenderOptions::terminal(100)
         };
         expect![[r#"
             server       Redis 7.0.15, master, up 3d 4h, memory 1.2 GiB of 4.0 GiB, noeviction, append-only file

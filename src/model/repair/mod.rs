@@ -5,7 +5,7 @@ pub(crate) mod text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::check::{Check, Found, Scan};
+use super::check::{Check, ReportedFinding, Scan};
 use super::finding::FindingId;
 use crate::name::Name;
 
@@ -20,7 +20,7 @@ pub(crate) struct Repaired {
     #[serde(flatten)]
     pub totals: RepairCounts,
     /// One for each finding, the lines of ndjson
-    pub items: Vec<Row>,
+    pub items: Vec<RepairRow>,
 }
 
 /// How often a finding was repaired, or not.
@@ -37,17 +37,17 @@ pub(crate) struct RepairCounts {
 
 /// A finding: the remaining count, and how many were repaired or not.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Row {
+pub(crate) struct RepairRow {
     #[serde(flatten)]
-    pub found: Found,
+    pub found: ReportedFinding,
     #[serde(flatten)]
     pub counts: RepairCounts,
 }
 
-impl From<Found> for Row {
-    fn from(found: Found) -> Row {
+impl From<ReportedFinding> for RepairRow {
+    fn from(found: ReportedFinding) -> RepairRow {
         let counts = RepairCounts::default();
-        Row { found, counts }
+        RepairRow { found, counts }
     }
 }
 

@@ -2,35 +2,35 @@
 
 use std::collections::BTreeMap;
 
-use super::{Planned, RepairPlan, Repaired, Row};
+use super::{Planned, RepairPlan, RepairRow, Repaired};
 use crate::model::check::text::{COLUMNS as FOUND, count, examples, severity};
-use crate::model::check::{Check, Found};
+use crate::model::check::{Check, ReportedFinding};
 use crate::model::finding::{Approval, FindingId, Severity};
 use crate::name::Name;
 use crate::text::{Harmless, is_harmful, measure, thousands};
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::json::Lines;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
-const COLUMNS: &[Column<Row>] = &[
+const COLUMNS: &[Column<RepairRow>] = &[
     Column::text("SEVERITY", |row, _| severity(row.found.severity)),
     Column::text("FINDING", |row, _| {
         Cell::text(row.found.finding.id.into_str())
     }),
-    Column::count("REPAIRED", |row: &Row| row.counts.repaired).rank(1),
-    Column::count("GONE", |row: &Row| row.counts.gone).rank(5),
-    Column::count("REFUSED", |row: &Row| row.counts.refused).rank(4),
-    Column::count("REMAINING", |row: &Row| row.found.count).rank(2),
-    Column::free("ACTION", |row: &Row, _| Cell::escaped(row.action()))
+    Column::count("REPAIRED", |row: &RepairRow| row.counts.repaired).rank(1),
+    Column::count("GONE", |row: &RepairRow| row.counts.gone).rank(5),
+    Column::count("REFUSED", |row: &RepairRow| row.counts.refused).rank(4),
+    Column::count("REMAINING", |row: &RepairRow| row.found.count).rank(2),
+    Column::free("ACTION", |row: &RepairRow, _| Cell::escaped(row.action()))
         .rank(3)
         .least(24),
 ];
 
-impl Row {
-    /// Returns what was done about the finding.
+impl RepairRow {
+    /// What was done about the finding.
     fn action(&self) -> String {
-        let Row { found, counts } = self;
+        let RepairRow { found, counts } = self;
         match (counts.repaired, found.finding.remedy) {
             (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
             _ if found.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
@@ -41,13 +41,13 @@ impl Row {
 }
 
 impl View for Repaired {
-    const DOCUMENT: Document = Check::DOCUMENT;
+    const DOCUMENT: DocumentKind = Check::DOCUMENT;
 
     fn headings() -> Vec<Heading> {
         headings(COLUMNS)
     }
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         Table::new(COLUMNS, &self.items, page).draw(page)
     }
 
@@ -57,7 +57,7 @@ impl View for Repaired {
 }
 
 impl Repaired {
-    /// Returns the totals: `6 repaired, 1 gone by itself in 0.4s`.
+    /// The totals: `6 repaired, 1 gone by itself in 0.4s`.
     pub(crate) fn summary(&self) -> String {
         let mut summary = format!("{} repaired", thousands(self.totals.repaired));
         if self.totals.gone > 0 {
@@ -74,13 +74,13 @@ impl Repaired {
 }
 
 impl View for RepairPlan {
-    const DOCUMENT: Document = Check::DOCUMENT;
+    const DOCUMENT: DocumentKind = Check::DOCUMENT;
 
     fn headings() -> Vec<Heading> {
         headings(FOUND)
     }
 
-    fn text(&self, _: &Page) -> String {
+    fn text(&self, _: &RenderOptions) -> String {
         self.plan.iter().map(commands).collect()
     }
 
@@ -89,7 +89,7 @@ impl View for RepairPlan {
     }
 }
 
-/// Returns the commands of a planned repair, below a line with the finding.
+/// The commands of a planned repair, below a line with the finding.
 pub(crate) fn commands(planned: &Planned) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
@@ -106,7 +106,7 @@ pub(crate) fn commands(planned: &Planned) -> String {
     text
 }
 
-/// Returns a command as redis-cli accepts it: with quotes where necessary, and with bytes on which a
+/// A command as redis-cli accepts it: with quotes where necessary, and with bytes on which a
 /// terminal would act as `\xNN`.
 pub(crate) fn redis_cli_line(words: &[Name]) -> String {
     let words: Vec<String> = words.iter().map(redis_cli_word).collect();
@@ -144,22 +144,22 @@ fn redis_cli_word(word: &Name) -> String {
     text
 }
 
-const PLAN: &[Column<Found>] = &[
+const PLAN: &[Column<ReportedFinding>] = &[
     Column::text("FINDING", |found, _| {
         Cell::text(found.finding.id.into_str())
     }),
-    Column::number("COUNT", |found: &Found, page| {
+    Column::number("COUNT", |found: &ReportedFinding, page| {
         count(found.repairable, found, page)
     })
     .rank(1),
-    Column::free("ACTION", |found: &Found, _| {
+    Column::free("ACTION", |found: &ReportedFinding, _| {
         let remedy = found.finding.remedy;
         let action = remedy.map(|remedy| format!("{} {}", remedy.verb, remedy.what));
         Cell::escaped(action.unwrap_or_default())
     })
     .rank(2)
     .least(24),
-    Column::free("EXAMPLES", |found: &Found, page| {
+    Column::free("EXAMPLES", |found: &ReportedFinding, page| {
         Cell::escaped(examples(found, page.terminal))
     })
     .rank(3)
@@ -172,11 +172,11 @@ const INDENT: &str = "  ";
 /// From this number on, the jobs in no set may be all jobs of a queue.
 const MANY_LOST: u64 = 10;
 
-/// Returns the plan of a repair: the action for each finding, and what you decide.
-pub(crate) fn plan(items: &[Found], page: &Page) -> String {
+/// The plan of a repair: the action for each finding, and what you decide.
+pub(crate) fn plan(items: &[ReportedFinding], page: &RenderOptions) -> String {
     let repairable = items.iter().filter(|found| found.repairable > 0);
     let table = Table::new(PLAN, repairable, page);
-    let plain = Page {
+    let plain = RenderOptions {
         headers: true,
         width: page.width.saturating_sub(INDENT.len()),
         choice: Default::default(),
@@ -187,8 +187,9 @@ pub(crate) fn plan(items: &[Found], page: &Page) -> String {
         .lines()
         .map(|line| format!("{INDENT}{line}\n"))
         .collect();
-    let many =
-        |found: &Found| found.finding.id == FindingId::InNoSet && found.repairable >= MANY_LOST;
+    let many = |found: &ReportedFinding| {
+        found.finding.id == FindingId::InNoSet && found.repairable >= MANY_LOST
+    };
     if items.iter().any(many) {
         text.push_str(
             "\n  if a whole queue was lost, a backup may be better: it has the position of each job\n",
@@ -202,10 +203,10 @@ pub(crate) fn plan(items: &[Found], page: &Page) -> String {
     text
 }
 
-/// Returns the findings that you decide about, with the command for each choice.
-pub(crate) fn decisions(items: &[Found], least: Severity) -> String {
+/// The findings that you decide about, with the command for each choice.
+pub(crate) fn decisions(items: &[ReportedFinding], least: Severity) -> String {
     let mut text = String::new();
-    let undecided = |found: &&Found| {
+    let undecided = |found: &&ReportedFinding| {
         let remaining = found.count > found.repairable;
         remaining
             && (found.severity >= Severity::Warn || found.needs_only > 0 && found.severity >= least)
@@ -226,7 +227,7 @@ pub(crate) fn decisions(items: &[Found], least: Severity) -> String {
     text
 }
 
-/// Returns the number of changes by finding.
+/// The number of changes by finding.
 pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {
@@ -236,9 +237,9 @@ pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     lines.collect()
 }
 
-/// Returns the number of keys to delete, which `--revert` cannot restore.
-pub(crate) fn deletions(items: &[Found]) -> u64 {
-    let typed = |found: &&Found| found.finding.approval == Approval::Typed;
+/// The number of keys to delete, which `--revert` cannot restore.
+pub(crate) fn deletions(items: &[ReportedFinding]) -> u64 {
+    let typed = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
     items
         .iter()
         .filter(typed)

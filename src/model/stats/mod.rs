@@ -193,7 +193,7 @@ impl Histogram {
         Histogram { slots: all }
     }
 
-    /// Returns the bucket of a percentile, by the nearest rank.
+    /// The bucket of a percentile, by the nearest rank.
     pub fn percentile(&self, percent: u32) -> Bound {
         let rank = (sum(&self.slots) * u128::from(percent)).div_ceil(100);
         let mut counted = 0;
@@ -206,7 +206,7 @@ impl Histogram {
         Bound::NONE
     }
 
-    /// Returns the buckets that are not empty, shortest first.
+    /// The buckets that are not empty, shortest first.
     fn buckets(&self) -> Vec<Bucket> {
         let slots = self.slots.iter().enumerate();
         slots
@@ -223,7 +223,7 @@ fn sum(slots: &[u64]) -> u128 {
     slots.iter().copied().map(u128::from).sum()
 }
 
-/// Returns the range of a slot.
+/// The range of a slot.
 fn bound(slot: usize) -> Bound {
     let (unit, n) = match slot as u64 {
         n @ 0..60 => (1, n),

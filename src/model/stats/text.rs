@@ -4,9 +4,9 @@ use super::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
 use crate::json::Number;
 use crate::model::list::List;
 use crate::text;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Heading, NONE, Table, headings};
-use crate::view::{Lines, Page, View};
+use crate::view::{Lines, RenderOptions, View};
 
 const QUEUE: Column<Stats> = Column::name("QUEUE", |of| &of.queue);
 const DATE: Column<Stats> = Column::text("DAY", |of, _| Cell::text(&of.day));
@@ -86,12 +86,12 @@ const DAYS: &[Column<Stats>] = &[
 ];
 
 impl View for DayStats {
-    const DOCUMENT: Document =
-        Document::list::<Stats>("stats", "Statistics of queues for a day: stats");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::list::<Stats>("stats", "Statistics of queues for a day: stats");
 
     /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or for each
     /// bucket if a histogram was asked for.
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let items = &self.list.items;
         if page.terminal {
             let picture = self.picture.unwrap_or(Measure::Wait);
@@ -120,13 +120,13 @@ impl View for DayStats {
 }
 
 impl View for StatsByDay {
-    const DOCUMENT: Document = DayStats::DOCUMENT;
+    const DOCUMENT: DocumentKind = DayStats::DOCUMENT;
 
     fn headings() -> Vec<Heading> {
         headings(DAYS)
     }
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         Table::new(DAYS, &self.0.items, page).draw(page)
     }
 
@@ -140,8 +140,8 @@ fn items(list: &List<Stats>, lines: &mut Lines) -> Result<(), serde_json::Error>
 }
 
 impl Stats {
-    /// Returns its counts, the table of both measures and the histogram of one.
-    fn paragraph(&self, picture: Measure, page: &Page) -> String {
+    /// Its counts, the table of both measures and the histogram of one.
+    fn paragraph(&self, picture: Measure, page: &RenderOptions) -> String {
         let today = page
             .now
             .rfc3339()
@@ -158,7 +158,7 @@ impl Stats {
         let mut text = wrap_parts("", counts, "  ", page);
         text.push('\n');
         let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread(of)));
-        let with_headers = Page {
+        let with_headers = RenderOptions {
             headers: true,
             choice: Default::default(),
             ..page.clone()
@@ -174,7 +174,7 @@ impl Stats {
 }
 
 impl Spread {
-    /// Returns a mean or a deviation.
+    /// A mean or a deviation.
     fn seconds(&self, seconds: Option<Number>) -> Cell {
         match seconds {
             Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
@@ -182,7 +182,7 @@ impl Spread {
         }
     }
 
-    /// Returns the upper end of a percentile's range.
+    /// The upper end of a percentile's range.
     fn cell(&self, bound: Bound) -> Cell {
         if self.buckets.is_empty() {
             Cell::missing()
@@ -195,7 +195,7 @@ impl Spread {
     }
 }
 
-/// Returns an upper bound: `≤ 24s`, or `> 7d` for the range without one.
+/// An upper bound: `≤ 24s`, or `> 7d` for the range without one.
 fn at_most(seconds: Option<u64>) -> String {
     match seconds {
         Some(seconds) => format!("≤ {}", text::duration(seconds as f64)),
@@ -203,7 +203,7 @@ fn at_most(seconds: Option<u64>) -> String {
     }
 }
 
-fn per_hour(rate: f64, page: &Page) -> String {
+fn per_hour(rate: f64, page: &RenderOptions) -> String {
     match rate {
         small if small < 10.0 => format!("{small:.1}"),
         rate => page.count(rate.round() as u64),
@@ -236,8 +236,8 @@ const ALWAYS: usize = 5;
 /// The maximum length of a bar, on a wide terminal.
 const LONGEST: usize = 20;
 
-/// Returns the histogram as bars: on one line, or on several if the terminal is narrow.
-fn bars(name: &str, buckets: &[Bucket], page: &Page) -> String {
+/// The histogram as bars: on one line, or on several if the terminal is narrow.
+fn bars(name: &str, buckets: &[Bucket], page: &RenderOptions) -> String {
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
         let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
@@ -268,13 +268,13 @@ fn bars(name: &str, buckets: &[Bucket], page: &Page) -> String {
     wrap_parts(&format!("{name:<6}"), parts, &" ".repeat(6), page)
 }
 
-/// Returns the parts on one line, or on several if the terminal is narrow. Lines after the first
+/// The parts on one line, or on several if the terminal is narrow. Lines after the first
 /// begin with the margin.
 fn wrap_parts(
     name: &str,
     parts: impl IntoIterator<Item = String>,
     margin: &str,
-    page: &Page,
+    page: &RenderOptions,
 ) -> String {
     let mut text = name.to_owned();
     let mut taken = text::width(name);
@@ -297,7 +297,7 @@ fn wrap_parts(
     text
 }
 
-/// Returns the length of a bar: at least one cell from a hundredth of the largest count on.
+/// The length of a bar: at least one cell from a hundredth of the largest count on.
 fn bar(count: u64, largest: u64, longest: usize) -> usize {
     let (count, largest) = (u128::from(count), u128::from(largest));
     if count * 100 >= largest {
@@ -316,10 +316,10 @@ mod tests {
     use crate::model::stats::Histogram;
     use crate::name::Name;
 
-    fn page(width: usize) -> Page {
-        Page {
+    fn page(width: usize) -> RenderOptions {
+        RenderOptions {
             now: Moment::from_seconds(100_000.0).unwrap(),
-            ..Page::terminal(width)
+            ..RenderOptions::terminal(width)
         }
     }
 
@@ -427,7 +427,7 @@ mod tests {
             mail	1970-01-02	18204	6068	–	37	≤ 24s	–
             mail	1970-01-03	4	2.0	-100%	0	> 7d	–
         "#]]
-        .assert_eq(&days.text(&Page::pipe()));
+        .assert_eq(&days.text(&RenderOptions::pipe()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::input::archive::{
 use crate::input::option::checked;
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::json::object::column;
-use crate::json::syntax::Fault;
+use crate::json::syntax::SyntaxFault;
 use crate::model::job::State;
 use crate::name::Name;
 use crate::submit::order::DependencyGraph;
@@ -117,8 +117,10 @@ impl ArchiveContents {
         };
         let line = match archive::read(row.text) {
             Ok(line) => line,
-            Err(Fault { column, what, .. }) if self.begun => return Err(fault(column, &what)),
-            Err(Fault {
+            Err(SyntaxFault { column, what, .. }) if self.begun => {
+                return Err(fault(column, &what));
+            }
+            Err(SyntaxFault {
                 column, what: why, ..
             }) => {
                 return Err(if archive::has_other_version(row.text) {

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::round::{Round, SentJob};
+use super::round::{PutRound, SentJob};
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome, failed_call};
@@ -15,7 +15,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::job::Detail;
+use crate::core::api::job::JobFields;
 use crate::core::api::put::{Placed, Policy};
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
@@ -198,7 +198,7 @@ fn missing_dependencies(
     let outside = contents.outside();
     let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let jids: Vec<Name> = jids.into_iter().cloned().collect();
-    let found = session.core()?.jobs(now, Detail::Match, &jids)?;
+    let found = session.core()?.jobs(now, JobFields::Match, &jids)?;
     let missing: HashSet<Name> = jids
         .into_iter()
         .zip(found)
@@ -247,7 +247,7 @@ fn existing(
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
         let slice: Vec<Name> = slice.iter().copied().cloned().collect();
-        let found = session.core()?.jobs(now, Detail::Match, &slice)?;
+        let found = session.core()?.jobs(now, JobFields::Match, &slice)?;
         let there = slice.into_iter().zip(found);
         existing.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     }
@@ -481,7 +481,7 @@ fn at_line(mut outcome: JobOutcome, line: u64) -> JobOutcome {
 }
 
 /// An outcome with what the file says about its job.
-fn with_line(outcome: JobOutcome, round: &Round, sent: &SentJob, state: State) -> JobOutcome {
+fn with_line(outcome: JobOutcome, round: &PutRound, sent: &SentJob, state: State) -> JobOutcome {
     let mut outcome = at_line(outcome, sent.line);
     outcome.item.queue = Some(round.queue(sent).into());
     outcome.item.state_before = Some(state.into_str().into());
@@ -548,7 +548,7 @@ impl Importer<'_> {
             missing: &self.missing,
             note: self.note.as_deref(),
         };
-        let (mut round, mut pasts, mut line) = (Round::default(), Vec::new(), Vec::new());
+        let (mut round, mut pasts, mut line) = (PutRound::default(), Vec::new(), Vec::new());
         for job in jobs.iter().take_while(|job| !job.is(RECURRING)) {
             if round.size() > ROUND_SIZE {
                 break;

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 
 use super::check::ArchiveContents;
 use super::{FailedPolicy, ImportOptions};
-use crate::args::moment::When;
+use crate::args::moment::TypedMoment;
 use crate::clock::moment::Moment;
 use crate::core::api::template;
-use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedTemplate, Number};
+use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedTemplate, FiniteNumber};
 use crate::input::line::{Dependency, NewJid, NewJob, NewName};
 use crate::json::quote::{array, quote};
 use crate::model::coordination::CoordinationOption;
@@ -28,7 +28,7 @@ impl PackOptions<'_> {
     /// The job to put for one of the export.
     pub(super) fn new_job<'j>(&'j self, job: &'j ArchivedJob) -> NewJob<'j> {
         let bytes = |name: &'j Name| Cow::Borrowed(name.as_bytes());
-        let number = |Number(text): Number<'j>| Cow::Borrowed(text.as_bytes());
+        let number = |FiniteNumber(text): FiniteNumber<'j>| Cow::Borrowed(text.as_bytes());
         let failed = job.state == State::Failed;
         let keeps_failure = failed && self.options.failed == FailedPolicy::Keep;
         let failure = job.failure.as_ref().filter(|_| keeps_failure);
@@ -62,7 +62,7 @@ impl PackOptions<'_> {
             let depends: Vec<_> = depends.map(|jid| Dependency(bytes(jid))).collect();
             new.depends = (!depends.is_empty()).then_some(Cow::Owned(depends));
             let runs = matches!(job.state, State::Running | State::Stalled);
-            new.at = job.due().filter(|_| !runs && !failed).map(When::At);
+            new.at = job.due().filter(|_| !runs && !failed).map(TypedMoment::At);
         }
         self.coordinate(job, &mut new);
         new

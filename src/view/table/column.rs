@@ -7,7 +7,7 @@ use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::name::Name;
 use crate::text;
-use crate::view::Page;
+use crate::view::RenderOptions;
 use crate::view::paint::Ink;
 
 /// The minimum width of a free text.
@@ -23,14 +23,14 @@ pub(crate) struct Column<T> {
 pub(super) enum Content<T> {
     Name(fn(&T) -> &Name),
     Count(fn(&T) -> u64),
-    Cell(fn(&T, &Page) -> Cell),
+    Cell(fn(&T, &RenderOptions) -> Cell),
 }
 
 /// The title of a column, and when and how it is shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heading {
     pub name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: CellKind,
     /// Whether it is shown if `--columns` is not given.
     pub(super) default: bool,
     /// Whether its header is shown.
@@ -48,7 +48,7 @@ pub(crate) struct Heading {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum CellKind {
     Text,
     Number,
     /// Free text, cut to the width that the other columns leave.
@@ -58,27 +58,36 @@ pub(super) enum Kind {
 impl<T> Column<T> {
     /// A column of names.
     pub(crate) const fn name(title: &'static str, name: fn(&T) -> &Name) -> Column<T> {
-        Column::new(title, Kind::Text, Content::Name(name))
+        Column::new(title, CellKind::Text, Content::Name(name))
     }
 
     /// A column of counts.
     pub(crate) const fn count(title: &'static str, count: fn(&T) -> u64) -> Column<T> {
-        Column::new(title, Kind::Number, Content::Count(count))
+        Column::new(title, CellKind::Number, Content::Count(count))
     }
 
-    pub(crate) const fn text(title: &'static str, cell: fn(&T, &Page) -> Cell) -> Column<T> {
-        Column::new(title, Kind::Text, Content::Cell(cell))
+    pub(crate) const fn text(
+        title: &'static str,
+        cell: fn(&T, &RenderOptions) -> Cell,
+    ) -> Column<T> {
+        Column::new(title, CellKind::Text, Content::Cell(cell))
     }
 
-    pub(crate) const fn number(title: &'static str, cell: fn(&T, &Page) -> Cell) -> Column<T> {
-        Column::new(title, Kind::Number, Content::Cell(cell))
+    pub(crate) const fn number(
+        title: &'static str,
+        cell: fn(&T, &RenderOptions) -> Cell,
+    ) -> Column<T> {
+        Column::new(title, CellKind::Number, Content::Cell(cell))
     }
 
-    pub(crate) const fn free(title: &'static str, cell: fn(&T, &Page) -> Cell) -> Column<T> {
-        Column::new(title, Kind::Free, Content::Cell(cell))
+    pub(crate) const fn free(
+        title: &'static str,
+        cell: fn(&T, &RenderOptions) -> Cell,
+    ) -> Column<T> {
+        Column::new(title, CellKind::Free, Content::Cell(cell))
     }
 
-    const fn new(name: &'static str, kind: Kind, content: Content<T>) -> Column<T> {
+    const fn new(name: &'static str, kind: CellKind, content: Content<T>) -> Column<T> {
         let heading = Heading {
             name,
             kind,
@@ -135,8 +144,8 @@ impl<T> Column<T> {
         self
     }
 
-    /// Returns the cell of a row.
-    pub(super) fn cell(&self, row: &T, page: &Page) -> Cell {
+    /// The cell of a row.
+    pub(super) fn cell(&self, row: &T, page: &RenderOptions) -> Cell {
         match self.content {
             Content::Name(name) => Cell::text(name(row)),
             Content::Count(count) => {
@@ -150,12 +159,12 @@ impl<T> Column<T> {
 }
 
 impl Heading {
-    /// Returns its header.
+    /// Its header.
     pub(super) const fn header(&self) -> &'static str {
         if self.headed { self.name } else { "" }
     }
 
-    /// Returns whether `typed` is its name: case does not matter, `-` and `_` are blanks.
+    /// Whether `typed` is its name: case does not matter, `-` and `_` are blanks.
     pub(super) fn is_named(&self, typed: &str) -> bool {
         let plain = |c: char| {
             if matches!(c, '-' | '_') {
@@ -247,14 +256,14 @@ impl Cell {
     }
 
     /// How long ago something was, or in how long it will be.
-    pub(crate) fn when(moment: Option<Moment>, page: &Page) -> Cell {
+    pub(crate) fn when(moment: Option<Moment>, page: &RenderOptions) -> Cell {
         match moment {
             Some(moment) => Cell::by(page.now.since(moment), page.when(moment)),
             None => Cell::missing(),
         }
     }
 
-    pub(crate) fn count(count: u64, page: &Page) -> Cell {
+    pub(crate) fn count(count: u64, page: &RenderOptions) -> Cell {
         Cell {
             text: page.count(count),
             tsv: None,
@@ -290,7 +299,7 @@ impl Cell {
         }
     }
 
-    /// Returns whether it says nothing: no text, a missing value or no jobs.
+    /// Whether it says nothing: no text, a missing value or no jobs.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.text.as_str(), "" | NONE | "0")
     }

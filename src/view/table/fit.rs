@@ -1,9 +1,9 @@
 //! Which columns of a table fit on a line of the terminal, and how wide they are.
 
-use super::column::Kind;
+use super::column::CellKind;
 use super::{GAP, INDENT, Table};
 use crate::text;
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 /// The widths that a column can have.
 pub(super) struct Widths {
@@ -13,13 +13,13 @@ pub(super) struct Widths {
     whole: usize,
 }
 
-/// Returns the minimum width of a line with these columns.
+/// The minimum width of a line with these columns.
 fn least_width(shown: &[usize], widths: &[Widths]) -> usize {
     let columns = shown.iter().map(|&at| widths[at].least);
     columns.sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
 
-/// Returns the widths of columns on one line. What the minimum widths leave goes to free texts, from
+/// The widths of columns on one line. What the minimum widths leave goes to free texts, from
 /// the left.
 fn on_one_line(shown: &[usize], widths: &[Widths], mut left: usize) -> Vec<usize> {
     let columns = shown.iter().map(|&at| {
@@ -38,7 +38,7 @@ impl Table {
         &self,
         mut shown: Vec<usize>,
         widths: &[Widths],
-        page: &Page,
+        page: &RenderOptions,
     ) -> Vec<usize> {
         let sorted = page.choice.sort.as_deref();
         let use_of = |at: usize| {
@@ -87,8 +87,8 @@ impl Table {
         self.rows.iter().all(|row| row[at].is_empty())
     }
 
-    /// Returns the widths that each column can have.
-    pub(super) fn measure(&self, page: &Page) -> Vec<Widths> {
+    /// The widths that each column can have.
+    pub(super) fn measure(&self, page: &RenderOptions) -> Vec<Widths> {
         let columns = self.columns.iter().enumerate().map(|(at, column)| {
             let header = if page.headers {
                 text::width(column.header())
@@ -98,8 +98,8 @@ impl Table {
             let cells = self.rows.iter().map(|row| text::width(&row[at].text));
             let whole = cells.max().unwrap_or(0).max(header);
             let least = match column.kind {
-                Kind::Free => whole.min(column.least.max(header)),
-                Kind::Text | Kind::Number => whole,
+                CellKind::Free => whole.min(column.least.max(header)),
+                CellKind::Text | CellKind::Number => whole,
             };
             Widths { least, whole }
         });
@@ -108,7 +108,12 @@ impl Table {
 
     /// Cuts free text to the width that the other columns leave. If they leave too little, rows are
     /// wrapped. Returns how many columns each line of a row has.
-    pub(super) fn fit(&mut self, shown: &[usize], widths: &[Widths], page: &Page) -> Vec<usize> {
+    pub(super) fn fit(
+        &mut self,
+        shown: &[usize],
+        widths: &[Widths],
+        page: &RenderOptions,
+    ) -> Vec<usize> {
         let (lines, widths) = match page.width.checked_sub(least_width(shown, widths)) {
             Some(left) => (vec![shown.len()], on_one_line(shown, widths, left)),
             None => self.wrap(shown, widths, page),
@@ -124,12 +129,17 @@ impl Table {
         lines
     }
 
-    /// Returns how many columns each line of a row has, and the widths of the columns.
-    fn wrap(&self, shown: &[usize], of: &[Widths], page: &Page) -> (Vec<usize>, Vec<usize>) {
+    /// How many columns each line of a row has, and the widths of the columns.
+    fn wrap(
+        &self,
+        shown: &[usize],
+        of: &[Widths],
+        page: &RenderOptions,
+    ) -> (Vec<usize>, Vec<usize>) {
         let mut widths: Vec<usize> = shown.iter().map(|&at| of[at].whole).collect();
         let free = shown
             .last()
-            .is_some_and(|&last| self.columns[last].kind == Kind::Free);
+            .is_some_and(|&last| self.columns[last].kind == CellKind::Free);
         let least = if free {
             of[shown[shown.len() - 1]].least
         } else {

@@ -9,12 +9,12 @@ mod fit;
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
-use super::Page;
+use super::RenderOptions;
 use super::paint::Marks;
 use crate::error::Error;
 
 pub(crate) use column::{Cell, Column, Heading};
-use column::{Kind, compare};
+use column::{CellKind, compare};
 
 /// The text of a missing value.
 pub(crate) const NONE: &str = "–";
@@ -36,7 +36,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns whether neither columns nor an order are given, so that only the default columns
+    /// Whether neither columns nor an order are given, so that only the default columns
     /// are needed.
     pub fn is_default(&self) -> bool {
         self.columns.is_empty() && self.sort.is_none()
@@ -69,7 +69,7 @@ impl Choice {
     }
 }
 
-/// Returns the headings of columns.
+/// The headings of columns.
 pub(crate) fn headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
     columns.iter().map(|column| column.heading).collect()
 }
@@ -82,11 +82,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Returns a table with a row for each of these.
+    /// A table with a row for each of these.
     pub(crate) fn new<'t, T: 't>(
         columns: &[Column<T>],
         rows: impl IntoIterator<Item = &'t T>,
-        page: &Page,
+        page: &RenderOptions,
     ) -> Table {
         let row = |row: &T| {
             columns
@@ -100,8 +100,8 @@ impl Table {
         }
     }
 
-    /// Returns the text; without rows it is empty, without even a header.
-    pub(crate) fn draw(mut self, page: &Page) -> String {
+    /// The text; without rows it is empty, without even a header.
+    pub(crate) fn draw(mut self, page: &RenderOptions) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
@@ -152,14 +152,14 @@ impl Table {
         marks.colorize(text)
     }
 
-    /// Returns the text indented below something else: aligned even in a pipe, without headers.
-    pub(crate) fn inset(self, page: &Page) -> String {
+    /// The text indented below something else: aligned even in a pipe, without headers.
+    pub(crate) fn inset(self, page: &RenderOptions) -> String {
         let width = if page.terminal {
             page.width.saturating_sub(INDENT)
         } else {
             usize::MAX
         };
-        let inner = Page {
+        let inner = RenderOptions {
             terminal: true,
             headers: false,
             width,
@@ -188,7 +188,7 @@ impl Table {
         }
     }
 
-    /// Returns the positions of the columns that are shown.
+    /// The positions of the columns that are shown.
     fn shown(&self, choice: &Choice) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
@@ -199,7 +199,7 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// Returns the rows with aligned columns, `lines` of them on each line of a row.
+    /// The rows with aligned columns, `lines` of them on each line of a row.
     fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
         let mut first = 0;
         let mut parts: Vec<Vec<String>> = Vec::new();
@@ -212,7 +212,7 @@ impl Table {
             table.add_rows(rows.iter().map(|row| &row[part.clone()]));
             for (column, &at) in table.column_iter_mut().zip(&shown[part]) {
                 column.set_padding((0, GAP as u16));
-                if self.columns[at].kind == Kind::Number {
+                if self.columns[at].kind == CellKind::Number {
                     column.set_cell_alignment(CellAlignment::Right);
                 }
             }
@@ -254,7 +254,7 @@ mod tests {
         Column::free("SAMPLE", |row, _| Cell::text(row.2).ink(Some(Ink::Red))),
     ];
 
-    fn table(page: &Page) -> String {
+    fn table(page: &RenderOptions) -> String {
         let rows: [Row; 3] = [
             ("upload error", 1204, b"PermissionError: cannot open\nspool"),
             ("Ünïcode 日本", 31, "\x1b[31mred\x1b[0m \u{202e}".as_bytes()),
@@ -263,14 +263,14 @@ mod tests {
         Table::new(COLUMNS, &rows, page).draw(page)
     }
 
-    fn shows(page: &Page, wanted: Expect) {
+    fn shows(page: &RenderOptions, wanted: Expect) {
         wanted.assert_eq(&table(page));
     }
 
     #[test]
     fn a_terminal_gets_columns_and_a_pipe_gets_tabs() {
         shows(
-            &Page::terminal(46),
+            &RenderOptions::terminal(46),
             expect![[r#"
             GROUP          JOBS  SAMPLE
             upload error  1,204  PermissionError: cannot …
@@ -279,7 +279,7 @@ mod tests {
         "#]],
         );
         shows(
-            &Page::pipe(),
+            &RenderOptions::pipe(),
             expect![[r#"
             upload error	1204	PermissionError: cannot open\nspool
             Ünïcode 日本	31	\x1b[31mred\x1b[0m \u{202e}
@@ -298,15 +298,17 @@ mod tests {
             b"\xff",
             b"\\xff",
         ];
-        let drawn = |page: &Page, cell: fn(&&[u8], &Page) -> Cell| {
+        let drawn = |page: &RenderOptions, cell: fn(&&[u8], &RenderOptions) -> Cell| {
             Table::new(&[Column::text("TEXT", cell)], &texts, page).draw(page)
         };
-        let programs = drawn(&Page::pipe(), |text, _| Cell::text(text));
+        let programs = drawn(&RenderOptions::pipe(), |text, _| Cell::text(text));
         let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
         assert_eq!(lines.len(), texts.len(), "{programs}");
-        assert!(drawn(&Page::terminal(80), |text, _| Cell::text(text)).contains("\na\\nb\n"));
+        assert!(
+            drawn(&RenderOptions::terminal(80), |text, _| Cell::text(text)).contains("\na\\nb\n")
+        );
         // JSON has no backslash but its own.
-        assert!(drawn(&Page::pipe(), |text, _| Cell::escaped(text)).contains("\na\\nb\n"));
+        assert!(drawn(&RenderOptions::pipe(), |text, _| Cell::escaped(text)).contains("\na\\nb\n"));
     }
 
     #[test]
@@ -318,9 +320,9 @@ mod tests {
             rows: Some((1, Some(1))),
         };
         shows(
-            &Page {
+            &RenderOptions {
                 choice,
-                ..Page::terminal(80)
+                ..RenderOptions::terminal(80)
             },
             expect![[r#"
                 JOBS  LAST SEEN  GROUP
@@ -331,11 +333,11 @@ mod tests {
 
     #[test]
     fn colors_do_not_change_the_layout() {
-        let page = Page {
+        let page = RenderOptions {
             color: true,
-            ..Page::terminal(46)
+            ..RenderOptions::terminal(46)
         };
-        let plain = table(&Page::terminal(46));
+        let plain = table(&RenderOptions::terminal(46));
         let text = table(&page);
         assert!(text.contains("\x1b[31mPermissionErr"), "{text:?}");
         let bare = text.replace("\x1b[31m", "").replace("\x1b[0m", "");
@@ -375,9 +377,9 @@ mod tests {
             Column::text("STATE", |_: &(&str, u64, u64), _| Cell::text("paused")).rank(3),
         ];
         let shown = |width: usize, choice: Choice| {
-            let page = Page {
+            let page = RenderOptions {
                 choice,
-                ..Page::terminal(width)
+                ..RenderOptions::terminal(width)
             };
             let rows = [("images", 5, 1), ("mail", 5, 20)];
             let drawn = Table::new(RANKED, &rows, &page).draw(&page);
@@ -407,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_is_empty() {
-        let page = Page::terminal(80);
+        let page = RenderOptions::terminal(80);
         assert_eq!(Table::new(COLUMNS, &[], &page).draw(&page), "");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::event::{Action, BadLineKind, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
-use super::{Machine, Stage};
+use super::{Machine, WorkStage};
 use crate::model::ending::{
     EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue, exhausted_group,
 };
@@ -51,7 +51,10 @@ impl Machine {
             if !matches!(content, LineContent::Progress(_)) {
                 process.lost.swap_remove(at);
             }
-            if process.lost.is_empty() && !process.was_signalled() && self.stage < Stage::Stopping {
+            if process.lost.is_empty()
+                && !process.was_signalled()
+                && self.stage < WorkStage::Stopping
+            {
                 process.stop = None;
             }
             return self.give_back_given_up(&jid);
@@ -160,11 +163,12 @@ impl Machine {
         for jid in &process.lost {
             self.give_back_given_up(jid);
         }
-        if self.stage < Stage::Stopping {
+        if self.stage < WorkStage::Stopping {
             self.end_overdue(now, &mut process, &end);
         }
         // A process that this worker stopped may have done its jobs in part.
-        if self.stage == Stage::Stopping || process.was_signalled() && process.mute_at.is_none() {
+        if self.stage == WorkStage::Stopping || process.was_signalled() && process.mute_at.is_none()
+        {
             return self.released.extend(process.jobs);
         }
         let was_stopped = process.was_signalled();
@@ -178,7 +182,7 @@ impl Machine {
         }
     }
 
-    /// Returns where completed jobs go.
+    /// Where completed jobs go.
     fn next_queue(&self) -> Option<NextQueue> {
         let queue = self.config.next.clone()?;
         Some(NextQueue {
@@ -187,7 +191,7 @@ impl Machine {
         })
     }
 
-    /// Returns what the end of a process means for a job that it had.
+    /// What the end of a process means for a job that it had.
     fn way(&self, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         let fault = match &end.exit {
@@ -203,7 +207,7 @@ impl Machine {
         self.unfinished(fault, &end.exit, end.message.clone())
     }
 
-    /// Returns how a job ends that its process did not finish: `--retry-on` decides.
+    /// How a job ends that its process did not finish: `--retry-on` decides.
     pub(super) fn unfinished(
         &self,
         fault: ProcessFault,
@@ -457,13 +461,13 @@ impl Machine {
     }
 }
 
-/// Returns the group and the message of a failure.
+/// The group and the message of a failure.
 fn reason(why: &FailureReason) -> String {
     let message = why.message.lossless_text();
     format!("{}: {message}", why.group.lossless_text())
 }
 
-/// Returns the group and the message that the core stores if no retry is left.
+/// The group and the message that the core stores if no retry is left.
 fn exhausted(ending: &JobEnding) -> String {
     match &ending.way {
         EndingWay::Retry { why: Some(why), .. } => reason(why),

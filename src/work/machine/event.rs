@@ -22,7 +22,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns how many jobs a slot can have at once.
+    /// How many jobs a slot can have at once.
     pub fn jobs(self) -> usize {
         match self {
             Mode::Single => 1,
@@ -49,7 +49,7 @@ impl Limit {
         matches!(self, Limit::Drain | Limit::DrainUpTo(_))
     }
 
-    /// Returns the number of jobs after which it ends.
+    /// The number of jobs after which it ends.
     pub(super) fn count(self) -> Option<u64> {
         match self {
             Limit::Never | Limit::Drain => None,
@@ -187,7 +187,7 @@ pub struct LeftJobs {
 }
 
 impl LeftJobs {
-    /// Returns the jobs of a queue, of which this many have a lock; `None` if it has none.
+    /// The jobs of a queue, of which this many have a lock; `None` if it has none.
     pub(crate) fn of(queue: &Queue, held: u64) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),

@@ -153,7 +153,7 @@ impl HeldJobs {
         self.due = self.due.min(now);
     }
 
-    /// Returns the jobs whose locks are to be extended now.
+    /// The jobs whose locks are to be extended now.
     pub(super) fn take_due(&mut self, now: f64) -> Vec<Name> {
         if !self.jobs.values().any(|job| job.extend_at <= now) {
             return Vec::new();
@@ -180,7 +180,7 @@ impl HeldJobs {
     }
 }
 
-/// Returns the time until the extension of a lock: the interval, or a third of the lock if there is none or
+/// The time until the extension of a lock: the interval, or a third of the lock if there is none or
 /// the lock is not longer, in seconds.
 fn in_time(interval: Option<f64>, lock: f64) -> f64 {
     interval

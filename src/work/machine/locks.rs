@@ -63,7 +63,7 @@ impl Machine {
         self.give_back_given_up(jid);
     }
 
-    /// Returns the lost jobs that processes still have.
+    /// The lost jobs that processes still have.
     pub(super) fn lost(&self) -> impl Iterator<Item = &Name> {
         self.slots.iter().flat_map(|slot| match slot {
             Slot::Busy(process) => process.lost.as_slice(),

@@ -94,7 +94,7 @@ enum Asked {
 
 /// How far the work has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
+enum WorkStage {
     Working,
     /// Nothing more is popped.
     Draining,
@@ -148,7 +148,7 @@ pub struct Machine {
     extending: Option<Vec<Name>>,
     releasing: Option<Vec<Name>>,
     link: Link,
-    stage: Stage,
+    stage: WorkStage,
     /// Whether no further job may begin for now.
     is_on_hold: bool,
     /// Whether a signal has asked for the end.
@@ -222,7 +222,7 @@ impl Machine {
             extending: None,
             releasing: None,
             link: Link::Up,
-            stage: Stage::Working,
+            stage: WorkStage::Working,
             is_on_hold: false,
             was_asked: false,
             poll_at: now,
@@ -301,7 +301,7 @@ impl Machine {
         }
     }
 
-    /// Returns what to do now, after all events were noted.
+    /// What to do now, after all events were noted.
     pub fn act(&mut self, now: f64) -> Vec<Action> {
         self.check_locks(now);
         self.signal_processes(now);
@@ -325,7 +325,7 @@ impl Machine {
         self.held.get(jid).is_some_and(|job| job.expires <= now)
     }
 
-    /// Returns when to act next, if nothing happens until then.
+    /// When to act next, if nothing happens until then.
     pub fn due(&self) -> f64 {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
@@ -348,7 +348,7 @@ impl Machine {
         self.wanted() > 0 && now < self.poll_at && self.turn.is_none()
     }
 
-    /// Returns the number of jobs that are with a process.
+    /// The number of jobs that are with a process.
     pub fn running(&self) -> usize {
         let jobs = self.slots.iter().map(|slot| match slot {
             Slot::Busy(process) => process.jobs.len(),
@@ -357,7 +357,7 @@ impl Machine {
         jobs.sum()
     }
 
-    /// Returns the jobs that the process of a slot has. A process for one job is about it to its end.
+    /// The jobs that the process of a slot has. A process for one job is about it to its end.
     pub fn jids_at(&self, slot: usize) -> Vec<&Name> {
         match self.slots.get(slot) {
             Some(Slot::Busy(process)) if self.config.mode == Mode::Single => {
@@ -409,14 +409,14 @@ impl Machine {
         lines
     }
 
-    /// Returns how many jobs the processes can have at once.
+    /// How many jobs the processes can have at once.
     fn capacity(&self) -> usize {
         self.slots.len() * self.config.mode.jobs()
     }
 
-    /// Returns how many further jobs the processes can take.
+    /// How many further jobs the processes can take.
     fn wanted(&self) -> u64 {
-        if self.stage > Stage::Working || self.is_on_hold || self.rotation.is_empty() {
+        if self.stage > WorkStage::Working || self.is_on_hold || self.rotation.is_empty() {
             return 0;
         }
         let free = self.slots.iter().map(|slot| match slot {
@@ -442,15 +442,15 @@ impl Machine {
                 let running = self.held.len();
                 self.report(Report::Stopping { running });
             }
-            (true, Stage::Working | Stage::Draining) => {
-                self.stage = Stage::Stopping;
+            (true, WorkStage::Working | WorkStage::Draining) => {
+                self.stage = WorkStage::Stopping;
                 for slot in &mut self.slots {
                     if let Slot::Busy(process) = slot {
                         process.stop(now, now + self.config.kill_after);
                     }
                 }
             }
-            (true, Stage::Stopping) => {
+            (true, WorkStage::Stopping) => {
                 self.is_forced = true;
                 for slot in &mut self.slots {
                     if let Slot::Busy(process) = slot {
@@ -486,8 +486,8 @@ impl Machine {
 
     /// Pops nothing more, without a signal.
     fn drain(&mut self) {
-        if self.stage == Stage::Working {
-            self.stage = Stage::Draining;
+        if self.stage == WorkStage::Working {
+            self.stage = WorkStage::Draining;
             // Processes that stay end now, whatever else happens.
             self.slots_due = f64::NEG_INFINITY;
         }
@@ -499,7 +499,7 @@ impl Machine {
             return;
         }
         let is_busy = self.slots.iter().any(|slot| matches!(slot, Slot::Busy(_)));
-        if self.stage == Stage::Stopping && !is_busy && self.give_up_at.is_none() {
+        if self.stage == WorkStage::Stopping && !is_busy && self.give_up_at.is_none() {
             self.give_up_at = Some(now + self.config.timeout);
         }
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
@@ -516,7 +516,7 @@ impl Machine {
             || self.is_asking()
             || has_requests && !is_gone
             || !self.endings.is_empty();
-        if self.stage == Stage::Working || has_more && !gives_up {
+        if self.stage == WorkStage::Working || has_more && !gives_up {
             return;
         }
         self.is_finished = true;
@@ -525,7 +525,7 @@ impl Machine {
         let left = self.held.len() as u64;
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
-            _ if self.stage == Stage::Stopping => WorkResult::Stopped {
+            _ if self.stage == WorkStage::Stopping => WorkResult::Stopped {
                 given_back: self.given_back,
                 left,
             },

@@ -3,7 +3,7 @@
 use super::event::{Action, Mode, Report, StartFailure, WorkResult};
 use super::held::Phase;
 use super::slots::{MAX_WAIT, Process, Slot};
-use super::{Machine, Stage};
+use super::{Machine, WorkStage};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -19,7 +19,7 @@ const MAX_DIRECTORY_FAILURES: u32 = 3;
 impl Machine {
     /// Sends signals that are due, and ends the input of processes that stay at the end of the work.
     pub(super) fn signal_processes(&mut self, now: f64) {
-        let ends = self.stage > Stage::Working && self.ready.is_empty();
+        let ends = self.stage > WorkStage::Working && self.ready.is_empty();
         if now < self.slots_due && !ends {
             return;
         }
@@ -78,7 +78,7 @@ impl Machine {
         }
     }
 
-    /// Returns the slot that gets the next job: the one with the fewest, and among these rather one with a
+    /// The slot that gets the next job: the one with the fewest, and among these rather one with a
     /// process than one that has to start it.
     fn emptiest_slot(&self, now: f64) -> Option<usize> {
         let slots = self.slots.iter().enumerate().rev();

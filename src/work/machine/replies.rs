@@ -2,7 +2,7 @@
 
 use super::event::{Failure, JobResult, Report, TurnReply, WorkResult};
 use super::held::Phase;
-use super::{Asked, BACKOFF, Link, Machine, Refused, SOON, Stage};
+use super::{Asked, BACKOFF, Link, Machine, Refused, SOON, WorkStage};
 use crate::model::ending::{JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -197,7 +197,7 @@ impl Machine {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
                         self.popped -= u64::from(is_held && self.popped > 0);
-                        self.given_back += u64::from(self.stage == Stage::Stopping);
+                        self.given_back += u64::from(self.stage == WorkStage::Stopping);
                         JobResult::Released
                     } else {
                         JobResult::Lost
@@ -301,7 +301,7 @@ impl Machine {
             self.released.retain(|one| *one != job.jid);
             self.ready.push_back(job);
         }
-        if self.stage > Stage::Working {
+        if self.stage > WorkStage::Working {
             self.give_back_ready();
         }
     }

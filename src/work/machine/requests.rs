@@ -13,7 +13,7 @@ use crate::name::Name;
 const LOOK: (f64, f64) = (1.0, 20.0);
 
 impl Machine {
-    /// Returns when the next turn is to be made. Few endings wait a moment for others, and so does the
+    /// When the next turn is to be made. Few endings wait a moment for others, and so does the
     /// pop for the slots that they free.
     pub(super) fn turn_due(&self) -> f64 {
         let ended = self.endings.len();

@@ -121,7 +121,7 @@ impl Rotation {
         }
     }
 
-    /// Returns from which queues to pop, in this order, and at most how many from each. If none is known to
+    /// From which queues to pop, in this order, and at most how many from each. If none is known to
     /// have jobs, it is the queue whose turn it is: its pop keeps the worker listed.
     pub fn request(&self, total: u64) -> Vec<(Name, u64)> {
         let ready = self.ready.as_ref();

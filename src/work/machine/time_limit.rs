@@ -73,7 +73,7 @@ impl Machine {
     }
 }
 
-/// Returns a limit as text, such as `1m 30s`, also if it is shorter than a second: `0.3s`.
+/// A limit as text, such as `1m 30s`, also if it is shorter than a second: `0.3s`.
 fn describe(limit: f64) -> String {
     if limit.fract() == 0.0 || limit > 60.0 {
         duration(limit)

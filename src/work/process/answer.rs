@@ -12,8 +12,8 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::clock::duration;
-use crate::json::object::{Form, Object, found, shown, text_of};
-use crate::json::syntax::{Fault, Shape};
+use crate::json::object::{Object, Reading, found, shown, text_of};
+use crate::json::syntax::{Shape, SyntaxFault};
 use crate::model::ending::{EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::{Name, refuse_new, reserved};
 use crate::text::{Harmless, cut};
@@ -54,7 +54,7 @@ const PROGRESS: &[&str] = &["progress"];
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
-    /// Returns the end of the job, which runs in this queue; `None` if the answer is no end.
+    /// The end of the job, which runs in this queue; `None` if the answer is no end.
     pub fn ending(self, queue: &Name) -> Option<JobEnding> {
         let AnswerKind::Ending(mut way) = self.what else {
             return None;
@@ -73,7 +73,7 @@ impl Answer {
     /// writes all members.
     pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
-            let fields = Object::parse(line, Form::Document).map_err(describe_line)?;
+            let fields = Object::parse(line, Reading::Document).map_err(describe_line)?;
             let jid: Name = fields.required("jid").map_err(describe)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
@@ -154,7 +154,7 @@ fn ignore_unknown(fields: &Object, kind: &str, known: &[&str], ignored: &mut Vec
     }
 }
 
-/// Returns a member that the result does not depend on. A wrong one counts as missing.
+/// A member that the result does not depend on. A wrong one counts as missing.
 fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> Option<T> {
     read.unwrap_or_else(|why| {
         ignored.push(why);
@@ -162,20 +162,20 @@ fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> 
     })
 }
 
-/// Returns the data as it is written.
+/// The data as it is written.
 fn data(fields: &Object) -> Option<Vec<u8>> {
     let data = given(fields, "data")?;
     Some(data.get().as_bytes().to_vec())
 }
 
-/// Returns a member that is not `null`, as it is written.
+/// A member that is not `null`, as it is written.
 fn given<'t>(fields: &Object<'t>, name: &str) -> Option<&'t RawValue> {
     let mut members = fields.members();
     let (_, value) = members.find(|(key, _)| *key == name)?;
     (value.get() != "null").then_some(value)
 }
 
-fn depends(fields: &Object) -> Result<Vec<Name>, Fault> {
+fn depends(fields: &Object) -> Result<Vec<Name>, SyntaxFault> {
     fields.member("depends").map(Option::unwrap_or_default)
 }
 
@@ -212,7 +212,7 @@ fn next(fields: &Object, ignored: &mut Vec<String>) -> Result<Option<NextQueue>,
     }))
 }
 
-/// Returns a name that the core accepts for something new.
+/// A name that the core accepts for something new.
 fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
     let name: Option<Name> = fields.member(key).map_err(describe)?;
     if let Some(name) = &name {
@@ -221,7 +221,7 @@ fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
     Ok(name)
 }
 
-/// Returns a number of seconds, or a text such as `10m`.
+/// A number of seconds, or a text such as `10m`.
 fn delay(fields: &Object) -> Result<Option<Duration>, String> {
     let Some(value) = given(fields, "delay") else {
         return Ok(None);
@@ -235,12 +235,12 @@ fn delay(fields: &Object) -> Result<Option<Duration>, String> {
     read.map(Some).map_err(wrong)
 }
 
-/// Returns the job that a line names, even if the rest of the line is not an answer.
+/// The job that a line names, even if the rest of the line is not an answer.
 fn jid_of(line: &[u8]) -> Option<Name> {
     job_and_result(line).0
 }
 
-/// Returns the job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
+/// The job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
 pub fn answered_job(line: &[u8]) -> Option<Name> {
     // Most output is no JSON.
     let is_object = line.trim_ascii_start().first() == Some(&b'{');
@@ -248,21 +248,21 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
     jid.filter(|_| has_result)
 }
 
-/// Returns the job that a line names, and whether it says how the job ends.
+/// The job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = Object::parse_start(line, Form::Document);
+    let fields = Object::parse_start(line, Reading::Document);
     let jid = fields.member("jid").ok().flatten();
     let result = given(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
     (jid.filter(|jid: &Name| !jid.is_empty()), has_result)
 }
 
-fn describe(fault: Fault) -> String {
+fn describe(fault: SyntaxFault) -> String {
     fault.what
 }
 
 /// An answer is one line, so its column says enough.
-fn describe_line(fault: Fault) -> String {
+fn describe_line(fault: SyntaxFault) -> String {
     format!("column {}: {}", fault.column, fault.what)
 }
 

@@ -117,7 +117,7 @@ fn open_folder(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
     openat(at, path, flags, Mode::empty())
 }
 
-/// Returns the next entry besides `.` and `..`.
+/// The next entry besides `.` and `..`.
 fn next(entries: &mut Dir) -> rustix::io::Result<Option<DirEntry>> {
     loop {
         match entries.read().transpose()? {

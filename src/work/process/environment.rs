@@ -27,7 +27,7 @@ const JOB: [&str; 11] = [
 /// The variables by which a service manager talks with `qless`, and with nothing below it.
 const SERVICE: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
-/// Returns the variables of each program: the name of the worker, and the descriptor for answers.
+/// The variables of each program: the name of the worker, and the descriptor for answers.
 pub fn of_worker(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
     let descriptor = OsString::from(ANSWER_DESCRIPTOR.to_string());
     Ok(vec![
@@ -36,7 +36,7 @@ pub fn of_worker(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFa
     ])
 }
 
-/// Returns the variables of a program that runs one job. `QLESS_TAGS` has one tag per line: a tag may
+/// The variables of a program that runs one job. `QLESS_TAGS` has one tag per line: a tag may
 /// hold blanks and commas, but no new one holds a line break.
 pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
     let mut variables = of_worker(worker)?;

@@ -41,7 +41,7 @@ struct JobLine<'a> {
 #[serde(transparent)]
 struct OneLine<'a>(Cow<'a, RawValue>);
 
-/// Returns the value as it is stored; `None` if it is not JSON.
+/// The value as it is stored; `None` if it is not JSON.
 fn one_line(stored: &[u8]) -> Result<Option<OneLine<'_>>, Error> {
     let text = std::str::from_utf8(stored).ok();
     let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());

@@ -13,9 +13,9 @@ use std::process::{Command, Stdio};
 use rustix::io::{Errno, dup2};
 use rustix::process::{Pid, fchdir, getpid};
 
-use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, Sink};
+use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, PipeTarget};
 use super::sandbox::{Sandboxes, SlotFolder};
-use super::{ANSWER_DESCRIPTOR, Running, Stream};
+use super::{ANSWER_DESCRIPTOR, OutputStream, Running};
 use crate::error::io_words;
 use crate::text::Harmless;
 
@@ -153,18 +153,21 @@ impl Launch<'_> {
         };
         let group = Pid::from_child(&child);
         let stdout = match self.stdout {
-            StdoutMode::PassOn => Sink::PassOn(PassedOutput::new(Stream::Stdout, 0)),
-            StdoutMode::Capture(most) => Sink::Capture(Capture::new(most)),
-            StdoutMode::Answers => Sink::Answers(AnswerLines::default()),
+            StdoutMode::PassOn => PipeTarget::PassOn(PassedOutput::new(OutputStream::Stdout, 0)),
+            StdoutMode::Capture(most) => PipeTarget::Capture(Capture::new(most)),
+            StdoutMode::Answers => PipeTarget::Answers(AnswerLines::default()),
         };
-        let stderr = Sink::PassOn(PassedOutput::new(Stream::Stderr, error_bytes));
+        let stderr = PipeTarget::PassOn(PassedOutput::new(OutputStream::Stderr, error_bytes));
         let pipes = || -> io::Result<(InputPipe, [OutputPipe; 3])> {
             Ok((
                 InputPipe::new(child.stdin.take())?,
                 [
                     OutputPipe::new(child.stdout.take().map(OwnedFd::from), stdout)?,
                     OutputPipe::new(child.stderr.take().map(OwnedFd::from), stderr)?,
-                    OutputPipe::new(Some(answers.into()), Sink::Answers(AnswerLines::default()))?,
+                    OutputPipe::new(
+                        Some(answers.into()),
+                        PipeTarget::Answers(AnswerLines::default()),
+                    )?,
                 ],
             ))
         };
@@ -243,7 +246,7 @@ fn end_with(_: Pid) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Returns the path to execute. A relative path is meant from here, not from the directory of the
+/// The path to execute. A relative path is meant from here, not from the directory of the
 /// child, which may be empty.
 fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     let path = Path::new(program);
@@ -254,7 +257,7 @@ fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Returns why the system did not start the program.
+/// Why the system did not start the program.
 fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFault {
     let words = io_words(fault);
     match fault.raw_os_error().map(Errno::from_raw_os_error) {
@@ -298,7 +301,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
     )
 }
 
-/// Returns the file that a program's name means.
+/// The file that a program's name means.
 fn found(program: &OsStr) -> Option<fs::Metadata> {
     if program.as_encoded_bytes().contains(&b'/') {
         return fs::metadata(program).ok();

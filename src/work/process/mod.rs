@@ -27,7 +27,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use signal_hook::low_level::signal_name;
 
 pub use self::launch::{Directory, Launch, StartFault, StartFaultKind, StdoutMode};
-use self::pipe::{InputPipe, OutputPipe, Sink};
+use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::Sandboxes;
 pub use self::signals::Waker;
 use self::signals::{Signals, Wakeups};
@@ -56,7 +56,7 @@ pub struct ProcessOptions {
 
 /// A stream of a program that is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     Stdout,
     Stderr,
 }
@@ -75,7 +75,7 @@ pub enum ProcessEvent {
     /// line of a program may have no newline.
     Output {
         slot: usize,
-        stream: Stream,
+        stream: OutputStream,
         bytes: Vec<u8>,
     },
     /// A program that stays has closed every pipe for its answers: no further line comes from it.
@@ -250,7 +250,7 @@ impl Processes {
         &self.removed
     }
 
-    /// Returns the process id of the program that runs in a slot.
+    /// The process id of the program that runs in a slot.
     pub fn pid(&self, slot: usize) -> Option<u32> {
         Some(self.slots.get(slot)?.as_ref()?.child.id())
     }
@@ -318,7 +318,7 @@ impl Processes {
             }
             for at in running.reading_order() {
                 let output = &running.outputs[at];
-                if self.holds_output && matches!(output.sink, Sink::PassOn(_)) {
+                if self.holds_output && matches!(output.sink, PipeTarget::PassOn(_)) {
                     continue;
                 }
                 if let Some(pipe) = &output.pipe {
@@ -399,21 +399,22 @@ impl Drop for Processes {
 }
 
 impl Running {
-    /// Returns the order in which the outputs are read: an answer after what was written before it.
+    /// The order in which the outputs are read: an answer after what was written before it.
     fn reading_order(&self) -> [usize; 3] {
         match self.outputs[0].sink {
-            Sink::Answers(_) => [1, 0, 2],
+            PipeTarget::Answers(_) => [1, 0, 2],
             _ => [0, 1, 2],
         }
     }
 
     fn can_answer(&self) -> bool {
-        let is_open =
-            |output: &OutputPipe| matches!(output.sink, Sink::Answers(_)) && output.pipe.is_some();
+        let is_open = |output: &OutputPipe| {
+            matches!(output.sink, PipeTarget::Answers(_)) && output.pipe.is_some()
+        };
         self.outputs.iter().any(is_open)
     }
 
-    /// Returns how the program ended, if it did.
+    /// How the program ended, if it did.
     fn exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
             // The rest of the group dies with the program. Its number belongs to nobody else before
@@ -427,7 +428,7 @@ impl Running {
         self.child.try_wait().transpose()
     }
 
-    /// Returns what the program left.
+    /// What the program left.
     fn end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
         let [stdout, stderr, _] = &mut self.outputs;
         let mut stderr_tail = stderr.sink.tail();
@@ -451,7 +452,7 @@ impl Running {
             stderr_tail,
             unread_lines: self.stdin.unread_lines(),
             stdout: match &mut stdout.sink {
-                Sink::Capture(capture) => capture.take(),
+                PipeTarget::Capture(capture) => capture.take(),
                 _ => Captured::Nothing,
             },
         }

@@ -7,7 +7,7 @@ use std::process::ChildStdin;
 
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
-use super::{Captured, ProcessEvent, REST, Stream};
+use super::{Captured, OutputStream, ProcessEvent, REST};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 
 /// The longest answer, as long as the data of a job can be.
@@ -42,7 +42,7 @@ impl InputPipe {
         })
     }
 
-    /// Returns the pipe if there is something to write.
+    /// The pipe if there is something to write.
     pub(super) fn waiting(&self) -> Option<BorrowedFd<'_>> {
         if self.queue.is_empty() {
             None
@@ -72,7 +72,7 @@ impl InputPipe {
         }
     }
 
-    /// Returns how many of the last elements the program has not read in full, as far as that is known:
+    /// How many of the last elements the program has not read in full, as far as that is known:
     /// it may have a buffer of its own.
     pub(super) fn unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
@@ -122,19 +122,19 @@ impl InputPipe {
 #[derive(Debug)]
 pub(super) struct OutputPipe {
     pub(super) pipe: Option<OwnedFd>,
-    pub(super) sink: Sink,
+    pub(super) sink: PipeTarget,
 }
 
 /// What becomes of the bytes of a pipe.
 #[derive(Debug)]
-pub(super) enum Sink {
+pub(super) enum PipeTarget {
     Answers(AnswerLines),
     PassOn(PassedOutput),
     Capture(Capture),
 }
 
 impl OutputPipe {
-    pub(super) fn new(pipe: Option<OwnedFd>, sink: Sink) -> io::Result<OutputPipe> {
+    pub(super) fn new(pipe: Option<OwnedFd>, sink: PipeTarget) -> io::Result<OutputPipe> {
         if let Some(pipe) = &pipe {
             ioctl_fionbio(pipe, true)?;
         }
@@ -191,17 +191,17 @@ impl OutputPipe {
     }
 }
 
-impl Sink {
+impl PipeTarget {
     fn take(&mut self, bytes: &[u8], slot: usize, events: &mut Vec<ProcessEvent>) {
         match self {
-            Sink::Answers(lines) => lines.take(bytes, |line, is_whole| {
+            PipeTarget::Answers(lines) => lines.take(bytes, |line, is_whole| {
                 events.push(ProcessEvent::Line {
                     slot,
                     line,
                     is_whole,
                 });
             }),
-            Sink::PassOn(output) => {
+            PipeTarget::PassOn(output) => {
                 let stream = output.stream;
                 let bytes = output.take(bytes);
                 if !bytes.is_empty() {
@@ -212,14 +212,14 @@ impl Sink {
                     });
                 }
             }
-            Sink::Capture(capture) => capture.take_in(bytes),
+            PipeTarget::Capture(capture) => capture.take_in(bytes),
         }
     }
 
     /// Reports a last line without a newline.
     fn end(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
         match self {
-            Sink::Answers(lines) if !lines.partial.is_empty() => {
+            PipeTarget::Answers(lines) if !lines.partial.is_empty() => {
                 let line = std::mem::take(&mut lines.partial);
                 events.push(ProcessEvent::Line {
                     slot,
@@ -227,7 +227,7 @@ impl Sink {
                     is_whole: true,
                 });
             }
-            Sink::PassOn(output) if !output.partial.is_empty() => {
+            PipeTarget::PassOn(output) if !output.partial.is_empty() => {
                 events.push(ProcessEvent::Output {
                     slot,
                     stream: output.stream,
@@ -238,11 +238,11 @@ impl Sink {
         }
     }
 
-    /// Returns the last bytes that were passed on.
+    /// The last bytes that were passed on.
     pub(super) fn tail(&mut self) -> Vec<u8> {
         match self {
-            Sink::PassOn(output) => output.tail.take(),
-            Sink::Answers(_) | Sink::Capture(_) => Vec::new(),
+            PipeTarget::PassOn(output) => output.tail.take(),
+            PipeTarget::Answers(_) | PipeTarget::Capture(_) => Vec::new(),
         }
     }
 }
@@ -284,14 +284,14 @@ impl AnswerLines {
 /// Passes output on by lines, and keeps its last bytes.
 #[derive(Debug)]
 pub(super) struct PassedOutput {
-    stream: Stream,
+    stream: OutputStream,
     partial: Vec<u8>,
     tail: Tail,
 }
 
 impl PassedOutput {
     /// `tail`: how many of the last bytes are kept.
-    pub(super) fn new(stream: Stream, tail: usize) -> PassedOutput {
+    pub(super) fn new(stream: OutputStream, tail: usize) -> PassedOutput {
         PassedOutput {
             stream,
             partial: Vec::new(),
@@ -299,7 +299,7 @@ impl PassedOutput {
         }
     }
 
-    /// Returns the lines that are complete now.
+    /// The lines that are complete now.
     fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.tail.take_in(bytes);
         let end = bytes.iter().rposition(|byte| *byte == b'\n');

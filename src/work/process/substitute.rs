@@ -17,39 +17,39 @@ pub(super) const LONGEST: usize = 128 * 1024 - 1;
 
 /// The arguments of a command, parsed once.
 #[derive(Clone, Debug)]
-pub struct Template {
+pub struct ArgTemplate {
     arguments: Vec<Argument>,
     allows_dash: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Argument {
-    parts: Vec<Part>,
+    parts: Vec<ArgPart>,
     /// Whether `--` is one of the arguments before it.
     is_after_dashes: bool,
 }
 
 #[derive(Clone, Debug)]
-enum Part {
+enum ArgPart {
     Text(Vec<u8>),
-    Placeholder { typed: Vec<u8>, field: Field },
+    Placeholder { typed: Vec<u8>, field: JobField },
 }
 
 #[derive(Clone, Debug)]
-enum Field {
+enum JobField {
     Jid,
     Queue,
     Klass,
     Data(Path),
 }
 
-impl Template {
+impl ArgTemplate {
     /// Parses arguments. Braces around anything else are text. `allows_dash`: whether a value may
     /// make an argument an option.
     pub fn parse<A: AsRef<OsStr>>(
         arguments: impl IntoIterator<Item = A>,
         allows_dash: bool,
-    ) -> Result<Template, Error> {
+    ) -> Result<ArgTemplate, Error> {
         let mut parsed = Vec::new();
         let mut is_after_dashes = false;
         for argument in arguments {
@@ -60,7 +60,7 @@ impl Template {
             });
             is_after_dashes |= bytes == b"--";
         }
-        Ok(Template {
+        Ok(ArgTemplate {
             arguments: parsed,
             allows_dash,
         })
@@ -69,10 +69,10 @@ impl Template {
     /// Whether an argument has a placeholder.
     pub fn has_placeholders(&self) -> bool {
         let mut parts = self.arguments.iter().flat_map(|argument| &argument.parts);
-        parts.any(|part| matches!(part, Part::Placeholder { .. }))
+        parts.any(|part| matches!(part, ArgPart::Placeholder { .. }))
     }
 
-    /// Returns the arguments for a job.
+    /// The arguments for a job.
     pub fn fill(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFault> {
         self.arguments
             .iter()
@@ -84,11 +84,11 @@ impl Template {
         let mut filled = Vec::new();
         for part in &argument.parts {
             let (typed, field) = match part {
-                Part::Text(text) => {
+                ArgPart::Text(text) => {
                     filled.extend_from_slice(text);
                     continue;
                 }
-                Part::Placeholder { typed, field } => (Harmless(typed), field),
+                ArgPart::Placeholder { typed, field } => (Harmless(typed), field),
             };
             let value = field.value(job).ok_or_else(|| {
                 StartFault::job(format!(
@@ -107,7 +107,7 @@ impl Template {
                 )));
             }
         }
-        if let Some(Part::Placeholder { typed, .. }) = argument.parts.first()
+        if let Some(ArgPart::Placeholder { typed, .. }) = argument.parts.first()
             && filled.starts_with(b"-")
             && !argument.is_after_dashes
             && !self.allows_dash
@@ -122,14 +122,14 @@ impl Template {
     }
 }
 
-impl Field {
-    /// Returns the value in a job: a string without its quotes, another value as it is written.
+impl JobField {
+    /// The value in a job: a string without its quotes, another value as it is written.
     fn value(&self, job: &PoppedJob) -> Option<Vec<u8>> {
         let name = match self {
-            Field::Jid => &job.jid,
-            Field::Queue => &job.queue,
-            Field::Klass => &job.klass,
-            Field::Data(path) => {
+            JobField::Jid => &job.jid,
+            JobField::Queue => &job.queue,
+            JobField::Klass => &job.klass,
+            JobField::Data(path) => {
                 let text = lossless_text(&job.data);
                 let value = path.find(&text)?;
                 let name = match Json::from(value).text() {
@@ -144,7 +144,7 @@ impl Field {
 }
 
 /// Splits an argument at its placeholders.
-fn parts(argument: &[u8]) -> Result<Vec<Part>, Error> {
+fn parts(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
     let mut parts = Vec::new();
     let mut text = Vec::new();
     let mut rest = argument;
@@ -157,9 +157,9 @@ fn parts(argument: &[u8]) -> Result<Vec<Part>, Error> {
         match typed.map(|typed| (typed, field(typed))) {
             Some((typed, Some(field))) => {
                 if !text.is_empty() {
-                    parts.push(Part::Text(std::mem::take(&mut text)));
+                    parts.push(ArgPart::Text(std::mem::take(&mut text)));
                 }
-                parts.push(Part::Placeholder {
+                parts.push(ArgPart::Placeholder {
                     typed: typed.to_vec(),
                     field: field?,
                 });
@@ -172,22 +172,22 @@ fn parts(argument: &[u8]) -> Result<Vec<Part>, Error> {
         }
     }
     if !text.is_empty() {
-        parts.push(Part::Text(text));
+        parts.push(ArgPart::Text(text));
     }
     Ok(parts)
 }
 
-/// Returns what a text in braces stands for, if it is a placeholder.
-fn field(typed: &[u8]) -> Option<Result<Field, Error>> {
+/// What a text in braces stands for, if it is a placeholder.
+fn field(typed: &[u8]) -> Option<Result<JobField, Error>> {
     let inside = typed.strip_prefix(b"{")?.strip_suffix(b"}")?;
     Some(Ok(match inside {
-        b"jid" => Field::Jid,
-        b"queue" => Field::Queue,
-        b"klass" => Field::Klass,
+        b"jid" => JobField::Jid,
+        b"queue" => JobField::Queue,
+        b"klass" => JobField::Klass,
         _ => {
             let path = inside.strip_prefix(b"data.")?;
             match Path::new(path) {
-                Ok(path) => Field::Data(path),
+                Ok(path) => JobField::Data(path),
                 Err(expects) => {
                     let typed = Harmless(typed);
                     return Some(Err(Error::usage(format!(

@@ -10,7 +10,7 @@ use crate::core::call::local;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Harmless;
 
-/// Returns the error for a connection that could not be opened.
+/// The error for a connection that could not be opened.
 pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) -> Error {
     let place = target.place();
     let place = Harmless(&place);
@@ -76,7 +76,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
     }
 }
 
-/// Returns the hint to give another address. Beside the default one it offers a private server.
+/// The hint to give another address. Beside the default one it offers a private server.
 fn address_hint(target: &Target) -> &'static str {
     let is_default = match &target.address {
         Address::Tcp(Node { host, port: 6379 }) => {
@@ -101,7 +101,7 @@ pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
     format!("no reply from `{target}` within {within}")
 }
 
-/// Returns whether another attempt to connect may soon succeed. `was_there`: an earlier connection
+/// Whether another attempt to connect may soon succeed. `was_there`: an earlier connection
 /// did, so the address is right and the server probably comes back.
 pub(crate) fn is_temporary(error: &Error, was_there: bool) -> bool {
     match error.kind() {

@@ -6,7 +6,7 @@ use crate::address::Target;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Harmless;
 
-/// Returns the error for a refused login.
+/// The error for a refused login.
 pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
     let message = refused.message.as_str();
     let auth = |message: String| Error::new(Kind::Auth, message);

@@ -8,7 +8,7 @@ use crate::core::call::connect::Fault;
 use crate::core::call::request::Call;
 use crate::error::{Error, Kind};
 
-/// Returns the error for a call whose reply did not come.
+/// The error for a call whose reply did not come.
 pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Duration) -> Error {
     let spec = call.spec();
     let (doing, object) = (spec.wording.doing, call.object());
@@ -48,7 +48,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     }
 }
 
-/// Returns whether the server refuses all writes, or those of this user, for now. Such an error
+/// Whether the server refuses all writes, or those of this user, for now. Such an error
 /// says nothing about an earlier attempt of the same call.
 pub(crate) fn blocks_writes(error: &Error) -> bool {
     matches!(

@@ -7,7 +7,7 @@ use crate::error::{Cause, Error, Refusal};
 use crate::name::Name;
 use crate::text::Harmless;
 
-/// Returns the error for a text that a line of the script raised.
+/// The error for a text that a line of the script raised.
 pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> Error {
     if let Some((jid, refusal)) = refused_job(text, call) {
         return job_refused(refusal, jid, call.spec().wording.verb);
@@ -33,7 +33,7 @@ pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> E
     core_defect(line, text, script)
 }
 
-/// Returns the job that the text refuses, and why. The text is ambiguous unless the jid is known, so
+/// The job that the text refuses, and why. The text is ambiguous unless the jid is known, so
 /// each argument is tried, the subject of the call first.
 fn refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
     let args = call.args.iter().map(|arg| Name::from(arg.as_slice()));
@@ -41,7 +41,7 @@ fn refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
     jids.find_map(|jid| refusal::read(text, &jid).map(|refusal| (jid, refusal)))
 }
 
-/// Returns the error for a refused job.
+/// The error for a refused job.
 fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
     let cannot = format!("cannot {verb} `{jid}`");
     let error = match &refusal {
@@ -59,7 +59,7 @@ fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
     error.jid(&jid).caused_by(Cause::Refused { jid, refusal })
 }
 
-/// Returns the error for a defect of the core, with the file and line in `lua/`.
+/// The error for a defect of the core, with the file and line in `lua/`.
 pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
     let text = Harmless(text);
     match script.place(line) {
@@ -68,7 +68,7 @@ pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
     }
 }
 
-/// Returns whether the core raised the text on purpose, for bad usage: `Name(): …`, and the few
+/// Whether the core raised the text on purpose, for bad usage: `Name(): …`, and the few
 /// texts without a name.
 fn is_usage(text: &str) -> bool {
     let area = text.split("(): ").next().unwrap_or_default();
@@ -93,7 +93,7 @@ fn is_usage(text: &str) -> bool {
     named || other.iter().any(|start| text.starts_with(start))
 }
 
-/// Returns a text without the name of the function that raised it.
+/// A text without the name of the function that raised it.
 fn without_area(text: &str) -> &str {
     text.split_once("(): ").map_or(text, |(_, rest)| rest)
 }

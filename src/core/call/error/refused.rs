@@ -13,7 +13,7 @@ use crate::core::script::{Script, with_tag};
 use crate::error::{Cause, Effect, Error, Kind};
 use crate::text::Harmless;
 
-/// Returns the error for a refused call.
+/// The error for a refused call.
 pub(crate) fn call_refused(
     refused: &ServerError,
     call: &Call,
@@ -62,7 +62,7 @@ pub(crate) fn call_refused(
     error.detail(refused.text())
 }
 
-/// Returns the error for a refusal that means the same in a login and in a call.
+/// The error for a refusal that means the same in a login and in a call.
 pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
     let message = refused.without_position();
     let error = |kind, message: String| Error::new(kind, message);
@@ -110,13 +110,13 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
     })
 }
 
-/// Returns the error about a server that cannot write to its disk.
+/// The error about a server that cannot write to its disk.
 pub(crate) fn disk_full(target: &Target) -> Error {
     let message = format!("`{target}` cannot write to its disk and refuses changes");
     Error::new(Kind::Misconf, message)
 }
 
-/// Returns the error for an `ERR` that no line of the core raised.
+/// The error for an `ERR` that no line of the core raised.
 fn plain_err(
     refused: &ServerError,
     call: &Call,
@@ -208,7 +208,7 @@ fn user(target: &Target) -> Harmless<&str> {
     Harmless(target.user.as_deref().unwrap_or("default"))
 }
 
-/// Returns the sentence about the right that the user lacks.
+/// The sentence about the right that the user lacks.
 fn missing_right(refused: &ServerError, target: &Target) -> String {
     let message = refused.without_position();
     let user = user(target);
@@ -233,7 +233,7 @@ fn is_of_call(refused: &ServerError) -> bool {
     command.to_lowercase().starts_with("eval")
 }
 
-/// Returns the error for a right that turned out to be missing in the middle of a call.
+/// The error for a right that turned out to be missing in the middle of a call.
 fn no_permission(message: String, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
     if call.spec().reads() {

@@ -11,7 +11,7 @@ pub(crate) struct ServerError {
 const FIRST_WRITE: [&str; 4] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS"];
 
 impl ServerError {
-    /// Returns code and message.
+    /// Code and message.
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.code, self.message)
     }
@@ -26,7 +26,7 @@ impl ServerError {
             || message.contains("same slot")
     }
 
-    /// Returns the message without ` script: <sha>, on @user_script:N.`.
+    /// The message without ` script: <sha>, on @user_script:N.`.
     pub(super) fn without_position(&self) -> String {
         let end = self
             .message
@@ -35,7 +35,7 @@ impl ServerError {
         self.message[..end.unwrap_or(self.message.len())].to_string()
     }
 
-    /// Returns the error inside `ERR Error running script (call to f_…): @user_script:N: …`, as
+    /// The error inside `ERR Error running script (call to f_…): @user_script:N: …`, as
     /// Redis 6.2 wraps it.
     pub(crate) fn unwrapped(&self) -> ServerError {
         // An error that the script caught and raised again has `ERR` before its own code.
@@ -90,7 +90,7 @@ impl ServerError {
         }
     }
 
-    /// Returns the line of the script that raised the error, and its text.
+    /// The line of the script that raised the error, and its text.
     pub(super) fn raised(&self) -> Option<(usize, &str)> {
         let rest = self.message.strip_prefix("user_script:")?;
         let (line, text) = rest.split_once(':')?;
@@ -104,14 +104,14 @@ impl ServerError {
     }
 }
 
-/// Returns the last line of the script that a message names.
+/// The last line of the script that a message names.
 pub(super) fn last_line(message: &str) -> Option<usize> {
     let line = message.split("on @user_script:").nth(1)?;
     let line: String = line.chars().take_while(char::is_ascii_digit).collect();
     line.parse().ok()
 }
 
-/// Returns the text between the first pair of quotes.
+/// The text between the first pair of quotes.
 pub(super) fn quoted(message: &str) -> Option<&str> {
     message.split('\'').nth(1)
 }

@@ -14,7 +14,7 @@ const CLOCK: &str = "renew the certificate of the server, or correct the clock o
 /// Maximum number of names that are listed.
 const NAMES: usize = 5;
 
-/// Returns the error for a connection that could not be encrypted.
+/// The error for a connection that could not be encrypted.
 pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
     let place = target.place();
     let place = Harmless(&place);
@@ -108,7 +108,7 @@ fn listed(names: &[String]) -> String {
     text
 }
 
-/// Returns a sentence that ends with a moment, or another one if that is not known.
+/// A sentence that ends with a moment, or another one if that is not known.
 fn dated(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
     match moment.and_then(Moment::rfc3339) {
         Some(moment) => format!("{sentence}{moment}"),

@@ -11,12 +11,12 @@ use crate::text::{Harmless, plural};
 /// Maximum number of names in a hint.
 const NAMES: usize = 5;
 
-/// Returns the error for a prefix without hash tag in a cluster: its keys would be on many nodes.
+/// The error for a prefix without hash tag in a cluster: its keys would be on many nodes.
 pub(crate) fn cluster_prefix(prefix: &str, target: &Target) -> Error {
     cluster_prefix_naming(prefix, target, &[])
 }
 
-/// Returns the error for a prefix without hash tag, and names those with one that have queues there.
+/// The error for a prefix without hash tag, and names those with one that have queues there.
 pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[String]) -> Error {
     let tagged = with_tag(prefix);
     let listed: Vec<String> = used
@@ -39,7 +39,7 @@ pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[Strin
         })
 }
 
-/// Returns the error for the address of one server that is a node of a cluster.
+/// The error for the address of one server that is a node of a cluster.
 pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
     let address = in_cluster(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
@@ -50,7 +50,7 @@ pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
         })
 }
 
-/// Returns the error for the address of a cluster whose node is in none.
+/// The error for the address of a cluster whose node is in none.
 pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     let address = target.at(node).to_string();
     Error::usage(format!(
@@ -64,7 +64,7 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     })
 }
 
-/// Returns the error for an address of a server that is a Sentinel. `known`: the names of its masters.
+/// The error for an address of a server that is a Sentinel. `known`: the names of its masters.
 pub(crate) fn address_is_sentinel(target: &Target, known: Vec<Name>) -> Error {
     let place = Harmless(target.place());
     let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
@@ -106,7 +106,7 @@ fn naming_masters(error: Error, target: &Target, nodes: Vec<Node>, mut known: Ve
     })
 }
 
-/// Returns the error for an address of a Sentinel that is a server of data.
+/// The error for an address of a Sentinel that is a server of data.
 pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
     let redis = target.at(node).to_string();
     let node = node.to_string();
@@ -121,7 +121,7 @@ pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
         })
 }
 
-/// Returns the same address in its `redis-cluster://` form.
+/// The same address in its `redis-cluster://` form.
 fn in_cluster(target: &Target) -> String {
     match &target.address {
         Address::Tcp(node) => Target {
@@ -138,7 +138,7 @@ fn scheme(target: &Target, kind: &str) -> String {
     format!("redis{tls}{kind}://")
 }
 
-/// Returns the error for a cluster that serves no call.
+/// The error for a cluster that serves no call.
 pub(crate) fn cluster_down(target: &Target) -> Error {
     Error::new(
         Kind::ClusterDown,
@@ -147,7 +147,7 @@ pub(crate) fn cluster_down(target: &Target) -> Error {
     .hint("`redis-cli CLUSTER INFO` on one of its nodes says why")
 }
 
-/// Returns the error for a cluster whose node with the data cannot be reached.
+/// The error for a cluster whose node with the data cannot be reached.
 pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
     let owner = owner.to_string();
     Error::new(
@@ -160,7 +160,7 @@ pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
     .hint("a replica takes its place after `cluster-node-timeout`, if it has one")
 }
 
-/// Returns the error for nodes that belong to another cluster than the one in use.
+/// The error for nodes that belong to another cluster than the one in use.
 pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
     let belong = if foreign.len() > 1 {
         "belong"
@@ -183,7 +183,7 @@ pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
         })
 }
 
-/// Returns the error for a cluster of which no node can be reached. `last`: that of one of them.
+/// The error for a cluster of which no node can be reached. `last`: that of one of them.
 pub(crate) fn no_node_replies(target: &Target, last: Error) -> Error {
     match &target.address {
         Address::Cluster(nodes) if nodes.len() > 1 && last.kind() != Kind::ClusterDown => {
@@ -195,7 +195,7 @@ pub(crate) fn no_node_replies(target: &Target, last: Error) -> Error {
     }
 }
 
-/// Returns the error for a slot that is being moved for longer than the call may take.
+/// The error for a slot that is being moved for longer than the call may take.
 pub(super) fn slot_moving(refused: &ServerError, prefix: &str, target: &Target) -> Error {
     let slot = refused.message.split_ascii_whitespace().next();
     let slot = slot.filter(|slot| slot.bytes().all(|byte| byte.is_ascii_digit()));
@@ -207,14 +207,14 @@ pub(super) fn slot_moving(refused: &ServerError, prefix: &str, target: &Target) 
         .hint("run the command again when the move has ended, or with a longer `--timeout`")
 }
 
-/// Returns the error for a scan that a moving slot disturbed twice.
+/// The error for a scan that a moving slot disturbed twice.
 pub(crate) fn moved_while_scanning(target: &Target, prefix: &str) -> Error {
     let message =
         format!("the keys of prefix `{prefix}` in `{target}` moved while they were scanned");
     Error::new(Kind::SlotMoving, message).hint("run the command again when the moves have ended")
 }
 
-/// Returns the error for nodes that send a call round in a circle.
+/// The error for nodes that send a call round in a circle.
 pub(crate) fn circling(target: &Target, slot: &str) -> Error {
     let slot = Harmless(slot);
     Error::new(
@@ -225,7 +225,7 @@ pub(crate) fn circling(target: &Target, slot: &str) -> Error {
     .hint("`redis-cli --cluster check HOST:PORT` shows what they disagree about")
 }
 
-/// Returns the error for Sentinels none of which replies. `last`: that of one of them.
+/// The error for Sentinels none of which replies. `last`: that of one of them.
 pub(crate) fn no_sentinel_replies(
     target: &Target,
     sentinels: &Sentinels,
@@ -264,7 +264,7 @@ pub(crate) fn no_sentinel_replies(
     }
 }
 
-/// Returns the error for a name that the Sentinels do not know. `known`: the names that they do.
+/// The error for a name that the Sentinels do not know. `known`: the names that they do.
 pub(crate) fn unknown_master(target: &Target, sentinels: &Sentinels, known: Vec<Name>) -> Error {
     let count = plural(sentinels.nodes.len() as u64, "Sentinel", "Sentinels");
     let master = Harmless(&sentinels.master);
@@ -276,7 +276,7 @@ pub(crate) fn unknown_master(target: &Target, sentinels: &Sentinels, known: Vec<
     naming_masters(error, target, sentinels.nodes.clone(), known)
 }
 
-/// Returns the error for a server that a Sentinel calls the master, and that is none.
+/// The error for a server that a Sentinel calls the master, and that is none.
 pub(crate) fn not_a_master(target: &Target, node: &Node) -> Error {
     let node = node.to_string();
     Error::new(
@@ -289,7 +289,7 @@ pub(crate) fn not_a_master(target: &Target, node: &Node) -> Error {
     .hint("a failover may be on its way; `redis-cli -p PORT SENTINEL MASTERS` shows it")
 }
 
-/// Returns the error for a master that cannot be reached.
+/// The error for a master that cannot be reached.
 pub(crate) fn master_lost(target: &Target, error: Error) -> Error {
     Error::new(
         Kind::NoMaster,

@@ -52,7 +52,7 @@ pub(crate) enum ClientRefusal {
 }
 
 impl TlsFault {
-    /// Returns the meaning of an error. `has_identity`: this client has a certificate;
+    /// The meaning of an error. `has_identity`: this client has a certificate;
     /// `was_requested`: the server requested it.
     pub(super) fn of(error: &Error, has_identity: bool, was_requested: bool) -> TlsFault {
         match error {
@@ -68,7 +68,7 @@ impl TlsFault {
         }
     }
 
-    /// Returns the meaning of an alert from a server that has seen the client's certificate.
+    /// The meaning of an alert from a server that has seen the client's certificate.
     fn of_alert_to_client(alert: AlertDescription) -> TlsFault {
         let refusal = match alert {
             AlertDescription::UnknownCA | AlertDescription::DecryptError => ClientRefusal::Issuer,
@@ -127,7 +127,7 @@ impl Distrust {
     }
 }
 
-/// Returns a name of a certificate. The library writes names as Rust writes values:
+/// A name of a certificate. The library writes names as Rust writes values:
 /// `DnsName("a.example")`, `IpAddress(10.0.0.1)`.
 fn plain(name: &str) -> String {
     let inner = name

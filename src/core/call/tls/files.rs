@@ -21,7 +21,7 @@ use crate::text::Harmless;
 /// Maximum size of a file in bytes. The CAs of a system take about 250 KiB.
 const LARGEST: u64 = 16 << 20;
 
-/// Returns the CAs to trust: those of a file, or those of the system.
+/// The CAs to trust: those of a file, or those of the system.
 pub(super) fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     let Some(path) = file else {
@@ -45,7 +45,7 @@ pub(super) fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
     Ok(roots)
 }
 
-/// Returns whether the error is about the file that SSL_CERT_FILE names.
+/// Whether the error is about the file that SSL_CERT_FILE names.
 fn is_named_file(error: &rustls_native_certs::Error) -> bool {
     match &error.kind {
         ErrorKind::Io { path, .. } => env::var("SSL_CERT_FILE").is_some_and(|named| path == &named),

@@ -59,7 +59,7 @@ impl TlsClient {
         })
     }
 
-    /// Returns a client for another server, whose certificate must have that name.
+    /// A client for another server, whose certificate must have that name.
     pub(crate) fn named(&self, host: &str) -> Result<TlsClient, Error> {
         Ok(TlsClient {
             name: server_name(host)?,
@@ -135,7 +135,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// Returns what an error of reading or writing means. In TLS 1.3, a server refuses the client's
+    /// What an error of reading or writing means. In TLS 1.3, a server refuses the client's
     /// certificate after the handshake, perhaps while this end writes: then its alert waits to be
     /// read.
     pub(super) fn fault_of(&mut self, error: &io::Error) -> Fault {
@@ -166,7 +166,7 @@ impl TlsStream {
     }
 }
 
-/// Returns the fault of a connection that was open already.
+/// The fault of a connection that was open already.
 fn closed(fault: Fault) -> Fault {
     match fault {
         Fault::Unreachable(..) => Fault::Closed,

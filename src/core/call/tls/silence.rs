@@ -41,7 +41,7 @@ fn is_timeout(error: &io::Error) -> bool {
     )
 }
 
-/// Returns whether the server replies to `PING` as Redis does: with a status or an error.
+/// Whether the server replies to `PING` as Redis does: with a status or an error.
 fn replies_without_tls(address: &SocketAddr, patience: Duration) -> io::Result<bool> {
     let mut socket = TcpStream::connect_timeout(address, patience)?;
     socket.set_read_timeout(Some(patience))?;

@@ -14,7 +14,7 @@ use super::{TlsClient, TlsFault};
 use crate::address::tls::Tls;
 use crate::core::call::connect::Fault;
 
-/// Returns a server that requires a client certificate, and a client that has none.
+/// A server that requires a client certificate, and a client that has none.
 fn server_and_client() -> (ServerConfig, TlsClient) {
     let ca_key = KeyPair::generate().unwrap();
     let mut ca = CertificateParams::new(Vec::new()).unwrap();
