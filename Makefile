@@ -25,8 +25,8 @@ WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_
 # `make soak` runs rounds of the random tests, each with a fresh seed, and once all cases of tests of
 # which `make test` plays a sample. SEED repeats a round, TEST names a test. PART=faults runs those of machines that fail, and prints their table.
 PART ?=
-SOAKED = random_ core::batches check::wrong_types recovery::repair \
-  topologies::cluster::work_and_bulk
+SOAKED = random_ core::batches check::wrong_types check::damage check::coordination \
+  recovery::repair recovery::kill recovery::verbs security::replies topologies::cluster::work_and_bulk
 ROUNDS ?= $(if $(PART),10,20)
 TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 

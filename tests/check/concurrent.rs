@@ -18,7 +18,7 @@ use crate::support::redis::Redis;
 use crate::support::traffic::{Actor, QUEUES, run_bulk_commands};
 
 /// The number of verdicts in `make test`.
-const VERDICTS: u32 = 80_000;
+const VERDICTS: u32 = 25_000;
 
 /// Requests verdicts.
 struct Verifier<'a> {

@@ -522,7 +522,7 @@ damages! {
 #[test]
 fn a_scan_in_several_passes_finds_no_more_than_a_scan_in_one() {
     let mut core = coordinated();
-    let puts = (0..300).map(|n| {
+    let puts = (0..150).map(|n| {
         let lane = n % 40;
         format!("put 200050 w q j{n} K {{}} 0 key k{lane} throttles [\"x{lane}\",\"y{lane}\"]")
     });
@@ -723,10 +723,10 @@ fn random_damage(cases: u32, binary: bool) {
 
 #[test]
 fn random_damage_to_lanes_throttles_and_payloads_is_repaired() {
-    random_damage(20, false);
+    random_damage(10, false);
 }
 
 #[test]
 fn random_damage_to_lanes_throttles_and_payloads_is_repaired_by_the_binary() {
-    random_damage(5, true);
+    random_damage(3, true);
 }

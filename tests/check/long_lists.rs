@@ -269,11 +269,16 @@ fn a_call_ends_early_if_its_items_cost_too_much() {
 /// Each of them requires searches, so a call judges few of them.
 #[test]
 fn all_jobs_in_the_list_of_another_group_are_found_and_removed() {
-    const JOBS: usize = 2000;
+    const JOBS: usize = 1200;
     let redis = failed(JOBS);
-    for n in 0..JOBS {
-        redis.send(&["RPUSH", "ql:f:other", &format!("f{n}")]);
-    }
+    let jids: Vec<String> = (0..JOBS).map(|n| format!("f{n}")).collect();
+    let jids = jids.iter().map(String::as_str);
+    redis.send(
+        &["RPUSH", "ql:f:other"]
+            .into_iter()
+            .chain(jids)
+            .collect::<Vec<_>>(),
+    );
     redis.send(&["SADD", "ql:failures", "other"]);
     // How Redis packs a list depends on how its entries came.
     let all = || {

@@ -94,10 +94,10 @@ fn run(cases: u32, binary: bool) {
 
 #[test]
 fn random_damage_is_repaired() {
-    run(20, false);
+    run(10, false);
 }
 
 #[test]
 fn random_damage_is_repaired_by_the_binary() {
-    run(5, true);
+    run(3, true);
 }

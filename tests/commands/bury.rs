@@ -23,32 +23,10 @@ fn a_job_that_has_not_started_becomes_failed() {
     );
     redis
         .at(22)
-        .run("bury s --group hold --message m -o json")
+        .run("bury s --group hold --message m -o ndjson")
         .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "bury",
-              "dry_run": false,
-              "context": null,
-              "matched": 1,
-              "done": 1,
-              "skipped": 0,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": [
-                {
-                  "jid": "s",
-                  "result": "done",
-                  "code": "ok",
-                  "detail": null,
-                  "queue": "mail",
-                  "state_before": "scheduled",
-                  "state_after": "failed"
-                }
-              ]
-            }
+            {"jid":"s","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"scheduled","state_after":"failed"}
+            {"summary":{"action":"bury","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
         "#]]);
     redis.at(23).run("retry w -o jid").shows(expect![[r#"
         w

@@ -33,42 +33,18 @@ fn a_job_is_deleted_and_its_jid_printed() {
     redis.at(10).run("cancel x").shows(expect![[r#"
         x
     "#]]);
-    redis.at(11).run("cancel x").shows(expect![[r#"
-        --- stderr
-        error: job `x` does not exist
-        --- exit 4
-    "#]]);
     redis.at(11).run("cancel x -o json").shows(expect![[r#"
         --- stderr
         {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `x` does not exist","hint":null,"jid":"x"}
         --- exit 4
     "#]]);
-    redis.at(12).run("cancel c -o json").shows(expect![[r#"
-        {
-          "kind": "bulk",
-          "v": 1,
-          "action": "cancel",
-          "dry_run": false,
-          "context": null,
-          "matched": 1,
-          "done": 1,
-          "skipped": 0,
-          "failed": 0,
-          "remaining": 0,
-          "elapsed_s": 0,
-          "items": [
-            {
-              "jid": "c",
-              "result": "done",
-              "code": "ok",
-              "detail": null,
-              "queue": "mail",
-              "state_before": "depends",
-              "state_after": null
-            }
-          ]
-        }
-    "#]]);
+    redis
+        .at(12)
+        .run("cancel c -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"depends","state_after":null}
+            {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+        "#]]);
     redis.at(13).run("cancel b -o raw").shows(expect![[r#"
         b
     "#]]);
@@ -506,7 +482,7 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
     use std::collections::BTreeSet;
 
     let redis = Redis::start();
-    let jids: BTreeSet<String> = (0..3000).map(|at| format!("j{at:04}")).collect();
+    let jids: BTreeSet<String> = (0..900).map(|at| format!("j{at:04}")).collect();
     redis.calls(jids.iter().map(|jid| {
         let words = ["put", "", "q", jid, "K", "{}", "0"].map(str::to_owned);
         (1.0, words.to_vec())
@@ -514,7 +490,7 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c");
     let path = file.to_str().unwrap();
-    let line = format!("cancel --queue q --save {path} --yes --rate 5000/s");
+    let line = format!("cancel --queue q --save {path} --yes --rate 1500/s");
     let listed = || -> BTreeSet<String> {
         let jids = redis.qless().run("jobs -o jid").ok();
         jids.lines().map(str::to_owned).collect()
@@ -523,7 +499,7 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
     loop {
         let mut running = redis.qless().start(&line);
         let before = listed().len();
-        while before - listed().len() < 500 && !running.has_ended() {}
+        while before - listed().len() < 250 && !running.has_ended() {}
         _ = running.child.kill();
         let done = running.end().code() == 0;
         kills += u32::from(!done);

@@ -351,39 +351,39 @@ fn many_groups_are_retried_together() {
 }
 
 #[test]
-fn three_thousand_in_one_group_are_retried() {
-    let redis = failed_by_the_hundred(3000);
+fn more_jobs_than_one_slice_takes_are_retried() {
+    let redis = failed_by_the_hundred(900);
     redis
         .at(300)
         .run("failed --group 'upload error' --retry-all --yes")
         .shows(expect![[r#"
             --- stderr
-            2700 retried
+            810 retried
         "#]]);
     expect![[r#"
-        images	900	0
-        mail	900	0
-        test	900	0"#]]
+        images	270	0
+        mail	270	0
+        test	270	0"#]]
     .assert_eq(&queues(&redis));
     redis
         .at(301)
         .run("failed --columns group,jobs")
         .shows(expect![[r#"
-            boom	300
+            boom	90
         "#]]);
 }
 
 #[test]
 fn jobs_that_changed_since_they_were_listed_are_skipped() {
-    let redis = failed_by_the_hundred(6000);
+    let redis = failed_by_the_hundred(2400);
     let running = retrying(&redis, "ndjson");
     // Jobs of the last slice are cancelled and put again while the first ones are retried.
     running.signal(Signal::STOP);
     redis.calls([
-        (301.0, vec!["cancel", "j005999"]),
+        (301.0, vec!["cancel", "j002399"]),
         (
             301.0,
-            vec!["put", "me", "elsewhere", "j005998", "K", "{}", "0"],
+            vec!["put", "me", "elsewhere", "j002398", "K", "{}", "0"],
         ),
     ]);
     running.signal(Signal::CONT);
@@ -393,10 +393,10 @@ fn jobs_that_changed_since_they_were_listed_are_skipped() {
         .filter(|line| line.contains(r#""result":"skipped""#))
         .collect();
     expect![[r#"
-        {"jid":"j005998","result":"skipped","code":"state_changed","detail":"it is no longer failed","queue":"images","state_before":"failed","state_after":null}
-        {"jid":"j005999","result":"skipped","code":"gone","detail":"it does not exist","queue":"test","state_before":"failed","state_after":null}"#]].assert_eq(&skipped.join("\n"));
+        {"jid":"j002398","result":"skipped","code":"state_changed","detail":"it is no longer failed","queue":"images","state_before":"failed","state_after":null}
+        {"jid":"j002399","result":"skipped","code":"gone","detail":"it does not exist","queue":"test","state_before":"failed","state_after":null}"#]].assert_eq(&skipped.join("\n"));
     assert_eq!(
-        redis.at(302).run("get j005998 --field queue").ok(),
+        redis.at(302).run("get j002398 --field queue").ok(),
         "elsewhere"
     );
     redis.must_be_clean();
@@ -507,7 +507,7 @@ fn an_action_requires_a_selection_of_jobs() {
 
 #[test]
 fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
-    let redis = failed_by_the_hundred(6000);
+    let redis = failed_by_the_hundred(2400);
     let running = retrying(&redis, "json");
     // The signal arrives in the middle of a call.
     redis.freeze();
@@ -518,11 +518,11 @@ fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
     let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
     let count = |field: &str| document[field].as_i64().unwrap();
     let (done, remaining) = (count("done"), count("remaining"));
-    assert_eq!(done + remaining, 5400);
+    assert_eq!(done + remaining, 2160);
     assert_eq!(done % 200, 0);
     assert_eq!(failed(&redis), remaining);
     assert_eq!(count("failed"), 0);
-    let printed = format!("interrupted after {done} of 5400");
+    let printed = format!("interrupted after {done} of 2160");
     assert!(stderr.contains(&printed), "{stderr}");
     assert!(stderr.contains("run the same command again"), "{stderr}");
     redis.must_be_clean();
@@ -530,8 +530,8 @@ fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
 
 #[test]
 fn after_an_interrupt_the_hint_asks_for_the_jobs_that_are_left() {
-    let redis = failed_by_the_hundred(6000);
-    let line = "failed --group 'upload error' --retry-all --yes --limit 5000 -o json";
+    let redis = failed_by_the_hundred(2400);
+    let line = "failed --group 'upload error' --retry-all --yes --limit 2000 -o json";
     let running = started(&redis, &redis.at(300), line);
     redis.freeze();
     running.signal(Signal::INT);
@@ -572,14 +572,14 @@ fn with_a_limit_and_none_left_untried_the_hint_is_to_look() {
 
 #[test]
 fn a_lost_server_leaves_the_rest_untried() {
-    let mut redis = failed_by_the_hundred(6000);
+    let mut redis = failed_by_the_hundred(2400);
     let running = retrying(&redis, "json");
     redis.kill();
     let ran = running.end().exits(6);
     let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
     let count = |field: &str| document[field].as_i64().unwrap();
     assert_eq!(count("failed"), 200);
-    assert_eq!(count("done") + count("failed") + count("remaining"), 5400);
+    assert_eq!(count("done") + count("failed") + count("remaining"), 2160);
     let codes = document["items"].as_array().unwrap().iter();
     let codes: std::collections::BTreeSet<&str> =
         codes.map(|item| item["code"].as_str().unwrap()).collect();

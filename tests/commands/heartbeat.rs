@@ -121,22 +121,11 @@ fn the_locks_of_many_jobs_are_extended() {
         "#]]);
     redis
         .at(50)
-        .run("heartbeat a c --as-holder -o json")
+        .run("heartbeat a c --as-holder -o ndjson")
         .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "heartbeat",
-              "dry_run": false,
-              "context": null,
-              "matched": 2,
-              "done": 2,
-              "skipped": 0,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": []
-            }
+            {"jid":"a","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}
+            {"jid":"c","result":"done","code":"ok","detail":"the lock expires 1970-01-01T00:01:50.000Z","queue":"mail","state_before":"running","state_after":null}
+            {"summary":{"action":"heartbeat","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             2 extended
         "#]]);

@@ -205,11 +205,11 @@ fn standard_input_is_read_too() {
 #[test]
 fn all_lines_are_checked_before_any_call() {
     let workspace = Workspace::new();
-    let mut lines: Vec<String> = night(100_000).lines().map(str::to_owned).collect();
-    lines[99_998] = lines[99_998].replace(",\"klass\"", " \"klass\"");
+    let mut lines: Vec<String> = night(20_000).lines().map(str::to_owned).collect();
+    lines[19_998] = lines[19_998].replace(",\"klass\"", " \"klass\"");
     workspace.put(lines.join("\n"), "").shows(expect![[r#"
         --- stderr
-        error: `DIR/jobs`, line 99999, column 20: expected `,` or `}` at `"`
+        error: `DIR/jobs`, line 19999, column 20: expected `,` or `}` at `"`
         --- exit 2
     "#]]);
     assert_eq!(workspace.keys(), 0);
@@ -817,7 +817,7 @@ fn each_once(lines: u64) -> BTreeMap<u64, usize> {
 #[test]
 fn an_interrupted_run_reports_the_rest_and_the_next_continues() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", night(2_000));
+    let path = workspace.file("night.ndjson", night(800));
     let line = format!(
         "put --from {} --jid-from photo --rate 400/s",
         path.display()
@@ -832,31 +832,31 @@ fn an_interrupted_run_reports_the_rest_and_the_next_continues() {
     assert!(printed.contains(" not tried"), "{printed}");
     assert!(printed.contains("error: interrupted after "), "{printed}");
     assert!(
-        printed.contains(" of 2000\nhint: run the same command again to go on: `qless put "),
+        printed.contains(" of 800\nhint: run the same command again to go on: `qless put "),
         "{printed}"
     );
     let put = photos(&workspace.redis).len();
     assert!(printed.starts_with(&format!("{put} put, ")), "{printed}");
     let line = line.replace(" --rate 400/s", "");
     let there = workspace.qless().run(&line).exits(0).stderr();
-    assert_eq!(there, format!("{} put, {put} already there\n", 2_000 - put));
-    assert_eq!(photos(&workspace.redis), each_once(2_000));
+    assert_eq!(there, format!("{} put, {put} already there\n", 800 - put));
+    assert_eq!(photos(&workspace.redis), each_once(800));
     workspace.redis.must_be_clean();
 }
 
 #[test]
 fn a_killed_run_is_finished_by_the_next() {
     let workspace = Workspace::new();
-    let path = workspace.file("night.ndjson", night(4_000));
+    let path = workspace.file("night.ndjson", night(1_500));
     let line = format!("put --from {} --jid-from photo", path.display());
-    for jobs in [1, 1_500, 3_000] {
+    for jobs in [1, 500, 1_000] {
         let run = workspace.redis.qless().start(&line);
         await_jobs(&workspace.redis, jobs);
         run.signal(Signal::KILL);
         run.end();
     }
     workspace.qless().run(&line).exits(0);
-    assert_eq!(photos(&workspace.redis), each_once(4_000));
+    assert_eq!(photos(&workspace.redis), each_once(1_500));
     workspace.redis.must_be_clean();
 }
 
@@ -874,9 +874,9 @@ fn journaled(workspace: &Workspace, lines: usize) -> (PathBuf, String) {
 #[test]
 fn a_journal_keeps_jids_after_kill_9() {
     let workspace = Workspace::new();
-    let (journal, line) = journaled(&workspace, 3_000);
+    let (journal, line) = journaled(&workspace, 1_200);
     let mut first = None;
-    for jobs in [1, 700, 1_900] {
+    for jobs in [1, 300, 700] {
         let run = workspace.redis.qless().start(&format!("{line} --batch 50"));
         await_jobs(&workspace.redis, jobs);
         run.signal(Signal::KILL);
@@ -885,7 +885,7 @@ fn a_journal_keeps_jids_after_kill_9() {
         first = first.or_else(|| jids.lines().next().map(str::to_owned));
     }
     workspace.qless().run(&line).exits(0);
-    assert_eq!(photos(&workspace.redis), each_once(3_000));
+    assert_eq!(photos(&workspace.redis), each_once(1_200));
     // Neither a deleted job nor an existing one is put again.
     workspace
         .qless()
@@ -893,9 +893,9 @@ fn a_journal_keeps_jids_after_kill_9() {
         .ok();
     workspace.qless().run(&line).shows(expect![[r#"
         --- stderr
-        0 put, 3000 done before
+        0 put, 1200 done before
     "#]]);
-    assert_eq!(photos(&workspace.redis).len(), 2_999);
+    assert_eq!(photos(&workspace.redis).len(), 1_199);
     workspace.redis.must_be_clean();
     let mode = fs::metadata(&journal).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -927,7 +927,7 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
         (&flush, "was flushed"),
     ] {
         let mut workspace = Workspace::new();
-        let (_, line) = journaled(&workspace, 3_000);
+        let (_, line) = journaled(&workspace, 1_500);
         let ran = put_and_lose(&mut workspace, &line, lose).exits(3);
         let stderr = ran.stderr();
         let error = stderr.lines().last().unwrap();
@@ -936,12 +936,12 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
         let text = |field: &str| error[field].as_str().unwrap().to_owned();
         assert!(text("message").contains(why), "{error}");
         assert!(text("hint").contains(&format!("`qless {line}")), "{error}");
-        let missing = 3_000 - workspace.jobs();
+        let missing = 1_500 - workspace.jobs();
         assert!(missing >= 600, "{missing}");
         let ran = workspace.qless().run(&line).exits(0);
-        let expected = format!("{missing} put, {} done before", 3_000 - missing);
+        let expected = format!("{missing} put, {} done before", 1_500 - missing);
         assert!(ran.stderr().contains(&expected), "{}", ran.stderr());
-        assert_eq!(photos(&workspace.redis), each_once(3_000));
+        assert_eq!(photos(&workspace.redis), each_once(1_500));
         // What was cancelled since stays so.
         workspace
             .qless()
@@ -949,7 +949,7 @@ fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run
             .ok();
         let ran = workspace.qless().run(&line).exits(0);
         assert!(
-            ran.stderr().ends_with("0 put, 3000 done before\n"),
+            ran.stderr().ends_with("0 put, 1500 done before\n"),
             "{}",
             ran.stderr()
         );

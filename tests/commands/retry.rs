@@ -163,11 +163,6 @@ fn retrying_a_job_in_another_state_is_a_conflict() {
         hint: see which: `qless depends d`
         --- exit 5
     "#]]);
-    redis.at(20).run("retry nope").shows(expect![[r#"
-        --- stderr
-        error: job `nope` does not exist
-        --- exit 4
-    "#]]);
     redis
         .at(20)
         .run("retry nope -o json")
@@ -206,77 +201,15 @@ fn failed_jobs_are_retried_and_others_skipped_with_a_reason() {
         "#]]);
     redis
         .at(21)
-        .run("retry f1 w nope f2 c r -o json")
+        .run("retry f1 w nope f2 c r -o ndjson")
         .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "retry",
-              "dry_run": false,
-              "context": null,
-              "matched": 6,
-              "done": 0,
-              "skipped": 6,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": [
-                {
-                  "jid": "f1",
-                  "result": "skipped",
-                  "code": "state_changed",
-                  "detail": "it is waiting",
-                  "queue": "mail",
-                  "state_before": "waiting",
-                  "state_after": null
-                },
-                {
-                  "jid": "w",
-                  "result": "skipped",
-                  "code": "state_changed",
-                  "detail": "it is waiting",
-                  "queue": "mail",
-                  "state_before": "waiting",
-                  "state_after": null
-                },
-                {
-                  "jid": "nope",
-                  "result": "skipped",
-                  "code": "gone",
-                  "detail": "it does not exist",
-                  "queue": null,
-                  "state_before": null,
-                  "state_after": null
-                },
-                {
-                  "jid": "f2",
-                  "result": "skipped",
-                  "code": "state_changed",
-                  "detail": "it is waiting",
-                  "queue": "images",
-                  "state_before": "waiting",
-                  "state_after": null
-                },
-                {
-                  "jid": "c",
-                  "result": "skipped",
-                  "code": "complete",
-                  "detail": "it is complete",
-                  "queue": null,
-                  "state_before": "complete",
-                  "state_after": null
-                },
-                {
-                  "jid": "r",
-                  "result": "skipped",
-                  "code": "state_changed",
-                  "detail": "it is running, held by `w1`",
-                  "queue": "mail",
-                  "state_before": "running",
-                  "state_after": null
-                }
-              ]
-            }
+            {"jid":"f1","result":"skipped","code":"state_changed","detail":"it is waiting","queue":"mail","state_before":"waiting","state_after":null}
+            {"jid":"w","result":"skipped","code":"state_changed","detail":"it is waiting","queue":"mail","state_before":"waiting","state_after":null}
+            {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
+            {"jid":"f2","result":"skipped","code":"state_changed","detail":"it is waiting","queue":"images","state_before":"waiting","state_after":null}
+            {"jid":"c","result":"skipped","code":"complete","detail":"it is complete","queue":null,"state_before":"complete","state_after":null}
+            {"jid":"r","result":"skipped","code":"state_changed","detail":"it is running, held by `w1`","queue":"mail","state_before":"running","state_after":null}
+            {"summary":{"action":"retry","dry_run":false,"context":null,"matched":6,"done":0,"skipped":6,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             0 retried, 6 skipped
               skipped  3  waiting: f1, w, f2
@@ -353,41 +286,11 @@ fn a_selector_for_retry_means_failed_jobs_and_asks_for_confirmation() {
     "#]]);
     redis
         .at(20)
-        .run("retry --group boom --dry-run -o json")
+        .run("retry --group boom --dry-run -o ndjson")
         .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "retry",
-              "dry_run": true,
-              "context": null,
-              "matched": 2,
-              "done": 0,
-              "skipped": 0,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": [
-                {
-                  "jid": "f1",
-                  "result": "planned",
-                  "code": "ok",
-                  "detail": null,
-                  "queue": "mail",
-                  "state_before": "failed",
-                  "state_after": null
-                },
-                {
-                  "jid": "f2",
-                  "result": "planned",
-                  "code": "ok",
-                  "detail": null,
-                  "queue": "images",
-                  "state_before": "failed",
-                  "state_after": null
-                }
-              ]
-            }
+            {"jid":"f1","result":"planned","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":null}
+            {"jid":"f2","result":"planned","code":"ok","detail":null,"queue":"images","state_before":"failed","state_after":null}
+            {"summary":{"action":"retry","dry_run":true,"context":null,"matched":2,"done":0,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             Retry 2 failed jobs on unix://DIR/s
 

@@ -54,22 +54,9 @@ fn unfail_moves_the_oldest_failures_to_one_queue() {
         "#]]);
     redis
         .at(12)
-        .run("unfail 'upload error' --to other --yes -o json")
+        .run("unfail 'upload error' --to other --yes -o ndjson")
         .shows(expect![[r#"
-            {
-              "kind": "bulk",
-              "v": 1,
-              "action": "unfail",
-              "dry_run": false,
-              "context": null,
-              "matched": 1,
-              "done": 1,
-              "skipped": 0,
-              "failed": 0,
-              "remaining": 0,
-              "elapsed_s": 0,
-              "items": []
-            }
+            {"kind":"bulk","v":1,"action":"unfail","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0,"items":[]}
         "#]]);
 }
 

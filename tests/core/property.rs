@@ -703,15 +703,17 @@ fn run(cases: u32, ours: bool) {
             [vec![start], prelude, steps].concat()
         },
     );
-    random::property(cases, steps, |steps| play(&mut core, &steps));
+    random::property(random::more_in_soak(cases), steps, |steps| {
+        play(&mut core, &steps)
+    });
 }
 
 #[test]
 fn random_calls_of_reference_commands_match_the_second_implementation() {
-    run(100, false);
+    run(50, false);
 }
 
 #[test]
 fn random_calls_of_own_commands_match_the_second_implementation() {
-    run(80, true);
+    run(40, true);
 }

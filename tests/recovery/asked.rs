@@ -6,9 +6,9 @@ use crate::support::terminal::Terminal;
 /// So many jobs that their number has to be typed.
 const MANY: usize = 1001;
 
-fn waiting() -> Redis {
+fn waiting(jobs: usize) -> Redis {
     let redis = Redis::start();
-    redis.calls((0..MANY).map(|at| {
+    redis.calls((0..jobs).map(|at| {
         let jid = format!("j{at}");
         let words = ["put", "me", "mail", &jid, "K", "{}", "0"];
         (1.0, words.map(str::to_string).to_vec())
@@ -34,7 +34,7 @@ fn left(redis: &Redis) -> u64 {
 
 #[test]
 fn many_jobs_are_cancelled_only_if_their_number_is_typed() {
-    let redis = waiting();
+    let redis = waiting(MANY);
     let line = "cancel --queue mail";
     for (answer, code) in [("y\n", 9), ("1000\n", 9), ("\n", 9)] {
         let (ended, shown) = answered(&redis, line, "Type 1001", answer);
@@ -59,7 +59,7 @@ fn a_selector_asks_before_any_change() {
         "track --queue mail",
         "bury --queue mail --group hold --message m",
     ] {
-        let redis = waiting();
+        let redis = waiting(3);
         let before = redis.dump();
         let (code, shown) = answered(&redis, line, "Proceed? [y/N]", "n\n");
         assert_eq!(code, 9, "{line}: {shown}");

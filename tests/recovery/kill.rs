@@ -3,14 +3,15 @@
 
 use crate::support::client::Client;
 use crate::support::proxy::{Cut, run_and_kill};
+use crate::support::random;
 use crate::support::redis::Redis;
 
 const JIDS: [&str; 4] = ["a", "b", "c", "-x y"];
 
 /// Four jobs that have failed, in two queues.
-fn failed() -> Redis {
-    let redis = Redis::start();
-    let mut client = Client::new(&redis);
+fn fail_jobs(redis: &Redis) {
+    redis.send(&["FLUSHALL"]);
+    let mut client = Client::new(redis);
     for (jid, queue) in JIDS.iter().zip(["mail", "images", "mail", "mail"]) {
         client
             .call(&["put", "me", queue, jid, "K", "{}", "0"])
@@ -21,21 +22,23 @@ fn failed() -> Redis {
             client.call(&["fail", &jid, "w1", "boom", "no"]).unwrap();
         }
     }
-    redis
 }
 
 /// Kills a run of the line at each of its requests; after a second, complete run `check` must hold.
+/// In `make test`, even requests are cut before and odd ones after; in `make soak`, each both ways.
 /// Returns how many requests a complete run makes.
 fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
     let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
+    let step = if random::soaking() { 1 } else { 2 };
+    let redis = &Redis::start();
     let mut whole = 0;
-    for cut in cuts {
-        for request in 1.. {
-            let redis = failed();
+    for (cut, first) in cuts.into_iter().zip([step, 1]) {
+        for request in (first..).step_by(step) {
+            fail_jobs(redis);
             let ended = run_and_kill(&redis.qless(), redis.socket(), line, cut(request));
             let at = format!("killed at request {request}");
             if ended {
-                check(&redis, "not killed");
+                check(redis, "not killed");
                 redis.must_be_clean();
                 whole = request - 1;
                 break;
@@ -54,7 +57,7 @@ fn killed_at_every_request(line: &str, check: impl Fn(&Redis, &str)) -> usize {
                 redis.dump() == before,
                 "{line}: {at}: a third run changed something"
             );
-            check(&redis, &at);
+            check(redis, &at);
             redis.must_be_clean();
         }
     }

@@ -12,6 +12,13 @@ use crate::support::redis::Redis;
 /// A database with damage of several kinds.
 fn damaged() -> Redis {
     let redis = Redis::start();
+    damage(&redis);
+    redis
+}
+
+/// Replaces everything by a database with damage of several kinds, and removes the undo file.
+fn damage(redis: &Redis) {
+    emptied(redis);
     redis.calls(
         [
             "put me mail ghost K {} 0",
@@ -37,7 +44,11 @@ fn damaged() -> Redis {
     ] {
         redis.send(&line.split(' ').collect::<Vec<_>>());
     }
-    redis
+}
+
+fn emptied(redis: &Redis) {
+    redis.send(&["FLUSHALL"]);
+    _ = std::fs::remove_file(redis.socket().with_file_name("undo.ndjson"));
 }
 
 /// All keys; keys set aside have one common name.
@@ -61,11 +72,12 @@ fn a_killed_repair_can_be_reverted_or_repeated() {
         .exits(0);
     let whole = dump(&whole);
     let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
-    // In `make test`, even requests are cut before and odd ones after.
-    let step = if random::soaking() { 1 } else { 2 };
-    for (cut, first) in cuts.into_iter().zip([step, 1]) {
+    // In `make test`, every sixth request is cut before, and others after.
+    let step = if random::soaking() { 1 } else { 6 };
+    let redis = Redis::start();
+    for (cut, first) in cuts.into_iter().zip([step.min(4), 1]) {
         for request in (first..).step_by(step) {
-            let redis = damaged();
+            damage(&redis);
             let before = redis.dump();
             let undo = redis.socket().with_file_name("undo.ndjson");
             let undo = undo.to_str().unwrap();
@@ -114,9 +126,10 @@ fn a_repair_with_lost_replies_finishes_correctly() {
     let whole = damaged().at(10_000).run("check --repair --only all --yes");
     let whole = summary(whole.exits(0).stderr());
     // The binary does not retry the first connection of a process.
-    let step = if random::soaking() { 1 } else { 3 };
+    let step = if random::soaking() { 1 } else { 7 };
+    let redis = Redis::start();
     for request in (2..40).step_by(step) {
-        let redis = damaged();
+        damage(&redis);
         let before = redis.dump();
         let undo = redis.socket().with_file_name("undo.ndjson");
         let undo = undo.to_str().unwrap();
@@ -159,7 +172,8 @@ fn sets_that_are_lost_at_any_time_of_a_repair_release_no_job() {
         .iter()
         .map(|line| (9_000.0, line.split(' ').collect()));
     let lines: Vec<(f64, Vec<&str>)> = lines.collect();
-    for request in (1..).step_by(4) {
+    let step = if random::soaking() { 1 } else { 13 };
+    for request in (1..).step_by(step) {
         redis.send(&["FLUSHALL"]);
         redis.calls(lines.clone());
         redis.send(&["DEL", "ql:j:stuck-dependencies", "ql:j:other-dependents"]);
@@ -203,8 +217,8 @@ fn sets_that_are_lost_at_any_time_of_a_repair_release_no_job() {
 }
 
 /// A long list with misplaced entries and without some failed jobs.
-fn damaged_list() -> Redis {
-    let redis = Redis::start();
+fn damage_list(redis: &Redis) {
+    emptied(redis);
     let jobs = 0..60;
     let lines = [
         jobs.clone()
@@ -220,7 +234,6 @@ fn damaged_list() -> Redis {
          for i = 0, 20 do redis.call('LREM', 'ql:f:boom', 1, 'f' .. i) end
          for i = 20, 0, -1 do redis.call('RPUSH', 'ql:f:boom', 'f' .. i) end";
     redis.send(&["EVAL", script, "0"]);
-    redis
 }
 
 /// The entries of the list, and the values of the other keys.
@@ -239,13 +252,14 @@ fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
             redis.socket().with_file_name(undo).display()
         )
     };
-    let whole = damaged_list();
-    whole.at(10_000).run("check --repair --yes").exits(0);
-    let whole = with_list(&whole);
+    let redis = Redis::start();
+    damage_list(&redis);
+    redis.at(10_000).run("check --repair --yes").exits(0);
+    let whole = with_list(&redis);
     let mut ends = 0;
-    let step = if random::soaking() { 3 } else { 7 };
+    let step = if random::soaking() { 3 } else { 17 };
     for request in (1..).step_by(step) {
-        let redis = damaged_list();
+        damage_list(&redis);
         let before = with_list(&redis);
         let line = repair(&redis, "undo.ndjson");
         let cut = if request % 2 == 0 {
@@ -289,8 +303,9 @@ fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
 #[test]
 fn a_killed_revert_of_a_few_entries_of_a_list_can_be_repeated() {
     // The repair lists `f0` to `f9` again, and removes `gone0` to `gone19`.
-    let damaged = || {
-        let redis = Redis::start();
+    let redis = Redis::start();
+    let damage = || {
+        emptied(&redis);
         let jobs = 0..30;
         let lines = [
             jobs.clone()
@@ -307,10 +322,10 @@ fn a_killed_revert_of_a_few_entries_of_a_list_can_be_repeated() {
         for n in 0..10 {
             redis.send(&["LREM", "ql:f:boom", "0", &format!("f{n}")]);
         }
-        redis
     };
-    for request in 1.. {
-        let redis = damaged();
+    let step = if random::soaking() { 1 } else { 4 };
+    for request in (1..).step_by(step) {
+        damage();
         let before = with_list(&redis);
         let undo = redis.socket().with_file_name("undo.ndjson");
         // The rate makes several slices.

@@ -8,6 +8,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use serde_json::Value;
 
 use crate::support::qless::RunOutput;
+use crate::support::random;
 use crate::support::redis::Redis;
 
 /// A blank, a line end, a pattern, an option, no text at all, an escape.
@@ -127,7 +128,7 @@ fn done(ran: &RunOutput, what: &str) -> Value {
 #[test]
 fn each_way_to_name_jobs_selects_the_same_jobs() {
     let dir = tempfile::tempdir().unwrap();
-    for (verb, state) in VERBS {
+    for (at, (verb, state)) in VERBS.into_iter().enumerate() {
         // A selector of `retry` means failed jobs unless another state is given.
         let stated: &[&[u8]] = match (verb[0], state) {
             ("retry", As::Running) => &[b"--state", b"running"],
@@ -146,7 +147,13 @@ fn each_way_to_name_jobs_selects_the_same_jobs() {
             ("file", vec![b"--yes", file.as_bytes()]),
             ("selector", selector),
         ];
-        for (way, named) in ways {
+        // In `make test` the verbs share the ways among them; in `make soak` each takes every way.
+        let (first, count) = if random::soaking() {
+            (0, 4)
+        } else {
+            (at % 4, 1)
+        };
+        for (way, named) in ways.into_iter().skip(first).take(count) {
             let what = format!("{verb:?} by {way}");
             let redis = jobs(state);
             let listed = run(&redis, b"", &[b"jobs", b"--tag", TAG, b"-o", b"ndjson"]);
@@ -189,6 +196,16 @@ fn a_verb_changes_or_refuses_one_job() {
             assert_eq!(ran.code(), 0, "{what}: {}", ran.stderr());
             is_clean(&ran, &what);
             assert!(redis.dump() != before, "{what}: nothing was changed");
+        }
+        // Alone, `track` lists the tracked jobs.
+        if verb[0] != "track" {
+            let ran = run(&redis, b"", &words(verb));
+            assert_eq!(ran.code(), 2, "{verb:?}: {}", ran.stderr());
+            assert_eq!(
+                ran.stderr(),
+                "error: no jobs are given\nhint: give jids, or select jobs by flags: `qless help selectors`\n",
+                "{verb:?}"
+            );
         }
         let line = [words(verb), vec![b"no\x1bsuch"]].concat();
         let ran = run(&redis, b"", &line);

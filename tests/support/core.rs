@@ -118,7 +118,7 @@ impl Wire {
             .read_until(b'\n', &mut line)
             .expect("the private server answers");
         let line = String::from_utf8_lossy(&line);
-        let line = line.trim_end_matches("\r\n");
+        let line = line.strip_suffix("\r\n").unwrap_or(&line);
         let (kind, rest) = line
             .split_at_checked(1)
             .expect("the private server is alive");
@@ -150,6 +150,9 @@ impl Wire {
 
 /// Bytes as text; bytes that are not UTF-8 are escaped, so that no two names look alike.
 pub(crate) fn shown(bytes: &[u8]) -> String {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return text.to_owned();
+    }
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
@@ -209,11 +212,17 @@ impl Dump {
     }
 
     pub(crate) fn score(&self, key: &str, member: &str) -> Option<f64> {
-        self.zset(key).get(member).copied()
+        match self.0.get(key) {
+            Some(Key::Zset(zset)) => zset.get(member).copied(),
+            _ => None,
+        }
     }
 
     pub(crate) fn field(&self, key: &str, name: &str) -> Option<String> {
-        self.hash(key).get(name).cloned()
+        match self.0.get(key) {
+            Some(Key::Hash(hash)) => hash.get(name).cloned(),
+            _ => None,
+        }
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {

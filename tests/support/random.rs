@@ -55,9 +55,9 @@ pub(crate) fn soaking() -> bool {
     given("TEST_SEED") || given("TEST_ROUNDS")
 }
 
-/// The number of cases of an expensive test: three times as many in `make soak`.
+/// The number of cases of an expensive test: six times as many in `make soak`.
 pub(crate) fn more_in_soak(cases: u32) -> u32 {
-    if soaking() { 3 * cases } else { cases }
+    if soaking() { 6 * cases } else { cases }
 }
 
 fn seeds() -> Vec<u64> {

@@ -577,15 +577,15 @@ fn play(
 #[test]
 fn random_events_leave_no_job_and_no_process_behind() {
     let modes = [
-        (Mode::Single, 1, None, 500),
-        (Mode::Persistent(2), 1, None, 500),
-        (Mode::Persistent(2), 1, Some(8.0), 300),
-        (Mode::Batch(2), 1, Some(8.0), 300),
-        (Mode::Single, 501, None, 200),
+        (Mode::Single, 1, None, 120),
+        (Mode::Persistent(2), 1, None, 120),
+        (Mode::Persistent(2), 1, Some(8.0), 75),
+        (Mode::Batch(2), 1, Some(8.0), 75),
+        (Mode::Single, 501, None, 50),
     ];
     for (mode, queues, limit, cases) in modes {
         let steps = prop::collection::vec(step(), 1..80);
-        random::property(cases, steps, |steps: Vec<Step>| {
+        random::property(random::more_in_soak(cases), steps, |steps: Vec<Step>| {
             play(mode, queues, limit, &steps)
         });
     }
