@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::parse;
-use super::parse::NoCommand;
+use super::parse::NotRun;
 use super::tree::Command;
 use super::{completion, usage};
 use crate::clock::Clock;
@@ -118,10 +118,10 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Reports why no command runs.
-fn report_stop(stop: NoCommand, args: &[OsString]) -> Exit {
+fn report_stop(stop: NotRun, args: &[OsString]) -> Exit {
     let mut ui = Ui::plain(usage::format_of(args));
     match stop {
-        NoCommand::Help(text) => {
+        NotRun::Help(text) => {
             if !args.iter().any(|arg| arg == "--no-pager") {
                 ui.page_long();
             }
@@ -130,10 +130,10 @@ fn report_stop(stop: NoCommand, args: &[OsString]) -> Exit {
                 Err(error) => ui.fail(&error),
             }
         }
-        NoCommand::NoCommand(text) => {
+        NotRun::NoCommand(text) => {
             ui.say(&text);
             Exit::Usage
         }
-        NoCommand::Invalid(error) => ui.fail(&error),
+        NotRun::Invalid(error) => ui.fail(&error),
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Cli {
 }
 
 /// Why no command runs.
-pub(crate) enum NoCommand {
+pub(crate) enum NotRun {
     /// The line asks for help or the version: text for stdout, exit 0.
     Help(String),
     /// The line names no command: the short help for stderr, exit 2.
@@ -37,28 +37,28 @@ pub(crate) enum NoCommand {
 }
 
 /// Parses the command line and fills in flags from the environment.
-pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NoCommand> {
+pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
     parse_words(args).map_err(|stop| match stop {
-        NoCommand::Invalid(error) => {
-            NoCommand::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
+        NotRun::Invalid(error) => {
+            NotRun::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
         }
         stop => stop,
     })
 }
 
-fn parse_words(args: &[OsString]) -> Result<Cli, NoCommand> {
+fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
     let mut tree = tree(args);
     let args = &*help_flag_last(&mut tree, args);
     let marked = marked(&mut tree, args);
     let matches =
         tree.try_get_matches_from_mut(&*marked).map_err(|error| {
             match unknown_command(&error, args) {
-                Some(error) => NoCommand::Invalid(error),
+                Some(error) => NotRun::Invalid(error),
                 None => stop(error),
             }
         })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
-    globals.fill_from_env().map_err(NoCommand::Invalid)?;
+    globals.fill_from_env().map_err(NotRun::Invalid)?;
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(stop)?,
@@ -226,13 +226,11 @@ fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     }
 }
 
-fn stop(error: clap::Error) -> NoCommand {
+fn stop(error: clap::Error) -> NotRun {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => NoCommand::Help(error.to_string()),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            NoCommand::NoCommand(error.to_string())
-        }
-        _ => NoCommand::Invalid(usage::usage_error(&error)),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => NotRun::Help(error.to_string()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => NotRun::NoCommand(error.to_string()),
+        _ => NotRun::Invalid(usage::usage_error(&error)),
     }
 }
 
@@ -326,7 +324,7 @@ mod tests {
             "qless --help cancel x1 --yes --reason",
         ] {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            assert!(matches!(parse(&words), Err(NoCommand::Help(_))), "{line}");
+            assert!(matches!(parse(&words), Err(NotRun::Help(_))), "{line}");
         }
     }
 

@@ -143,7 +143,7 @@ pub(crate) fn format_of(args: &[OsString]) -> Format {
 
 #[cfg(test)]
 mod tests {
-    use crate::app::parse::{NoCommand, parse};
+    use crate::app::parse::{NotRun, parse};
     use crate::model::finding::FINDINGS;
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
             parsed += 1;
             let typed = typed.replace("DATA", "{}");
             let words: Vec<_> = typed.split(' ').map(Into::into).collect();
-            if let Err(NoCommand::Invalid(error)) = parse(&words) {
+            if let Err(NotRun::Invalid(error)) = parse(&words) {
                 wrong.push(format!("{typed}: {}", error.message()));
             }
         }

@@ -57,7 +57,7 @@ impl Core {
         let rows: Vec<Vec<Option<LagRow>>> =
             self.call_in_slices(now, &Call::new(calls::LOOK_LAG), names)?;
         let lags = names.iter().zip(rows.into_iter().flatten());
-        let lags = lags.map(|(queue, row)| row.unwrap_or_default().to_lag(queue, now));
+        let lags = lags.map(|(queue, row)| row.unwrap_or_default().into_lag(queue, now));
         Ok(lags.collect())
     }
 
@@ -270,7 +270,7 @@ struct LagRow {
 }
 
 impl LagRow {
-    fn to_lag(self, queue: &Name, now: Moment) -> Lag {
+    fn into_lag(self, queue: &Name, now: Moment) -> Lag {
         Lag {
             queue: queue.clone(),
             lag_s: RoundedSeconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
