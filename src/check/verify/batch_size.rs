@@ -1,5 +1,7 @@
 //! The number of items of one call. The cost of an item is unknown beforehand, so each kind begins
-//! with one item: a quick call doubles the number, a slow one reduces it in proportion.
+//! with one item: a quick call doubles the number, a slow one reduces it in proportion. Any other
+//! adds an item: part of a call's time is the same for any number of items, so that a call for one of
+//! them can be neither quick nor slow.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -39,8 +41,9 @@ impl BatchSizes {
         if took > MAX_DURATION {
             let part = MAX_DURATION.as_secs_f64() / took.as_secs_f64();
             *size = ((items as f64 * part) as usize).max(1);
-        } else if took < MAX_DURATION / 2 && items >= *size {
-            *size = (items * 2).min(MAX_BATCH);
+        } else if items >= *size {
+            let more = if took < MAX_DURATION / 2 { items } else { 1 };
+            *size = (items + more).min(MAX_BATCH);
         }
     }
 }
@@ -64,9 +67,11 @@ mod tests {
         assert_eq!(batch_sizes.size(ItemKind::Job), 10);
         // Neither quick nor slow.
         batch_sizes.measure(ItemKind::Job, 10, ms(4));
-        assert_eq!(batch_sizes.size(ItemKind::Job), 10);
-        batch_sizes.measure(ItemKind::Job, 10, ms(3001));
+        assert_eq!(batch_sizes.size(ItemKind::Job), 11);
+        batch_sizes.measure(ItemKind::Job, 11, ms(3001));
         assert_eq!(batch_sizes.size(ItemKind::Job), 1);
+        batch_sizes.measure(ItemKind::Job, 1, ms(4));
+        assert_eq!(batch_sizes.size(ItemKind::Job), 2);
         assert_eq!(batch_sizes.size(ItemKind::Work), 1);
     }
 }
