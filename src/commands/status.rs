@@ -9,6 +9,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::job::QueuedCounts;
 use crate::model::lag::Why;
 use crate::model::overview::{
     BlockingThrottle, LastMinute, LateRecurring, Overview, OverviewTotals, PausedPart, Problem,
@@ -63,21 +64,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 fn overview(facts: StatusFacts, now: Moment) -> Overview {
     let (queues, workers) = (&facts.queues, &facts.workers);
-    let sum = |count: fn(&Queue) -> u64| queues.iter().map(count).sum::<u64>();
     let busy = workers
         .iter()
         .filter(|worker| worker.running + worker.stalled > 0);
+    let mut queued = QueuedCounts::default();
+    queues.iter().for_each(|queue| queue.add_to(&mut queued));
     let totals = OverviewTotals {
         queues: queues.len() as u64,
-        waiting: sum(|queue| queue.waiting),
-        running: sum(|queue| queue.running),
-        stalled: sum(|queue| queue.stalled),
-        scheduled: sum(|queue| queue.scheduled),
-        depends: sum(|queue| queue.depends),
-        throttled: sum(|queue| queue.throttled),
+        queued,
         failed: facts.groups.iter().map(|group| group.jobs).sum(),
         complete: facts.complete,
-        recurring: sum(|queue| queue.recurring),
+        recurring: queues.iter().map(|queue| queue.recurring).sum(),
         groups: facts.groups.len() as u64,
         workers: workers.len() as u64,
         busy_workers: busy.count() as u64,
@@ -191,7 +188,7 @@ fn problems(
         && wait > 0
     {
         let wait = plural(wait, "job waits", "jobs wait");
-        let which = match totals.running {
+        let which = match totals.queued.running {
             0 => "no worker",
             _ => "no worker without a job",
         };
@@ -219,7 +216,7 @@ fn problems(
         let fix = CommandLine::new("timeout").name(first);
         add(ProblemCode::Lane, what, Some(fix));
     }
-    if totals.stalled > 0 {
+    if totals.queued.stalled > 0 {
         let fix = CommandLine::new("jobs --state stalled");
         let what = "jobs have lost their workers";
         add(ProblemCode::Stalled, what.into(), Some(fix));
@@ -243,11 +240,10 @@ fn problems(
 /// The rates since the oldest count of the last minute, and notes the present one.
 fn last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
     let totals = &overview.totals;
-    let queued = totals.waiting + totals.running + totals.stalled + totals.scheduled;
     let at = Instant::now();
     let sample = Sample {
         at,
-        open: queued + totals.depends + totals.throttled + totals.failed,
+        open: totals.queued.all() + totals.failed,
         completed: overview.today.completed,
     };
     let samples = &mut session.samples;

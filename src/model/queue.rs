@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::job::is_zero;
+use super::job::{QueuedCounts, is_zero};
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::lenient;
@@ -64,6 +64,16 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// Adds its jobs to counts.
+    pub(crate) fn add_to(&self, counts: &mut QueuedCounts) {
+        counts.waiting += self.waiting;
+        counts.running += self.running;
+        counts.stalled += self.stalled;
+        counts.scheduled += self.scheduled;
+        counts.depends += self.depends;
+        counts.throttled += self.throttled;
+    }
+
     /// Whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known

@@ -35,14 +35,9 @@ pub(crate) fn count(
     if known.iter().any(|state| State::QUEUED.contains(state)) {
         let (queues, skipped) = core.readable_queues_like(now, &selector.queues)?;
         unreadable = skipped;
-        for queue in queues {
-            counts.waiting += queue.waiting;
-            counts.running += queue.running;
-            counts.stalled += queue.stalled;
-            counts.scheduled += queue.scheduled;
-            counts.depends += queue.depends;
-            counts.throttled += queue.throttled;
-        }
+        queues
+            .iter()
+            .for_each(|queue| queue.add_to(&mut counts.queued));
     }
     if known.contains(&State::Failed) {
         counts.failed = core.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();

@@ -231,24 +231,31 @@ impl ReplyForm {
                 ReadReply::Text(text.map(bytes))
             }
             ReplyForm::Number => ReadReply::Number(reply::read(READ, value)?),
-            ReplyForm::Whole(names) => pick(names, reply::read(READ, value)?),
+            ReplyForm::Whole(names) => pick(names, value)?,
         })
     }
 }
 
-/// The values of some fields, out of all names and values of a hash.
-fn pick(names: &[&str], whole: Vec<Bytes>) -> ReadReply {
-    if whole.len() >= 2 * MAX_WHOLE {
-        return ReadReply::Large;
+/// The values of some fields, out of all names and values of a hash. Every job of a check comes this way,
+/// so that nothing is copied.
+fn pick(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
+    let Value::Array(words) = whole else {
+        return Err(reply::unexpected(READ, "no list"));
+    };
+    if words.len() >= 2 * MAX_WHOLE {
+        return Ok(ReadReply::Large);
     }
     let mut texts = vec![None; names.len()];
-    let mut words = whole.into_iter();
-    while let (Some(Bytes(name)), Some(Bytes(value))) = (words.next(), words.next()) {
+    let mut words = words.into_iter();
+    while let Some(name) = words.next() {
+        let (Value::BulkString(name), Some(Value::BulkString(value))) = (name, words.next()) else {
+            return Err(reply::unexpected(READ, "no names and values"));
+        };
         if let Some(at) = names.iter().position(|known| known.as_bytes() == name) {
             texts[at] = Some(value);
         }
     }
-    ReadReply::Texts(texts)
+    Ok(ReadReply::Texts(texts))
 }
 
 impl Core {

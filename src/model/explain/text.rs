@@ -2,8 +2,7 @@
 //! that helps.
 
 use super::{BackoffCause, Explanation, Explanations, Reason, ReasonCode, ReasonEvidence, Traces};
-use crate::model::job::{Neighbor, State};
-use crate::model::queue::Queue;
+use crate::model::job::{Neighbor, QueuedCounts, State};
 use crate::name::Name;
 use crate::text;
 use crate::text::{Harmless, decisive_line, duration, plural, short};
@@ -160,28 +159,13 @@ impl Explanation {
         let Some(queue) = &self.counts else {
             return String::new();
         };
-        let Queue {
-            waiting,
-            running,
-            stalled,
-            scheduled,
-            depends,
-            throttled,
-            recurring,
-            ..
-        } = queue;
-        let counts = [
-            (waiting, "waiting"),
-            (running, "running"),
-            (stalled, "stalled"),
-            (scheduled, "scheduled"),
-            (depends, "depends"),
-            (throttled, "throttled"),
-            (recurring, "recurring"),
-        ];
-        let counts = counts.iter().filter(|(count, _)| **count > 0);
+        let mut queued = QueuedCounts::default();
+        queue.add_to(&mut queued);
+        let counts = queued.named().into_iter();
+        let counts = counts.chain([(queue.recurring, "recurring")]);
         let mut parts: Vec<String> = counts
-            .map(|(count, state)| format!("{} {state}", page.count(**count)))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, state)| page.plural(count, state, state))
             .collect();
         if let Some(wait) = self.oldest_wait_s {
             parts.push(format!("the oldest wait is {}", duration(wait.0)));

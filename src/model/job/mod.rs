@@ -363,9 +363,9 @@ pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// How many jobs are in each state.
+/// How many jobs of queues are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct StateCounts {
+pub(crate) struct QueuedCounts {
     /// Jobs in this state
     pub waiting: u64,
     /// Jobs in this state
@@ -379,6 +379,32 @@ pub(crate) struct StateCounts {
     /// Jobs in this state, if there are any
     #[serde(skip_serializing_if = "is_zero")]
     pub throttled: u64,
+}
+
+impl QueuedCounts {
+    /// The counts with the words for their states, in the order in which texts name them.
+    pub(crate) fn named(&self) -> [(u64, &'static str); 6] {
+        [
+            (self.waiting, "waiting"),
+            (self.running, "running"),
+            (self.stalled, "stalled"),
+            (self.scheduled, "scheduled"),
+            (self.depends, "depends"),
+            (self.throttled, "throttled"),
+        ]
+    }
+
+    /// The number of jobs in all these states.
+    pub(crate) fn all(&self) -> u64 {
+        self.named().iter().map(|(count, _)| count).sum()
+    }
+}
+
+/// How many jobs are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct StateCounts {
+    #[serde(flatten)]
+    pub queued: QueuedCounts,
     /// Jobs in this state
     pub complete: u64,
     /// Jobs in this state
@@ -388,19 +414,18 @@ pub(crate) struct StateCounts {
 impl StateCounts {
     /// The number of jobs in all states.
     pub(crate) fn all(&self) -> u64 {
-        let queued = self.waiting + self.running + self.stalled + self.scheduled + self.depends;
-        queued + self.throttled + self.complete + self.failed
+        self.queued.all() + self.complete + self.failed
     }
 
     /// The count of a state.
     pub(crate) fn count_of(&mut self, state: State) -> &mut u64 {
         match state {
-            State::Running => &mut self.running,
-            State::Stalled => &mut self.stalled,
-            State::Waiting => &mut self.waiting,
-            State::Scheduled => &mut self.scheduled,
-            State::Depends => &mut self.depends,
-            State::Throttled => &mut self.throttled,
+            State::Running => &mut self.queued.running,
+            State::Stalled => &mut self.queued.stalled,
+            State::Waiting => &mut self.queued.waiting,
+            State::Scheduled => &mut self.queued.scheduled,
+            State::Depends => &mut self.queued.depends,
+            State::Throttled => &mut self.queued.throttled,
             State::Failed => &mut self.failed,
             State::Complete => &mut self.complete,
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::job::is_zero;
+use super::job::QueuedCounts;
 use super::lag::Why;
 use super::queue::{Queue, RoundedSeconds};
 use super::worker::Worker;
@@ -75,19 +75,8 @@ pub(crate) struct ServerFacts {
 pub(crate) struct OverviewTotals {
     /// Known queues
     pub queues: u64,
-    /// Jobs in this state
-    pub waiting: u64,
-    /// Jobs in this state
-    pub running: u64,
-    /// Jobs in this state
-    pub stalled: u64,
-    /// Jobs in this state
-    pub scheduled: u64,
-    /// Jobs in this state
-    pub depends: u64,
-    /// Jobs in this state, if there are any
-    #[serde(skip_serializing_if = "is_zero")]
-    pub throttled: u64,
+    #[serde(flatten)]
+    pub queued: QueuedCounts,
     /// Jobs in this state
     pub failed: u64,
     /// Jobs in this state that are still kept
@@ -295,9 +284,12 @@ impl Overview {
             }),
             totals: OverviewTotals {
                 queues: 3,
-                waiting: 1204,
-                running: 11,
-                stalled: 1,
+                queued: QueuedCounts {
+                    waiting: 1204,
+                    running: 11,
+                    stalled: 1,
+                    ..QueuedCounts::default()
+                },
                 failed: 1237,
                 complete: 18_204,
                 workers: 4,

@@ -28,12 +28,7 @@ impl View for Overview {
         section(&mut detail, page, "problems", problems, Some(Style::Red));
         let OverviewTotals {
             queues,
-            waiting,
-            running,
-            stalled,
-            scheduled,
-            depends,
-            throttled,
+            queued,
             failed,
             complete,
             recurring,
@@ -42,20 +37,12 @@ impl View for Overview {
             busy_workers,
             last_seen,
         } = self.totals;
-        let counts = [
-            (waiting, "waiting"),
-            (running, "running"),
-            (stalled, "stalled"),
-            (scheduled, "scheduled"),
-            (depends, "depends"),
-            (throttled, "throttled"),
-            (failed, "failed"),
-            (complete, "complete"),
-        ];
+        let counts = queued.named().into_iter();
+        let counts = counts.chain([(failed, "failed"), (complete, "complete")]);
         // Only a system with throttles has such jobs.
         let shown = |(count, state): &(u64, &str)| *count > 0 || *state != "throttled";
-        let counts = counts.into_iter().filter(shown);
         let counts: Vec<String> = counts
+            .filter(shown)
             .map(|(count, state)| format!("{} {state}", page.count(count)))
             .collect();
         detail.line("jobs", counts.join(", "));

@@ -2,7 +2,6 @@
 
 use super::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
 use crate::json::Number;
-use crate::model::list::List;
 use crate::text;
 use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Heading, NONE, Table, headings};
@@ -115,7 +114,7 @@ impl View for DayStats {
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        items(&self.list, lines)
+        lines.items(&self.list.items)
     }
 }
 
@@ -131,12 +130,8 @@ impl View for StatsByDay {
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        items(&self.0, lines)
+        lines.items(&self.0.items)
     }
-}
-
-fn items(list: &List<Stats>, lines: &mut Lines) -> Result<(), serde_json::Error> {
-    lines.items(&list.items)
 }
 
 impl Stats {
@@ -313,6 +308,7 @@ mod tests {
 
     use super::*;
     use crate::clock::moment::Moment;
+    use crate::model::list::List;
     use crate::model::stats::Histogram;
     use crate::name::Name;
 
