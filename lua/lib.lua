@@ -21,7 +21,7 @@ local function run(name, now, ...)
   return need(name, true)(argv, moment, string.format('%.17g', moment), '' .. math.floor(moment))
 end
 
--- The same, with the JSON reply decoded.
+-- Runs a command and decodes its JSON reply.
 local function ask(...)
   local json = run(...)
   return json and cjson.decode(json) or nil

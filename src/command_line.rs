@@ -140,7 +140,7 @@ impl CommandLine {
         line
     }
 
-    /// The same without a flag and its value.
+    /// The command line without a flag and its value.
     pub(crate) fn without(&self, flag: &str) -> CommandLine {
         let mut line = self.clone();
         line.words
@@ -148,7 +148,7 @@ impl CommandLine {
         line
     }
 
-    /// The same without the name of the program.
+    /// The command line without the name of the program.
     pub(crate) fn without_program(&self) -> String {
         let line = self.typed();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()

@@ -12,7 +12,7 @@ pub(crate) fn clean(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), false)
 }
 
-/// The same, but with each backslash of the text written twice: no two texts give the same.
+/// As [`clean`], with each backslash doubled, so that no two texts look alike.
 pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
     let bytes = text.iter().flat_map(|byte| match byte {
         b'\\' => &b"\\\\"[..],
@@ -21,7 +21,7 @@ pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
     clean(bytes.copied().collect::<Vec<u8>>())
 }
 
-/// The same as [`clean`], but keeps line ends and tabs: for texts that are shown in full.
+/// As [`clean`], but line ends and tabs stay: for texts that are shown in full.
 pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), true)
 }

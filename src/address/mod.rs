@@ -147,7 +147,7 @@ impl Target {
         self.password.is_some()
     }
 
-    /// The same login for one of several servers.
+    /// One of several servers, with this login.
     pub(crate) fn at(&self, node: &Node) -> Target {
         Target {
             address: Address::Tcp(node.clone()),

@@ -40,7 +40,7 @@ pub(crate) struct Slice<'a> {
 }
 
 impl<'a> BulkAction<'a> {
-    /// A verb that changes any job, as `change` does with those of a slice.
+    /// An action that refuses no job. `change` makes one call for the jobs of a slice.
     pub(crate) fn new(
         verb: &'static Verb,
         change: impl Fn(&mut Core, &Slice) -> SliceOutcome + 'a,

@@ -32,7 +32,7 @@ impl LaneEdge {
     }
 }
 
-/// The edges of those of the jobs that wait in their lanes.
+/// For each job that waits in its lane: the job before it there.
 pub(crate) fn edges(
     core: &mut Core,
     now: Moment,

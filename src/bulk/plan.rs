@@ -66,7 +66,7 @@ pub(super) enum Targeting {
 }
 
 impl BulkPlan {
-    /// Reads the jobs that are named or selected, and excludes those that the action refuses.
+    /// Opens the session and plans an action for the jobs that are named or selected.
     pub(crate) fn open(
         session: &mut Session,
         action: &BulkAction,
@@ -79,7 +79,7 @@ impl BulkPlan {
         BulkPlan::open_with_jids(session, options, action, targets, &jids)
     }
 
-    /// Does the same with jids that were read already.
+    /// Plans an action for jids that were read already.
     pub(crate) fn open_with_jids(
         session: &mut Session,
         options: BulkOptions,
@@ -96,8 +96,8 @@ impl BulkPlan {
         )
     }
 
-    /// Reads the jobs that are named or selected, and excludes those that `refuse` refuses. A
-    /// selector without a state means jobs in one of `states`.
+    /// A plan for the jobs that are named or selected, without those that `refuse` refuses. A selector
+    /// without a state means jobs in one of `states`.
     pub(crate) fn read(
         session: &mut Session,
         options: BulkOptions,
@@ -115,7 +115,7 @@ impl BulkPlan {
         }
     }
 
-    /// Reads the jobs that are named.
+    /// A plan for the jobs that are named.
     pub(crate) fn from_jids(
         session: &mut Session,
         now: Moment,
@@ -240,7 +240,7 @@ impl BulkPlan {
         }
     }
 
-    /// Keeps only the traces of jobs that do not exist.
+    /// Reduces the plan to jids whose job does not exist, so that leftover entries about them can be removed.
     pub(crate) fn keep_only_missing(&mut self) {
         self.jobs.clear();
         self.readmit_missing(|_| true);

@@ -16,7 +16,7 @@ use crate::name::Name;
 /// How long the next job may wait while pops are possible, before that means that no worker pops.
 const PATIENCE: f64 = 10.0;
 
-/// The same if workers are seen, in whatever queue. They may poll seldom.
+/// Patience in seconds if workers of any queue are seen: they may poll seldom.
 const LONG_PATIENCE: f64 = 60.0;
 
 /// The most jobs that evidence names.

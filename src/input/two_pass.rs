@@ -241,7 +241,8 @@ fn no_spool(what: &str, fault: &io::Error) -> Error {
         .hint("TMPDIR names another directory")
 }
 
-/// Reads lines one at a time.
+/// Reads lines of limited length, and keeps the number and the offset of each, so that the second pass
+/// can find it.
 pub(crate) struct LineReader<R> {
     from: BufReader<R>,
     line: Vec<u8>,

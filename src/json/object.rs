@@ -211,7 +211,7 @@ impl Wrong {
         self
     }
 
-    /// The same, seen from the object that has the value as a member, or from the list.
+    /// Prepends a step to the path of the fault.
     fn below(mut self, step: &str, value: &RawValue) -> Wrong {
         let dot = if self.path.is_empty() || self.path.starts_with('[') {
             ""

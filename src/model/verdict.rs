@@ -116,7 +116,7 @@ pub struct Verdict {
     pub item: Name,
     pub outcome: VerdictOutcome,
     pub detail: Name,
-    /// The same, if it decides something.
+    /// The detail as a value, if the program acts on it.
     pub known_detail: Detail,
     /// The number in the detail, if it decides something.
     pub number: Option<f64>,

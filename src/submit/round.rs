@@ -87,7 +87,7 @@ impl PutRound {
         self.size
     }
 
-    /// Begins a further call for up to so many jobs.
+    /// Begins a further call for at most `most` jobs.
     pub(super) fn begin_call(&mut self, policy: Policy, most: usize) {
         self.batches.push(PutBatch {
             puts: Puts::new(policy),

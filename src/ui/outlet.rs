@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::LiveLines;
 
-/// With so many bytes waiting, nothing more should be added.
+/// Number of waiting bytes from which nothing more should be added.
 const FULL: usize = 256 * 1024;
 
 /// What is to be written, in its order.

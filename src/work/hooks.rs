@@ -23,7 +23,7 @@ pub(super) const MAX_RUNNING: usize = 4;
 /// The most hooks that wait. A storm of failures runs no more.
 const MAX_WAITING: usize = 1000;
 
-/// A hook that waits.
+/// A run of a hook that waits for a free slot.
 #[derive(Debug)]
 struct Hook {
     name: &'static str,

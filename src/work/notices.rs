@@ -12,7 +12,7 @@ use crate::core::call::Core;
 /// How long a thread waits for a notice before it looks whether it is still needed.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Time for which every notice means a look anyway.
+/// Maximum duration of one wait for a notice. The thread then waits again.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Passes on what concerns the jobs of this worker, as long as the receiver exists.

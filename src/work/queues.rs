@@ -22,7 +22,7 @@ pub(super) struct QueueList {
 pub(super) struct FoundQueues {
     /// With their weights.
     pub queues: Vec<(Name, u32)>,
-    /// The same queues by the stored priority patterns, if these order them.
+    /// The queues grouped by the stored priority patterns, if these order them.
     pub buckets: Option<Vec<PriorityBucket>>,
     /// Identifiers for which no pattern is stored.
     pub missing: Vec<Name>,

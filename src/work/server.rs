@@ -133,7 +133,7 @@ struct Calls {
     core: Core,
     worker: Name,
     queues: QueueList,
-    /// What they were when they were last resolved.
+    /// The result of the last resolution of `queues`.
     found: FoundQueues,
     arrangement: Arrangement,
     /// The time of the last turn, by which its endings are recognized if its reply was lost.

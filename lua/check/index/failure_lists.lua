@@ -33,7 +33,7 @@ return function(check)
     return places, length, length > most
   end
 
-  -- The same for neighboring jobs that are removed: the list is searched only for the first of them. A
+  -- The positions of neighboring jobs that are removed: the list is searched only for the first of them. A
   -- job far from the others is left for another call.
   local window
   function lists.near(group, jid)

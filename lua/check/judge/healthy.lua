@@ -13,7 +13,7 @@ return function(check)
     check.need('judge/tag_list')
   local known = {}
 
-  -- Whether a time of the schedule is a number, and will come.
+  -- Whether a due time is a number from 0 to `last_due`: a later job would never run.
   local function due(text)
     local n = number(text)
     return n and n >= 0 and n <= last_due and not find(text, '%s')

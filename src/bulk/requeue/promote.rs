@@ -18,10 +18,9 @@ pub(crate) const PROMOTE: Verb = Verb {
     raw: false,
 };
 
-/// Refuses a job that is not scheduled. Older cores leave some jobs in the schedule whose state is
-/// `waiting`.
-/// Runs scheduled jobs now. A job that waits in its lane cannot be released by `depends --off-all`,
-/// which the refusal names, so it is explained anew.
+/// Runs scheduled jobs now, and those that an older core left in the schedule in state `waiting`. The core
+/// refuses a job that waits in its lane as it refuses one with dependencies; since `depends --off-all`
+/// does not release it, it gets a refusal of its own.
 pub(crate) fn action() -> BulkAction<'static> {
     let promote = BulkAction::new(&PROMOTE, |core, slice| {
         let target = RequeueTarget {

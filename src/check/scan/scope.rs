@@ -123,7 +123,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds candidates for one call, if one of them or the job `about` belongs to a scanned queue.
+    /// Adds candidates that are verified together. They are skipped if neither any of them nor the job
+    /// `about` belongs to a scanned queue.
     pub(super) fn add_group(
         &mut self,
         location: &Location,

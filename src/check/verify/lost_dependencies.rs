@@ -30,7 +30,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Groups pairs of a job and its dependency. `incomplete`: there are more pairs.
+    /// Joins the dependencies that share a job, directly or through others, since one call must restore
+    /// them together. `incomplete`: not all pairs are known, so a group may lack members.
     pub(super) fn new(
         pairs: Vec<(Name, Name)>,
         incomplete: bool,

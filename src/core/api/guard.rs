@@ -44,7 +44,7 @@ impl<D> GuardReply<D> {
         }
     }
 
-    /// The same reply without the values of a change that was done.
+    /// The reply without the values of a change that was done.
     pub(crate) fn without_values(self) -> GuardReply {
         let GuardReply {
             code, mark, detail, ..

@@ -35,7 +35,8 @@ impl Core {
         })
     }
 
-    /// Adds up to [`MAX_ADDED`] entries to the replacement. Returns whether that was possible.
+    /// Appends entries to the replacement, at most [`MAX_ADDED`]. False if the connection that watches is
+    /// gone or the server refused: the rewrite must be abandoned.
     pub(crate) fn extend_list(&mut self, rewrite: &ListRewrite, entries: &[Vec<u8>]) -> bool {
         let mut packed = Packed::default();
         packed.begin(entries.len() + 2);

@@ -150,7 +150,7 @@ impl Core {
         Ok(queues)
     }
 
-    /// The same queues, and separately those that cannot be read.
+    /// The queues that match patterns, and separately those that cannot be read.
     pub fn readable_queues_like(
         &mut self,
         now: Moment,

@@ -131,7 +131,7 @@ impl Read {
         read.arg(from.to_string()).arg(to.to_string())
     }
 
-    /// The same: members and scores alternate.
+    /// Members of a sorted set by rank, each followed by its score.
     pub fn ranked(key: &[u8], from: i64, to: i64) -> Read {
         Read::ranks(key, from, to).arg("WITHSCORES")
     }
@@ -167,7 +167,7 @@ impl Read {
         Read { call, ..read }
     }
 
-    /// The same fields, read with all others unless there are very many: for most fields of a hash this
+    /// Fields of a hash that is read whole, unless it has very many: for most fields of a hash this
     /// takes the server half as long, since it looks up no names. HRANDFIELD is the one command that
     /// reads a hash whole and has a limit.
     pub fn whole(key: &[u8], names: &PackedFields) -> Read {

@@ -215,7 +215,8 @@ impl Core {
         self.change_template(now, jid, call).map(drop)
     }
 
-    /// Makes a call that changes one recurring job, paused or not. Returns the end of its row.
+    /// Changes one recurring job, paused or not. The result is the last word of the reply: the time of
+    /// the next run, or the tags.
     fn change_template(&mut self, now: Moment, jid: &Name, call: Call) -> Result<Name, Error> {
         let (reply,): (GuardReply<Vec<Name>>,) = self.call(now, call)?;
         match reply.code {

@@ -172,7 +172,7 @@ impl Core {
         Ok(self.readable_throttles(now)?.0)
     }
 
-    /// The same throttles, and those that cannot be read with their keys of a wrong type.
+    /// The throttles of [`Core::all_throttles`], and those that cannot be read with their keys of a wrong type.
     pub(crate) fn readable_throttles(
         &mut self,
         now: Moment,

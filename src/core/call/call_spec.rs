@@ -83,18 +83,18 @@ impl CallSpec {
         }
     }
 
-    /// The same call with other words in errors.
+    /// Sets the words of errors.
     pub(crate) const fn wording(self, verb: &'static str, doing: &'static str) -> CallSpec {
         let wording = Wording { verb, doing };
         CallSpec { wording, ..self }
     }
 
-    /// The same call of another class.
+    /// Sets whether and when the call is repeated.
     pub(crate) const fn class(self, class: RetryClass) -> CallSpec {
         CallSpec { class, ..self }
     }
 
-    /// The same call if it only tells what it would do.
+    /// Makes it a read: the call only tells what it would do.
     pub(crate) const fn dry_run(self) -> CallSpec {
         CallSpec {
             class: RetryClass::Read,
@@ -103,7 +103,7 @@ impl CallSpec {
         }
     }
 
-    /// The same call about something.
+    /// Sets what the call is about, for errors.
     pub(crate) const fn about(self, subject: Subject) -> CallSpec {
         CallSpec { subject, ..self }
     }

@@ -344,7 +344,7 @@ impl Response {
 fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Result<Stream, Fault> {
     let Node { host, port } = match address {
         Address::Tcp(node) => node,
-        // A connection goes to one of them, by its own address.
+        // The caller resolves such an address to one node before it connects.
         Address::Cluster(_) | Address::Sentinel(_) => return Err(Fault::Unresolved),
         Address::Unix(path) => return Stream::unix(path),
         Address::Local { dir: Some(dir), .. } => return Ok(Stream::over(local::connect(dir)?)),

@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(MAX_REPLIES - left, most);
     }
 
-    /// The same bytes again and again.
+    /// Repeats some bytes without end.
     struct Endless {
         again: &'static [u8],
         at: usize,

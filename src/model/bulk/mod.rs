@@ -252,7 +252,7 @@ pub(crate) struct BulkReport {
     pub rows: Vec<BulkRow>,
 }
 
-/// The rows that a table shows for a verb.
+/// What the table of a verb shows for each job, besides its jid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowContent {
     Nothing,

@@ -259,7 +259,7 @@ fn named(head: &str, first: &[String], total: u64, page: &RenderOptions) -> Stri
 struct PlanGroup<'j> {
     queue: &'j [u8],
     state: &'j [u8],
-    /// When they changed last, the oldest first.
+    /// The time of each job's last change, oldest first.
     changes: Vec<Moment>,
     jobs: u64,
 }

@@ -137,7 +137,8 @@ impl FindingId {
         FindingId::all().find(|id| id.row().covers.contains(&self))
     }
 
-    /// Whether a failure list is wrong: no counter of failed jobs is compared until it is repaired.
+    /// Whether this finding is about a failure list. Counters of failed jobs are compared only after such
+    /// findings are repaired.
     pub fn is_failure_list(self) -> bool {
         FindingId::FailedCounter.row().requires.contains(&self)
     }
@@ -337,7 +338,7 @@ pub enum RepairLocation {
     AnyLocation,
     /// Only in the location that sees most of it, so that its verdict changes most.
     LargestWins,
-    /// The same; and nowhere if one of them sees that the job is locked.
+    /// As `LargestWins`, but not at all if one location sees that the job is locked.
     LargestUnlessLocked,
 }
 

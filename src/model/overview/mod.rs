@@ -26,7 +26,7 @@ pub(crate) struct Overview {
     pub today: Today,
     /// Completions of the last five minutes; null if no complete job is kept
     pub recent: Option<Recent>,
-    /// Rates between the times of `--watch`, over a minute
+    /// Rates per second over at most the last minute; only with `--watch`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_minute: Option<LastMinute>,
     /// The oldest wait of each queue, the longest first

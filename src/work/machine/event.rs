@@ -15,9 +15,9 @@ use crate::name::Name;
 pub enum Mode {
     /// A process for each job.
     Single,
-    /// A process for up to so many jobs.
+    /// One process per batch of at most this number of jobs.
     Batch(usize),
-    /// A process for each slot, which has up to so many jobs at a time.
+    /// One process per slot, with at most this number of jobs at a time.
     Persistent(usize),
 }
 
@@ -37,9 +37,9 @@ pub enum Limit {
     Never,
     /// When nothing is left to do.
     Drain,
-    /// After so many jobs.
+    /// After this number of jobs.
     Count(u64),
-    /// After so many jobs, or earlier, when nothing is left to do.
+    /// After this number of jobs, or earlier, when nothing is left to do.
     DrainUpTo(u64),
 }
 
@@ -409,7 +409,7 @@ pub enum Report {
         count: u64,
     },
     /// A process that stays ended by itself, or was stopped because it could not answer any more. The next
-    /// job of its slot starts it again, at the earliest after so many seconds.
+    /// job of its slot starts it again, at the earliest after `wait` seconds.
     Restart {
         slot: usize,
         exit: ProcessExit,
@@ -441,13 +441,13 @@ pub enum Report {
     ConnectionLost {
         message: String,
     },
-    /// After so many seconds.
     ConnectionBack {
+        /// How long the connection was lost, in seconds.
         after: f64,
         /// Whether it replied all the time, but refused.
         was_refused: bool,
     },
-    /// No further job is popped; so many are still running.
+    /// No further job is popped; `running` jobs are still running.
     Stopping {
         running: usize,
     },

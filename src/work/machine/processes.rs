@@ -7,13 +7,13 @@ use super::{Machine, WorkStage};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
-/// After so many starts in a row that failed for want of the program, the work ends.
+/// Number of consecutive starts that failed for want of the program after which the work ends.
 const MAX_START_FAILURES: u32 = 3;
 
 /// Time until a process is started again that could not be started, in seconds.
 const START_AGAIN: f64 = 1.0;
 
-/// After so many starts of a slot in a row that failed for want of its directory, the work ends.
+/// Number of consecutive starts of a slot that failed for want of its directory after which the work ends.
 const MAX_DIRECTORY_FAILURES: u32 = 3;
 
 impl Machine {

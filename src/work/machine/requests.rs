@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 
-/// Among many queues, it is asked again after this time which of them have jobs, in seconds: an earlier
-/// one may have got some. And so many times what the last such call took, up to the time between two
-/// polls, so that a server with very many queues spends about a twentieth of its time on it.
+/// When the worker asks again which of many queues have jobs, since an earlier one may have got some: at
+/// the earliest after this time in seconds, and after this multiple of the duration of the last such call,
+/// up to the poll interval. So a server with very many queues spends about a twentieth of its time on it.
 const LOOK: (f64, f64) = (1.0, 20.0);
 
 impl Machine {

@@ -92,7 +92,7 @@ impl Rotation {
         self.turns.is_empty()
     }
 
-    /// Whether there are so many queues that only those are asked that may have jobs.
+    /// Whether there are so many queues that only those are popped that reported ready jobs.
     pub fn is_selective(&self) -> bool {
         self.ready.is_some()
     }

@@ -6,7 +6,7 @@ use crate::name::Name;
 /// A process that ends sooner than this after its start, in seconds, counts as dead at once.
 const QUICK: f64 = 1.0;
 
-/// After so many quick deaths a process waits before it is started again.
+/// Number of quick deaths after which a process waits before it is started again.
 const QUICK_DEATHS: u32 = 3;
 
 /// The longest wait before a start, in seconds.

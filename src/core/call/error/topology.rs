@@ -121,7 +121,7 @@ pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
         })
 }
 
-/// The same address in its `redis-cluster://` form.
+/// The address in its `redis-cluster://` form.
 fn in_cluster(target: &Target) -> String {
     match &target.address {
         Address::Tcp(node) => Target {
