@@ -85,7 +85,7 @@ impl CommandLine {
 
     /// The line as a shell reads it; `None` if no process can run it.
     pub(crate) fn line(&self) -> Option<String> {
-        self.can_run().then(|| self.typed())
+        self.can_run().then(|| self.to_text())
     }
 
     /// A sentence in which `{}` stands for the line; `None` if no process can run it.
@@ -95,7 +95,7 @@ impl CommandLine {
     }
 
     /// The line of a command that was typed. So it can be typed again, whatever is empty in it.
-    pub(crate) fn typed(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let words = self
             .words
             .iter()
@@ -150,7 +150,7 @@ impl CommandLine {
 
     /// The command line without the name of the program.
     pub(crate) fn without_program(&self) -> String {
-        let line = self.typed();
+        let line = self.to_text();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 

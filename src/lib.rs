@@ -50,7 +50,7 @@ pub mod internals {
     pub use crate::clock::Clock;
     pub use crate::clock::moment::Moment;
     pub use crate::core::api::popped_jobs::read as read_popped_jobs;
-    pub use crate::core::api::turn::Turn;
+    pub use crate::core::api::turn::FinishAndPop;
     pub use crate::core::call::rights::lines as acl_lines;
     pub use crate::core::call::{Core, Settings};
     pub use crate::core::script::Script;

@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// A jid, queue, tag, group or worker, byte for byte.
 ///
@@ -75,11 +75,11 @@ pub(crate) fn document_text(bytes: &[u8]) -> String {
     text
 }
 
-/// Harmless on a terminal: characters that a terminal would act on or hide are escaped.
+/// Sanitized on a terminal: characters that a terminal would act on or hide are escaped.
 /// [`Name::as_bytes`] has the exact bytes.
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        Harmless(self).fmt(f)
+        Sanitized(self).fmt(f)
     }
 }
 

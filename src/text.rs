@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// controls as `\n`, `\x1b`, direction and format characters and lone combining marks as
 /// `\u{202e}`, bytes that are not UTF-8 as `\xff`. Applying it twice changes nothing more.
 pub(crate) fn clean(text: impl AsRef<[u8]>) -> String {
-    harmless(text.as_ref(), false)
+    sanitized(text.as_ref(), false)
 }
 
 /// As [`clean`], with each backslash doubled, so that no two texts look alike.
@@ -23,28 +23,28 @@ pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
 
 /// As [`clean`], but line ends and tabs stay: for texts that are shown in full.
 pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
-    harmless(text.as_ref(), true)
+    sanitized(text.as_ref(), true)
 }
 
 /// Text from outside: a server's message, a path, a word of the configuration file. Its `Display`
 /// is harmless on a terminal, as [`clean`] makes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Harmless<T>(pub(crate) T);
+pub(crate) struct Sanitized<T>(pub(crate) T);
 
-impl<T: AsRef<[u8]>> std::fmt::Display for Harmless<T> {
+impl<T: AsRef<[u8]>> std::fmt::Display for Sanitized<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.pad(&clean(self.0.as_ref()))
     }
 }
 
-fn harmless(text: &[u8], lines: bool) -> String {
+fn sanitized(text: &[u8], keep_lines: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     // A combining mark is kept only after a character that is itself kept.
     let mut has_base = false;
     for chunk in text.utf8_chunks() {
         for c in chunk.valid().chars() {
             let keep = match c {
-                '\n' | '\t' => lines,
+                '\n' | '\t' => keep_lines,
                 ' '..='~' => true,
                 _ if is_harmful(c) => false,
                 _ => c.width() != Some(0) || has_base,

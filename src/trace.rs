@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// Where the core shows its calls. Silent without `-v`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +30,7 @@ impl Trace {
     pub fn exchange(self, what: &str, took: Duration) {
         if self.is_on() {
             let millis = took.as_secs_f64() * 1e3;
-            _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Harmless(what));
+            _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Sanitized(what));
         }
     }
 }

@@ -11,7 +11,7 @@ use signal_hook::{flag, low_level};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::text::{Harmless, duration, measure};
+use crate::text::{Sanitized, duration, measure};
 use crate::ui::keyboard::QuitKey;
 use crate::ui::screen;
 use crate::ui::screen::Screen;
@@ -100,7 +100,7 @@ fn show(
 /// The line above the frame: the time, the command and the address, or the error.
 fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
-        Some(error) => format!("error: {}; trying again", Harmless(&*error.message())),
+        Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
             let now = session.ui.page().stamp(session.now());
             let address = session
@@ -112,7 +112,10 @@ fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
                 _ => measure(every.as_secs_f64()),
             };
             let name = session.name();
-            format!("{now}  qless {name}, every {every}  {}", Harmless(&address))
+            format!(
+                "{now}  qless {name}, every {every}  {}",
+                Sanitized(&address)
+            )
         }
     }
 }

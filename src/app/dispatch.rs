@@ -14,7 +14,7 @@ use crate::select::nothing;
 use crate::session::Session;
 use crate::settings;
 use crate::settings::{ConfigFile, ContextSettings};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 use crate::ui::{ContextLabel, Ui};
 use crate::watch;
 
@@ -82,7 +82,7 @@ fn announce(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
         && settings.protecting.contains(by)
         && !settings.protecting.iter().any(read_only)
     {
-        let name = Harmless(&by.name);
+        let name = Sanitized(&by.name);
         ui.note(&format!(
             "note: this is the server of context `{name}`, which is protected"
         ));

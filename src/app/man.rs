@@ -7,11 +7,11 @@ use super::generate::Generated;
 use super::{generate, parse};
 use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::fs;
 use crate::session::Session;
-use crate::text::{Harmless, plural};
+use crate::text::{Sanitized, plural};
 
 /// Print a manual page, or write all pages
 ///
@@ -53,9 +53,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     };
-    let shown = Harmless(dir.as_os_str().as_encoded_bytes());
+    let shown = Sanitized(dir.as_os_str().as_encoded_bytes());
     create_dir_all(&dir).map_err(|fault| {
-        let why = io_words(&fault);
+        let why = io_message(&fault);
         Error::new(
             Kind::File,
             format!("cannot create directory `{shown}`: {why}"),

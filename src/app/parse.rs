@@ -334,7 +334,7 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
             parse(&words)
                 .ok()
-                .map(|cli| cli.typed.canonical_command.typed())
+                .map(|cli| cli.typed.canonical_command.to_text())
         };
         for (line, shown) in [
             ("qless cancel - @a", "qless cancel - @a"),

@@ -30,7 +30,7 @@ use crate::model::work_queue::WorkQueue;
 use crate::name;
 use crate::name::Name;
 use crate::text;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 pub(crate) use super::candidates::{CandidateKind, JobCandidates};
 
@@ -366,7 +366,7 @@ pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidSource> {
         path => match Path::new(path) {
             Ok(path) => Ok(JidSource::Path(
                 path,
-                Harmless(text.as_encoded_bytes()).to_string(),
+                Sanitized(text.as_encoded_bytes()).to_string(),
             )),
             Err(expected) => Err(Invalid::expects(format!("`content`, or {expected}"))),
         },

@@ -11,7 +11,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{Code, ItemResult, Totals};
+use crate::model::bulk::{ItemResult, OutcomeCode, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -60,7 +60,9 @@ impl BulkPlan {
                 recorder.report.add(&mut session.ui, outcome)?;
             }
             let now = session.now();
-            return recorder.report.end(&mut session.ui, now, not_tried, None);
+            return recorder
+                .report
+                .finish(&mut session.ui, now, not_tried, None);
         }
         if let Some(ledger) = &mut recorder.options.report {
             ledger.begin(session)?;
@@ -83,7 +85,7 @@ impl BulkPlan {
         let now = session.now();
         recorder
             .report
-            .end(&mut session.ui, now, remaining, stopped_by)
+            .finish(&mut session.ui, now, remaining, stopped_by)
     }
 
     /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
@@ -209,7 +211,7 @@ impl Recorder {
             for outcome in changed.outcomes {
                 let result = outcome.item.result;
                 failed |= result == ItemResult::Failed;
-                if outcome.item.code == Code::Gone && !outcome.cascaded {
+                if outcome.item.code == OutcomeCode::Gone && !outcome.cascaded {
                     self.report.vanished();
                 }
                 let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
@@ -250,7 +252,7 @@ impl Recorder {
         progress.finish();
         if let Some(restarts) = restarts {
             let again = resume_hint(remaining, session);
-            stopped_by = restarts.end(stopped_by, self.report.done(), again, session)?;
+            stopped_by = restarts.finish(stopped_by, self.report.done(), again, session)?;
         }
         let stopped_by =
             stopped_by.map(|error| with_resume_hint(error, single, remaining, session));

@@ -4,7 +4,7 @@ use super::order;
 use super::{BulkAction, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{Code, ItemDetail, RowContent};
+use crate::model::bulk::{ItemDetail, OutcomeCode, TableContent};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,7 +14,7 @@ pub(crate) const BURY: Verb = Verb {
     infinitive: "bury",
     past: "buried",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: true,
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn refuse_started(job: &JobSnapshot) -> Option<JobOutcome> {
         b"running" => {
             let holder = job.worker.clone().unwrap_or_default();
             let why = ItemDetail::Is(format!("{}, held by `{holder}`", job.state));
-            Some(JobOutcome::refused(jid, Code::StateChanged, why))
+            Some(JobOutcome::refused(jid, OutcomeCode::StateChanged, why))
         }
         b"complete" => Some(JobOutcome::complete(jid)),
         b"failed" => Some(JobOutcome::wrong_state(jid, job.state.clone(), None)),

@@ -15,7 +15,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{Code, RowContent};
+use crate::model::bulk::{OutcomeCode, TableContent};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
@@ -27,7 +27,7 @@ pub(crate) const CANCEL: Verb = Verb {
     infinitive: "cancel",
     past: "cancelled",
     of_one: None,
-    row_content: RowContent::Jids,
+    row_content: TableContent::Jids,
     raw: true,
 };
 
@@ -94,7 +94,7 @@ pub(crate) fn run(
             let in_call: HashSet<&Name> = tried.iter().map(|job| &job.jid).collect();
             for (job, reply) in tried.iter().zip(&replies) {
                 outcomes.push(outcome_of(job, reply, &running));
-                if (dependents, reply.code) != (Dependents::Cancel, Code::Ok) {
+                if (dependents, reply.code) != (Dependents::Cancel, OutcomeCode::Ok) {
                     continue;
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
@@ -187,8 +187,8 @@ fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
 
 fn outcome_of<D>(job: &JobSnapshot, reply: &GuardReply<D>, running: &RunningJobs) -> JobOutcome {
     let outcome = match reply.code {
-        Code::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
-        Code::HasDependents => has_dependents(job, reply.names()),
+        OutcomeCode::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
+        OutcomeCode::HasDependents => has_dependents(job, reply.names()),
         _ => JobOutcome::from_reply(job, reply),
     };
     outcome.with_snapshot(job)
@@ -205,7 +205,7 @@ fn has_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> 
     };
     JobOutcome::refused(
         &job.jid,
-        Code::HasDependents,
+        OutcomeCode::HasDependents,
         format!("{shown} {verb} for it"),
     )
     .hint("`--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run")

@@ -2,24 +2,24 @@
 
 use crate::error::Kind;
 use crate::exit::Exit;
-use crate::model::bulk::{Code, ItemResult};
+use crate::model::bulk::{ItemResult, OutcomeCode};
 
 /// The number of jobs by result and code.
-pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, Code), usize>;
+pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, OutcomeCode), usize>;
 
 /// The kind of error for a code if one job was named.
-pub(crate) const fn kind(code: Code) -> Kind {
+pub(crate) const fn kind(code: OutcomeCode) -> Kind {
     match code {
-        Code::Gone | Code::MissingDependency => Kind::NotFound,
-        Code::Invalid | Code::Ok => Kind::Error,
-        Code::Server => Kind::Server,
-        Code::Unknown => Kind::Unknown,
-        Code::StateChanged
-        | Code::Complete
-        | Code::NotHolder
-        | Code::HasDependents
-        | Code::Cycle
-        | Code::Exists => Kind::Conflict,
+        OutcomeCode::Gone | OutcomeCode::MissingDependency => Kind::NotFound,
+        OutcomeCode::Invalid | OutcomeCode::Ok => Kind::Error,
+        OutcomeCode::Server => Kind::Server,
+        OutcomeCode::Unknown => Kind::Unknown,
+        OutcomeCode::StateChanged
+        | OutcomeCode::Complete
+        | OutcomeCode::NotHolder
+        | OutcomeCode::HasDependents
+        | OutcomeCode::Cycle
+        | OutcomeCode::Exists => Kind::Conflict,
     }
 }
 
@@ -35,15 +35,15 @@ pub(crate) const fn kind(code: Code) -> Kind {
 /// | any  | any                        | none               | 0                 |
 /// | any  | any                        | some               | 3                 |
 pub(crate) fn exit(codes: &Codes, remaining: usize, named: bool) -> Exit {
-    let failed = |(result, _): &(ItemResult, Code)| *result == ItemResult::Failed;
-    let refused = |(result, code): &(ItemResult, Code)| {
+    let failed = |(result, _): &(ItemResult, OutcomeCode)| *result == ItemResult::Failed;
+    let refused = |(result, code): &(ItemResult, OutcomeCode)| {
         matches!(result, ItemResult::Skipped | ItemResult::Failed)
             && matches!(kind(*code), Kind::NotFound | Kind::Conflict)
     };
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
         (None, _) => Exit::Ok,
-        (Some((ItemResult::Skipped, Code::Gone)), None) => Exit::NotFound,
+        (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
         (Some((ItemResult::Failed, code)), None) if remaining == 0 => kind(*code).exit(),
         _ if named && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
         _ if codes.keys().any(failed) => Exit::Partial,
@@ -59,31 +59,43 @@ mod tests {
     fn each_combination_of_codes_has_its_exit_code() {
         for (codes, selected, named) in [
             (&[][..], Exit::Ok, Exit::Ok),
-            (&[Code::Ok], Exit::Ok, Exit::Ok),
+            (&[OutcomeCode::Ok], Exit::Ok, Exit::Ok),
             (
-                &[Code::Ok, Code::Gone, Code::StateChanged],
+                &[
+                    OutcomeCode::Ok,
+                    OutcomeCode::Gone,
+                    OutcomeCode::StateChanged,
+                ],
                 Exit::Ok,
                 Exit::Ok,
             ),
-            (&[Code::StateChanged], Exit::Ok, Exit::Conflict),
-            (&[Code::Gone], Exit::NotFound, Exit::NotFound),
-            (&[Code::Gone, Code::Complete], Exit::Ok, Exit::Conflict),
-            (&[Code::HasDependents], Exit::Conflict, Exit::Conflict),
-            (&[Code::NotHolder], Exit::Conflict, Exit::Conflict),
-            (&[Code::Unknown], Exit::Server, Exit::Server),
-            (&[Code::Invalid], Exit::Error, Exit::Error),
+            (&[OutcomeCode::StateChanged], Exit::Ok, Exit::Conflict),
+            (&[OutcomeCode::Gone], Exit::NotFound, Exit::NotFound),
             (
-                &[Code::Ok, Code::HasDependents],
+                &[OutcomeCode::Gone, OutcomeCode::Complete],
+                Exit::Ok,
+                Exit::Conflict,
+            ),
+            (
+                &[OutcomeCode::HasDependents],
+                Exit::Conflict,
+                Exit::Conflict,
+            ),
+            (&[OutcomeCode::NotHolder], Exit::Conflict, Exit::Conflict),
+            (&[OutcomeCode::Unknown], Exit::Server, Exit::Server),
+            (&[OutcomeCode::Invalid], Exit::Error, Exit::Error),
+            (
+                &[OutcomeCode::Ok, OutcomeCode::HasDependents],
                 Exit::Partial,
                 Exit::Partial,
             ),
             (
-                &[Code::Gone, Code::HasDependents],
+                &[OutcomeCode::Gone, OutcomeCode::HasDependents],
                 Exit::Partial,
                 Exit::Conflict,
             ),
             (
-                &[Code::Invalid, Code::HasDependents],
+                &[OutcomeCode::Invalid, OutcomeCode::HasDependents],
                 Exit::Partial,
                 Exit::Partial,
             ),

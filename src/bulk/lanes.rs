@@ -7,7 +7,7 @@ use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::lane;
 use crate::name::Name;
 use crate::session::Session;
@@ -28,7 +28,7 @@ impl LaneEdge {
         let command = command.within("{}");
         let hint =
             command.map(|command| format!("`{}` is before it in the lane: {command}", self.before));
-        JobOutcome::refused(jid, Code::StateChanged, "it waits in its lane").hint_if(hint)
+        JobOutcome::refused(jid, OutcomeCode::StateChanged, "it waits in its lane").hint_if(hint)
     }
 }
 

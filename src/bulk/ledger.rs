@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use super::checksum::{self, ChecksumReader};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open::{self, Unopened};
 use crate::session::Session;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The kind of ledger that holds the values from before a repair.
 pub(crate) const UNDO: &str = "undo";
@@ -225,7 +225,7 @@ impl Ledger {
 
     /// The path of the file, harmless on a terminal.
     pub(crate) fn shown(&self) -> String {
-        Harmless(self.path.as_os_str().as_encoded_bytes()).to_string()
+        Sanitized(self.path.as_os_str().as_encoded_bytes()).to_string()
     }
 
     /// Reads the lines of earlier runs. Returns the length of the complete lines in bytes.
@@ -304,16 +304,16 @@ impl Ledger {
             .hint("name another file")
         };
         if before.kind != head.kind {
-            let (begun, this) = (Harmless(&before.kind), Harmless(&head.kind));
+            let (begun, this) = (Sanitized(&before.kind), Sanitized(&head.kind));
             return Err(mismatch(format!("as {begun}"), format!("a {this}")));
         }
         if before.prefix != head.prefix {
-            let (begun, this) = (Harmless(&before.prefix), Harmless(&head.prefix));
+            let (begun, this) = (Sanitized(&before.prefix), Sanitized(&head.prefix));
             let begun = format!("with prefix `{begun}`");
             return Err(mismatch(begun, format!("`{this}`")));
         }
         if before.command != head.command {
-            let (begun, this) = (Harmless(&before.command), Harmless(&head.command));
+            let (begun, this) = (Sanitized(&before.command), Sanitized(&head.command));
             let begun = format!("by `qless {begun}`");
             return Err(mismatch(begun, format!("`qless {this}`")));
         }
@@ -368,12 +368,12 @@ impl Ledger {
     }
 
     fn unread(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot("read"), io_words(fault));
+        let (what, why) = (self.cannot("read"), io_message(fault));
         Error::new(Kind::File, format!("{what}: {why}"))
     }
 
     fn unwritten(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot("write"), io_words(fault));
+        let (what, why) = (self.cannot("write"), io_message(fault));
         let hint = match &self.file {
             None if fault.kind() != ErrorKind::WouldBlock => {
                 "nothing was changed; name a file that can be written"

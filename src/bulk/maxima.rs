@@ -12,7 +12,7 @@ use crate::session::{Session, actor};
 
 /// The maxima that differ from the present ones. A put sets them in its own call, if it puts a job.
 #[derive(Debug)]
-pub(crate) struct Maxima {
+pub(crate) struct MaximumChanges {
     /// The present throttles with their new maxima.
     changes: Vec<(Throttle, i64)>,
 }
@@ -25,7 +25,7 @@ pub(crate) fn set(
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    let maxima = Maxima::read(throttles, now, session)?;
+    let maxima = MaximumChanges::read(throttles, now, session)?;
     if dry_run {
         maxima.preview(session);
         return Ok(());
@@ -41,13 +41,13 @@ pub(crate) fn set(
     Ok(())
 }
 
-impl Maxima {
+impl MaximumChanges {
     /// Reads the throttles that have another maximum. Refuses two maxima for one throttle.
     pub(crate) fn read(
         throttles: &[Throttled],
         now: Moment,
         session: &mut Session,
-    ) -> Result<Maxima, Error> {
+    ) -> Result<MaximumChanges, Error> {
         let mut wanted: BTreeMap<&Name, i64> = BTreeMap::new();
         for throttle in throttles {
             let Some(maximum) = throttle.maximum else {
@@ -73,7 +73,7 @@ impl Maxima {
                 }
             }
         }
-        Ok(Maxima { changes })
+        Ok(MaximumChanges { changes })
     }
 
     /// Reports what would be set.

@@ -3,7 +3,7 @@
 use super::exit;
 use crate::core::api::guard::GuardReply;
 use crate::error::{Error, Refusal};
-use crate::model::bulk::{BulkItem, Code, ItemDetail};
+use crate::model::bulk::{BulkItem, ItemDetail, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
@@ -42,7 +42,7 @@ impl From<BulkItem> for JobOutcome {
 impl JobOutcome {
     /// The outcome of a job that was changed.
     pub(crate) fn done(jid: &Name) -> JobOutcome {
-        BulkItem::new(jid, Code::Ok).into()
+        BulkItem::new(jid, OutcomeCode::Ok).into()
     }
 
     /// The outcome of a job that a dry run would change.
@@ -51,23 +51,27 @@ impl JobOutcome {
     }
 
     /// The outcome of a job that was not changed. `why` ends a sentence about the job.
-    pub(crate) fn refused(jid: &Name, code: Code, why: impl Into<ItemDetail>) -> JobOutcome {
+    pub(crate) fn refused(jid: &Name, code: OutcomeCode, why: impl Into<ItemDetail>) -> JobOutcome {
         BulkItem::new(jid, code).detail(why).into()
     }
 
     /// The outcome of a job that does not exist.
     pub(crate) fn gone(jid: &Name) -> JobOutcome {
-        JobOutcome::refused(jid, Code::Gone, "it does not exist")
+        JobOutcome::refused(jid, OutcomeCode::Gone, "it does not exist")
     }
 
     /// The outcome of a complete job, which cannot be changed.
     pub(crate) fn complete(jid: &Name) -> JobOutcome {
-        JobOutcome::refused(jid, Code::Complete, ItemDetail::Is("complete".into()))
+        JobOutcome::refused(
+            jid,
+            OutcomeCode::Complete,
+            ItemDetail::Is("complete".into()),
+        )
     }
 
     /// The outcome of a job that another client changed since its snapshot.
     pub(crate) fn changed(jid: &Name) -> JobOutcome {
-        JobOutcome::refused(jid, Code::StateChanged, "it changed meanwhile")
+        JobOutcome::refused(jid, OutcomeCode::StateChanged, "it changed meanwhile")
     }
 
     /// The outcome of a job whose state forbids the change; `required` is the state that
@@ -78,13 +82,17 @@ impl JobOutcome {
         required: Option<&'static str>,
     ) -> JobOutcome {
         let is = is.into();
-        JobOutcome::refused(jid, Code::StateChanged, ItemDetail::State { is, required })
+        JobOutcome::refused(
+            jid,
+            OutcomeCode::StateChanged,
+            ItemDetail::State { is, required },
+        )
     }
 
     /// The outcome of a job that another worker holds.
     pub(crate) fn held_by(jid: &Name, worker: &Name) -> JobOutcome {
         let why = ItemDetail::Is(format!("held by `{worker}`"));
-        JobOutcome::refused(jid, Code::NotHolder, why)
+        JobOutcome::refused(jid, OutcomeCode::NotHolder, why)
             .hint("`--as-holder` acts as the worker that holds the job")
     }
 
@@ -94,13 +102,13 @@ impl JobOutcome {
         // A mark begins with the state.
         let state = [job.stored.as_bytes(), b":"].concat();
         let outcome = match reply.code {
-            Code::Gone => JobOutcome::gone(jid),
-            Code::StateChanged if reply.mark.starts_with(&state) => JobOutcome::changed(jid),
-            Code::StateChanged => {
+            OutcomeCode::Gone => JobOutcome::gone(jid),
+            OutcomeCode::StateChanged if reply.mark.starts_with(&state) => JobOutcome::changed(jid),
+            OutcomeCode::StateChanged => {
                 let why = ItemDetail::Is(format!("no longer {}", job.stored));
-                JobOutcome::refused(jid, Code::StateChanged, why)
+                JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
-            Code::Complete => JobOutcome::complete(jid),
+            OutcomeCode::Complete => JobOutcome::complete(jid),
             code => JobOutcome::refused(jid, code, reply.why()),
         };
         outcome.with_snapshot(job)
@@ -112,12 +120,12 @@ impl JobOutcome {
             Refusal::Gone => JobOutcome::gone(jid),
             Refusal::State(None) => {
                 let why = ItemDetail::Is("not running".into());
-                JobOutcome::refused(jid, Code::StateChanged, why)
+                JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
             Refusal::State(Some(state)) => JobOutcome::wrong_state(jid, state.clone(), None),
             Refusal::Queue(queue) => {
                 let why = format!("it runs in `{}`", queue);
-                JobOutcome::refused(jid, Code::StateChanged, why)
+                JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
             Refusal::Holder(worker) => JobOutcome::held_by(jid, worker),
         })
@@ -178,7 +186,7 @@ impl JobOutcome {
     pub(crate) fn to_error(&self, verb: &str) -> Error {
         let jid = &self.item.jid;
         let message = match (self.item.code, &self.item.detail) {
-            (Code::Gone, _) => format!("job `{jid}` does not exist"),
+            (OutcomeCode::Gone, _) => format!("job `{jid}` does not exist"),
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
             (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };

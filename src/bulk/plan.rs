@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::text::by_queue;
-use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult};
+use crate::model::bulk::{BulkItem, BulkReport, ItemResult, OutcomeCode};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::name::Name;
@@ -222,14 +222,14 @@ impl BulkPlan {
     /// Whether some of the jobs do not exist.
     pub(crate) fn has_missing(&self) -> bool {
         let mut outcomes = self.excluded.iter().map(|excluded| &excluded.outcome);
-        outcomes.any(|outcome| outcome.item.code == Code::Gone)
+        outcomes.any(|outcome| outcome.item.code == OutcomeCode::Gone)
     }
 
     /// Takes back jobs that do not exist but still have a trace that can be changed.
     pub(crate) fn readmit_missing(&mut self, has_trace: impl Fn(&Name) -> bool) {
         for excluded in std::mem::take(&mut self.excluded) {
             let item = &excluded.outcome.item;
-            if item.code == Code::Gone && has_trace(&item.jid) {
+            if item.code == OutcomeCode::Gone && has_trace(&item.jid) {
                 self.jobs.push(JobSnapshot {
                     jid: excluded.outcome.item.jid,
                     ..JobSnapshot::default()
@@ -241,7 +241,7 @@ impl BulkPlan {
     }
 
     /// Reduces the plan to jids whose job does not exist, so that leftover entries about them can be removed.
-    pub(crate) fn keep_only_missing(&mut self) {
+    pub(crate) fn keep_only_nonexistent(&mut self) {
         self.jobs.clear();
         self.readmit_missing(|_| true);
     }
@@ -255,7 +255,7 @@ impl BulkPlan {
     fn skip_done(&mut self, jid: &Name) -> bool {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(report)) = (done, &self.options.report) {
-            let mut item = BulkItem::new(jid, Code::Ok);
+            let mut item = BulkItem::new(jid, OutcomeCode::Ok);
             item.result = ItemResult::Skipped;
             let why = format!("done already, as `{}` tells", report.shown());
             self.already_done.push(item.detail(why).into());
@@ -395,8 +395,8 @@ fn note_misplaced(misplaced: &[MisplacedEntry], session: &mut Session) {
 
 fn misplaced_outcome(entry: &MisplacedEntry) -> JobOutcome {
     let code = match &entry.job {
-        None => Code::Gone,
-        Some(_) => Code::StateChanged,
+        None => OutcomeCode::Gone,
+        Some(_) => OutcomeCode::StateChanged,
     };
     let outcome = JobOutcome::refused(&entry.jid, code, misplaced_reason(entry));
     match &entry.job {

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
 use crate::model::bulk::text::{NAMED, Reasons, named_lines, sentence, summary};
-use crate::model::bulk::{BulkReport, BulkRow, ItemResult, RowContent, Totals};
+use crate::model::bulk::{BulkReport, BulkRow, ItemResult, TableContent, Totals};
 use crate::model::queue::RoundedSeconds;
 use crate::text::plural;
 use crate::ui::Ui;
@@ -139,12 +139,12 @@ impl ReportWriter {
             }
             Format::Table => {
                 let listed = match self.verb.row_content {
-                    RowContent::Nothing => false,
+                    TableContent::Nothing => false,
                     // A dry run lists the first jobs, below its plan.
-                    RowContent::Jids if self.doc.sum.dry_run && !self.all => {
+                    TableContent::Jids if self.doc.sum.dry_run && !self.all => {
                         changed && self.doc.rows.len() < NAMED
                     }
-                    RowContent::Jids => changed,
+                    TableContent::Jids => changed,
                     _ => item.result == ItemResult::Done,
                 };
                 if listed {
@@ -158,7 +158,7 @@ impl ReportWriter {
     }
 
     /// Writes the totals. Returns the exit code, or the error that stopped the action.
-    pub(crate) fn end(
+    pub(crate) fn finish(
         mut self,
         ui: &mut Ui,
         now: Moment,
@@ -227,7 +227,7 @@ impl ReportWriter {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;
         let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
-        let jids = matches!(self.verb.row_content, RowContent::Jids);
+        let jids = matches!(self.verb.row_content, TableContent::Jids);
         let table = ui.format() == Format::Table && self.doc.sum.dry_run;
         if jids && table && planned > listed {
             format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")

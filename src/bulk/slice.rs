@@ -6,7 +6,7 @@ use super::JobOutcome;
 use crate::core::api::job_calls::{CallOutcome, PerJob};
 use crate::core::api::reconcile::LOST;
 use crate::error::{Error, Kind};
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
@@ -79,8 +79,8 @@ impl SliceOutcome {
 /// The outcome of a job whose call ended in an error.
 pub(crate) fn failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let (code, why) = match error.kind() {
-        Kind::Unknown => (Code::Unknown, LOST.into()),
-        _ => (Code::Server, error.message()),
+        Kind::Unknown => (OutcomeCode::Unknown, LOST.into()),
+        _ => (OutcomeCode::Server, error.message()),
     };
     JobOutcome::refused(&job.jid, code, &*why).with_snapshot(job)
 }

@@ -8,7 +8,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// Call a command of the core by its own name
 ///
@@ -67,7 +67,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let now = args.now.map_or(now, |when| when.from(now));
     if writes {
-        let what = format!("call `{}` on {}", Harmless(&name), session.destination()?);
+        let what = format!("call `{}` on {}", Sanitized(&name), session.destination()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let reply = session.core()?.raw(now, &call)?;

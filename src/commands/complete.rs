@@ -16,7 +16,7 @@ use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{Code, RowContent};
+use crate::model::bulk::{OutcomeCode, TableContent};
 use crate::model::complete::Complete;
 use crate::model::done::Done;
 use crate::model::ending::NextQueue;
@@ -73,7 +73,7 @@ const COMPLETE: Verb = Verb {
     infinitive: "complete",
     past: "completed",
     of_one: None,
-    row_content: RowContent::States,
+    row_content: TableContent::States,
     raw: true,
 };
 
@@ -224,7 +224,8 @@ impl Completion {
     fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let Completion { data, next, worker } = self;
         let itself = depends_on_itself(next.as_ref(), &job.jid);
-        let cycle = || JobOutcome::refused(&job.jid, Code::Cycle, "it cannot depend on itself");
+        let cycle =
+            || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
         let refused = worker.refuse(job).map(|outcome| {
             let as_asked = next.is_none() && data.is_none() && job.is("complete");
             outcome.with_as_asked(as_asked)

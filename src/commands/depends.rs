@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{Code, ItemDetail, RowContent};
+use crate::model::bulk::{ItemDetail, OutcomeCode, TableContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -61,7 +61,7 @@ const RELEASE: Verb = Verb {
     infinitive: "release",
     past: "released",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: false,
 };
 
@@ -127,9 +127,9 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         return None;
     }
     let code = if job.is("complete") {
-        Code::Complete
+        OutcomeCode::Complete
     } else {
-        Code::StateChanged
+        OutcomeCode::StateChanged
     };
     let why = ItemDetail::State {
         is: job.state.clone(),
@@ -172,7 +172,7 @@ fn change(
         return Err(refusal.to_error(ASKS));
     }
     if args.bulk.dry_run {
-        return rehearse(args, jid, now, session);
+        return preview(args, jid, now, session);
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
@@ -180,7 +180,7 @@ fn change(
         // note goes with the last call.
         let note = if off { &[] } else { note };
         let outcome = session.core()?.depend(now, &job, note, &args.on)?;
-        if outcome.code != Code::Ok {
+        if outcome.code != OutcomeCode::Ok {
             return Err(refused(&job, &outcome));
         }
         for jid in outcome.done.iter().flatten() {
@@ -204,13 +204,13 @@ fn change(
 fn refused<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
     let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
-        Code::Gone | Code::StateChanged => JobOutcome::from_reply(job, reply),
-        Code::MissingDependency => {
+        OutcomeCode::Gone | OutcomeCode::StateChanged => JobOutcome::from_reply(job, reply),
+        OutcomeCode::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));
             JobOutcome::refused(&job.jid, reply.code, why)
         }
-        Code::Cycle => {
+        OutcomeCode::Cycle => {
             let why = format!("it would depend on itself, through {}", names.join(", "));
             JobOutcome::refused(&job.jid, reply.code, why)
         }
@@ -220,12 +220,14 @@ fn refused<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
 }
 
 /// Reports what would be done, as far as it can be known without doing it.
-fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
+fn preview(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
     let found = session.core()?.snapshots(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{on}` does not exist");
-            return Err(JobOutcome::refused(jid, Code::MissingDependency, why).to_error(ASKS));
+            return Err(
+                JobOutcome::refused(jid, OutcomeCode::MissingDependency, why).to_error(ASKS),
+            );
         }
     }
     session

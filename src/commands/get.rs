@@ -21,7 +21,7 @@ use crate::model::list::{JobDetail, JobDetails, List};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::{Harmless, clean_lines};
+use crate::text::{Sanitized, clean_lines};
 use crate::view::field;
 use crate::view::field::Lookup;
 
@@ -231,14 +231,14 @@ fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(),
         let document = String::from_utf8(document).map_err(Error::internal)?;
         let text = match field::find(&document, path) {
             Lookup::Text(text) => clean_lines(text.as_bytes()),
-            Lookup::Json(json) => Harmless(&json).to_string(),
+            Lookup::Json(json) => Sanitized(&json).to_string(),
             Lookup::Unknown(known) => {
-                let error = Error::usage(format!("a job has no field `{}`", Harmless(path)));
+                let error = Error::usage(format!("a job has no field `{}`", Sanitized(path)));
                 return Err(error.hint(format!("its fields are {}", known.join(", "))));
             }
             Lookup::Nothing => {
                 let jid = detail.jid();
-                let error = format!("`{jid}` has no `{}`", Harmless(path));
+                let error = format!("`{jid}` has no `{}`", Sanitized(path));
                 return Err(Error::not_found(error).jid(jid));
             }
         };

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::RowContent;
+use crate::model::bulk::TableContent;
 use crate::model::bulk::Verb;
 use crate::model::complete::Lock;
 use crate::model::done::Done;
@@ -55,7 +55,7 @@ const HEARTBEAT: Verb = Verb {
     infinitive: "extend the lock on",
     past: "extended",
     of_one: None,
-    row_content: RowContent::Expiries,
+    row_content: TableContent::Expiries,
     raw: true,
 };
 

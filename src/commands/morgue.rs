@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, Code};
+use crate::model::bulk::{BulkReport, OutcomeCode};
 use crate::model::ending::{FailureReason, exhausted_group};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::JobSnapshot;
@@ -276,7 +276,7 @@ impl Morgue {
             Some(group) => format!("it did not fail in `{}` with group `{group}`", self.queue),
             None => format!("its retries are not used up in `{}`", self.queue),
         };
-        JobOutcome::refused(&job.jid, Code::StateChanged, why)
+        JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why)
     }
 
     /// Reads the jobs of the queue that have used a retry and are not running.

@@ -59,7 +59,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.keep_output_without_reader();
     let now = session.begin()?;
     if args.dry.dry_run {
-        return rehearse(&args, now, session);
+        return preview(&args, now, session);
     }
     let jids = pop(&args, &worker, now, session)?;
     let exit = show(&args, &jids, &worker, now, session)?;
@@ -208,7 +208,7 @@ fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
 }
 
 /// Shows the jobs that a pop would get now.
-fn rehearse(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+fn preview(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     let found = core.next_jobs(now, &args.queues, args.count, Pauses::Count)?;
     let count = found.len() as u64;

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::json::Json;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
+use crate::model::bulk::{BulkReport, BulkRow, TableContent, Totals};
 use crate::model::job::Job;
 use crate::model::list::{JobList, List};
 use crate::model::tag::Tag;
@@ -54,7 +54,7 @@ const TAG: Verb = Verb {
     infinitive: "tag",
     past: "tagged",
     of_one: None,
-    row_content: RowContent::Tags,
+    row_content: TableContent::Tags,
     raw: true,
 };
 
@@ -144,7 +144,7 @@ fn rows_of(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
         sum: Totals::new("tag", false, 0),
         items: Vec::new(),
-        row_content: RowContent::Tags,
+        row_content: TableContent::Tags,
         rows,
     }
 }

@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::RowContent;
+use crate::model::bulk::TableContent;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -36,7 +36,7 @@ const TIMEOUT: Verb = Verb {
     infinitive: "time out",
     past: "timed out",
     of_one: Some("revoked the lock on"),
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: true,
 };
 

@@ -12,7 +12,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::RowContent;
+use crate::model::bulk::TableContent;
 use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
@@ -52,7 +52,7 @@ const TRACK: Verb = Verb {
     infinitive: "track",
     past: "tracked",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: true,
 };
 
@@ -61,7 +61,7 @@ const UNTRACK: Verb = Verb {
     infinitive: "stop tracking",
     past: "no longer tracked",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: true,
 };
 
@@ -113,7 +113,7 @@ fn prune(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let tracked = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
     let mut plan = BulkPlan::from_jids(session, now, options, &tracked, |_| None)?;
-    plan.keep_only_missing();
+    plan.keep_only_nonexistent();
     plan.carry_out(action(args), session)
 }
 

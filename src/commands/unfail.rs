@@ -9,7 +9,7 @@ use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkReport, RowContent, Totals};
+use crate::model::bulk::{BulkReport, TableContent, Totals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::Asks;
@@ -93,7 +93,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.show(&BulkReport {
         sum: sum.within(session.ui.context()),
         items: Vec::new(),
-        row_content: RowContent::Nothing,
+        row_content: TableContent::Nothing,
         rows: Vec::new(),
     })?;
     Ok(Exit::Ok)

@@ -162,7 +162,7 @@ impl Error {
 }
 
 /// The system's message without its number: `no space left on device`.
-pub(crate) fn io_words(error: &std::io::Error) -> String {
+pub(crate) fn io_message(error: &std::io::Error) -> String {
     let words = error.to_string();
     let words = words.split(" (os error").next().unwrap_or_default();
     let mut letters = words.chars();

@@ -10,7 +10,7 @@ use super::open::{self, Unopened};
 use super::trust::ResolvedPath;
 use super::{PRIVATE_FILE, temporary_file_for};
 use crate::error::{Error, Kind};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// A file for its owner only. The old content stays until [`AtomicFile::finish`]. Without that call no
 /// new file remains.
@@ -77,6 +77,6 @@ impl AtomicFile {
 }
 
 pub(super) fn unwritten(path: &Path, why: Unopened) -> Error {
-    let shown = Harmless(path.as_os_str().as_encoded_bytes());
+    let shown = Sanitized(path.as_os_str().as_encoded_bytes());
     why.error(&format!("cannot write `{shown}`"), Kind::File)
 }

@@ -16,7 +16,7 @@ use rustix::process::geteuid;
 
 use super::trust;
 use crate::command_line::chmod;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 
 /// Why a file was not opened.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Unopened {
     /// The error that begins with `what`, of this kind also for what is refused.
     pub(crate) fn error_of_kind(self, what: &str, kind: Kind) -> Error {
         let (why, hint) = match self {
-            Unopened::Failed(fault) => (io_words(&fault), None),
+            Unopened::Failed(fault) => (io_message(&fault), None),
             Unopened::Refused { why, hint } => (why, hint),
         };
         let error = Error::new(kind, format!("{what}: {why}"));

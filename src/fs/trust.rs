@@ -17,7 +17,7 @@ use rustix::process::geteuid;
 
 use super::open::{Unopened, is_descriptor};
 use crate::command_line::chmod;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// All rights of the group and of others.
 const OTHERS: u32 = 0o077;
@@ -143,7 +143,7 @@ impl ResolvedPath {
         match &self.strange_link {
             None => Ok(()),
             Some(link) => {
-                let link = harmless(link);
+                let link = sanitized(link);
                 let why = format!("the symbolic link `{link}` belongs to another user");
                 Err(Unopened::refused(why).hint("name another file"))
             }
@@ -159,7 +159,7 @@ impl ResolvedPath {
                 Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
                 about => about?,
             };
-            let shown = harmless(directory);
+            let shown = sanitized(directory);
             if !is_own_or_root(about.uid()) {
                 let why = format!("the directory `{shown}` belongs to another user");
                 let hint = "name a path on which all directories belong to you or root";
@@ -176,8 +176,8 @@ impl ResolvedPath {
     }
 }
 
-fn harmless(path: &Path) -> Harmless<&[u8]> {
-    Harmless(path.as_os_str().as_bytes())
+fn sanitized(path: &Path) -> Sanitized<&[u8]> {
+    Sanitized(path.as_os_str().as_bytes())
 }
 
 /// The names of a path, the last one first.

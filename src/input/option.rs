@@ -14,9 +14,9 @@ use crate::name::Name;
 use crate::text::{joined, nearest};
 
 /// Validates a value and returns it as the core stores it.
-pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
+pub(crate) fn checked(key: &Name, value: &Name, allow_unknown: bool) -> Result<Name, Error> {
     let Some(known) = known(key) else {
-        return if force && !key.is_empty() {
+        return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {
             Err(if is_misspelled(key) {

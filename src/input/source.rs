@@ -8,8 +8,8 @@ use std::path::Path;
 
 use super::data;
 use crate::args::input_arg::InputArg;
-use crate::error::{Error, Kind, io_words};
-use crate::text::Harmless;
+use crate::error::{Error, Kind, io_message};
+use crate::text::Sanitized;
 
 /// The inputs of one command; stdin can be read only once.
 pub(crate) struct InputSource {
@@ -161,7 +161,7 @@ impl OpenInput {
     fn file(path: &Path) -> Result<OpenInput, Error> {
         let mut input = OpenInput {
             from: Box::new(io::empty()),
-            what: format!("`{}`", Harmless(path.as_os_str().as_bytes())),
+            what: format!("`{}`", Sanitized(path.as_os_str().as_bytes())),
             stdin: false,
         };
         let file = File::open(path).map_err(|fault| input.failed(&fault))?;
@@ -170,7 +170,7 @@ impl OpenInput {
     }
 
     fn failed(&self, fault: &io::Error) -> Error {
-        let (what, why) = (&self.what, io_words(fault));
+        let (what, why) = (&self.what, io_message(fault));
         if self.stdin {
             Error::new(Kind::File, format!("cannot read {what} from stdin: {why}"))
         } else {

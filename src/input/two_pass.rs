@@ -11,8 +11,8 @@ use std::os::unix::fs::FileExt;
 use std::time::SystemTime;
 
 use crate::args::input_arg::FileArg;
-use crate::error::{Error, Kind, io_words};
-use crate::text::Harmless;
+use crate::error::{Error, Kind, io_message};
+use crate::text::Sanitized;
 
 /// A file that is read twice.
 #[derive(Debug)]
@@ -60,9 +60,9 @@ impl TwoPassFile {
         match given {
             FileArg::Stream => TwoPassFile::stdin(longest),
             FileArg::Path(path) => {
-                let what = format!("`{}`", Harmless(path.as_os_str().as_encoded_bytes()));
+                let what = format!("`{}`", Sanitized(path.as_os_str().as_encoded_bytes()));
                 let failed = |fault: &io::Error| {
-                    Error::usage(format!("cannot read {what}: {}", io_words(fault)))
+                    Error::usage(format!("cannot read {what}: {}", io_message(fault)))
                 };
                 let file = File::open(path).map_err(|fault| failed(&fault))?;
                 let about = file.metadata().map_err(|fault| failed(&fault))?;
@@ -87,7 +87,7 @@ impl TwoPassFile {
             );
         }
         let failed = |fault: io::Error| {
-            let why = io_words(&fault);
+            let why = io_message(&fault);
             Error::new(Kind::File, format!("cannot read jobs from stdin: {why}"))
         };
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
@@ -138,7 +138,7 @@ impl TwoPassFile {
                     to: &self.file,
                     write_error: None,
                 };
-                let mut lines = LineReader::over(copy, 0, self.longest);
+                let mut lines = OffsetLineReader::over(copy, 0, self.longest);
                 let read = self.read(&mut lines, take);
                 if let Some(fault) = lines.from.into_inner().write_error {
                     return Err(no_spool(&self.what, &fault));
@@ -152,13 +152,13 @@ impl TwoPassFile {
     }
 
     /// The lines for a further pass.
-    pub(crate) fn lines(&self) -> LineReader<impl Read + use<'_>> {
+    pub(crate) fn lines(&self) -> OffsetLineReader<impl Read + use<'_>> {
         let part = FileRange {
             file: &self.file,
             at: self.start,
             end: self.end,
         };
-        LineReader::over(part, self.start, self.longest)
+        OffsetLineReader::over(part, self.start, self.longest)
     }
 
     /// Reads one line again.
@@ -171,7 +171,7 @@ impl TwoPassFile {
     /// Passes each line that is not empty to `take`. Returns the offset of the end.
     pub(crate) fn each<R: Read>(
         &self,
-        mut lines: LineReader<R>,
+        mut lines: OffsetLineReader<R>,
         take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         self.read(&mut lines, take)?;
@@ -180,7 +180,7 @@ impl TwoPassFile {
 
     fn read<R: Read>(
         &self,
-        lines: &mut LineReader<R>,
+        lines: &mut OffsetLineReader<R>,
         mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         while lines.next().map_err(|fault| self.failed(&fault))? {
@@ -217,7 +217,7 @@ impl TwoPassFile {
     }
 
     fn failed(&self, fault: &io::Error) -> Error {
-        let (what, why) = (&self.what, io_words(fault));
+        let (what, why) = (&self.what, io_message(fault));
         Error::new(Kind::File, format!("cannot read {what}: {why}"))
     }
 }
@@ -234,8 +234,8 @@ impl FileStamp {
 
 fn no_spool(what: &str, fault: &io::Error) -> Error {
     let (dir, why) = (
-        Harmless(env::temp_dir().into_os_string().into_encoded_bytes()),
-        io_words(fault),
+        Sanitized(env::temp_dir().into_os_string().into_encoded_bytes()),
+        io_message(fault),
     );
     Error::new(Kind::File, format!("cannot keep {what} in `{dir}`: {why}"))
         .hint("TMPDIR names another directory")
@@ -243,7 +243,7 @@ fn no_spool(what: &str, fault: &io::Error) -> Error {
 
 /// Reads lines of limited length, and keeps the number and the offset of each, so that the second pass
 /// can find it.
-pub(crate) struct LineReader<R> {
+pub(crate) struct OffsetLineReader<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     number: u64,
@@ -253,9 +253,9 @@ pub(crate) struct LineReader<R> {
     longest: usize,
 }
 
-impl<R: Read> LineReader<R> {
-    fn over(from: R, offset: u64, longest: usize) -> LineReader<R> {
-        LineReader {
+impl<R: Read> OffsetLineReader<R> {
+    fn over(from: R, offset: u64, longest: usize) -> OffsetLineReader<R> {
+        OffsetLineReader {
             from: BufReader::with_capacity(PAGE, from),
             line: Vec::new(),
             number: 0,

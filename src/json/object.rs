@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::Members;
 use super::syntax::{Shape, SyntaxFault, UnknownMember, refuse_beyond_grammar};
-use crate::text::{Harmless, cut};
+use crate::text::{Sanitized, cut};
 
 /// Reads an object that people write.
 pub(crate) fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
@@ -304,7 +304,7 @@ pub(crate) fn found(value: &RawValue) -> String {
 
 /// A text of the file for a message.
 pub(crate) fn shown(text: &str) -> String {
-    cut(&Harmless(text).to_string(), 60)
+    cut(&Sanitized(text).to_string(), 60)
 }
 
 /// The text of a JSON string that was checked.

@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The maximum depth that the core decodes.
 pub(crate) const DEEPEST: usize = 1000;
@@ -70,7 +70,7 @@ impl SyntaxFault {
         let rest = String::from_utf8_lossy(&text[offset..text.len().min(offset + 80)]);
         let word = rest.chars().take_while(char::is_ascii_alphanumeric).count();
         let found: String = rest.chars().take(word.clamp(1, 20)).collect();
-        SyntaxFault::at(text, offset, format!("{what} `{}`", Harmless(found)))
+        SyntaxFault::at(text, offset, format!("{what} `{}`", Sanitized(found)))
     }
 }
 

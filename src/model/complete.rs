@@ -38,7 +38,7 @@ impl View for Complete {
         format!("{}\n", self.state)
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(vec![&self.jid])
     }
 }
@@ -52,7 +52,7 @@ impl View for Lock {
         format!("{}\n", expires.unwrap_or_else(|| self.expires.to_string()))
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(vec![&self.jid])
     }
 }

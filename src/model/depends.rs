@@ -38,7 +38,7 @@ impl View for Dependencies {
         text
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(
             self.dependencies
                 .iter()

@@ -60,7 +60,7 @@ impl View for Done {
         String::new()
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(self.targets.iter().collect())
     }
 

@@ -63,8 +63,8 @@ impl View for JobList {
         self.list.lines(lines)
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
-        self.list.jids()
+    fn output_jids(&self) -> Option<Vec<&Name>> {
+        self.list.output_jids()
     }
 }
 
@@ -83,7 +83,7 @@ impl View for JobDetails {
         lines.items(&self.list.items)
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(self.list.items.iter().map(JobDetail::jid).collect())
     }
 }

@@ -35,7 +35,7 @@ impl View for Put {
         String::new()
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(vec![&self.jid])
     }
 

@@ -201,7 +201,7 @@ impl View for Recurring {
         detail.draw()
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(vec![&self.jid])
     }
 }

@@ -113,7 +113,7 @@ impl View for Wait {
         lines.items(&self.items)
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(self.items.iter().map(|item| &item.jid).collect())
     }
 }

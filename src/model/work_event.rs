@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::{Harmless, duration, measure};
+use crate::text::{Sanitized, duration, measure};
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
@@ -94,7 +94,7 @@ impl WorkEvent {
             _ => {}
         }
         if let Some(message) = &self.message {
-            line.push_str(&format!(": {}", Harmless(message)));
+            line.push_str(&format!(": {}", Sanitized(message)));
         }
         line.push('\n');
         line

@@ -95,7 +95,7 @@ impl View for WorkerJobs {
         list::table(&self.details, page)
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(self.stalled.iter().chain(&self.jobs).collect())
     }
 }

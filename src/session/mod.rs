@@ -21,7 +21,7 @@ use crate::error::{Cause, Error, Kind};
 use crate::input::source::InputSource;
 use crate::model::overview::Sample;
 use crate::settings::{ConfigFile as File, ContextSettings};
-use crate::text::{self, Harmless};
+use crate::text::{self, Sanitized};
 use crate::ui::Ui;
 
 /// The timeout if none is given.
@@ -87,13 +87,13 @@ impl Session {
 
     /// The whole command line, to be typed again, unless it holds a secret.
     pub(crate) fn typed(&self) -> Option<String> {
-        self.command_line.whole.as_ref().map(CommandLine::typed)
+        self.command_line.whole.as_ref().map(CommandLine::to_text)
     }
 
     /// The whole command line with another value of a flag that was typed.
     pub(crate) fn typed_with(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.whole.as_ref()?;
-        Some(line.with_value(flag, value).typed())
+        Some(line.with_value(flag, value).to_text())
     }
 
     fn label(&self) -> Option<&str> {
@@ -108,7 +108,7 @@ impl Session {
             None => self.target()?.to_string(),
         };
         Ok(match self.label() {
-            Some(label) => format!("{} ({address})", Harmless(label)),
+            Some(label) => format!("{} ({address})", Sanitized(label)),
             None => address,
         })
     }
@@ -172,7 +172,7 @@ impl Session {
             self.ui.warn(&format!(
                 "the server deletes jobs when its memory is full (maxmemory-policy {}); it refuses new \
                  ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`",
-                Harmless(policy)
+                Sanitized(policy)
             ));
         }
         Ok(core)
@@ -232,12 +232,12 @@ impl Session {
         let other = file.protecting.iter().find(read_only);
         let by = match (own, file.contents.defaults.read_only, other) {
             (Some((context, Some(true))), ..) => {
-                format!("context `{}` is read-only", Harmless(&context.name))
+                format!("context `{}` is read-only", Sanitized(&context.name))
             }
             (None | Some((_, None)), Some(true), _) => "`[defaults]` is read-only".into(),
             (_, _, Some(other)) => format!(
                 "this is the server of context `{}`, which is read-only",
-                Harmless(&other.name)
+                Sanitized(&other.name)
             ),
             _ => return Err(by_flag()),
         };
@@ -340,7 +340,7 @@ pub(crate) fn with_line_that_works(error: Error, typed: Option<&CommandLine>) ->
             None => {}
         }
     }
-    let works = format!("this works: {}", line.typed());
+    let works = format!("this works: {}", line.to_text());
     match (prefix, error.hint_text()) {
         (Some(_), Some(hint)) => {
             let hint = format!("{hint}; {works}");

@@ -16,11 +16,11 @@ use crate::address::secret::Secret;
 use crate::address::{Address, Target, variables};
 use crate::args::globals::{Globals, Origin};
 use crate::env;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::{open, trust};
 use crate::settings::ContextSettings;
 use crate::text;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 use crate::ui::Ui;
 
 /// Maximum length of the first line of a password file, in bytes.
@@ -83,9 +83,9 @@ pub(crate) fn from_environment() -> Option<OsString> {
 
 /// The password that a context leads to.
 fn from_context(context: &ContextSettings, target: &Target) -> Result<Option<Secret>, Error> {
-    let name = Harmless(&context.name);
+    let name = Sanitized(&context.name);
     if let Some(words) = &context.values.password_command {
-        let program = Harmless(words.first().map_or("", String::as_str));
+        let program = Sanitized(words.first().map_or("", String::as_str));
         let secret = from_command(words).map_err(|why| {
             let message = format!("`password-command` of context `{name}`, `{program}`, {why}");
             Error::new(Kind::Auth, message)
@@ -99,7 +99,7 @@ fn from_context(context: &ContextSettings, target: &Target) -> Result<Option<Sec
         Some(password) => Ok(Some(Secret::new(password.into_vec()))),
         None if target.has_password() => Ok(None),
         None => {
-            let variable = Harmless(variable);
+            let variable = Sanitized(variable);
             let message =
                 format!("context `{name}` reads its password from `{variable}`, which is not set");
             Err(Error::new(Kind::Auth, message))
@@ -119,7 +119,7 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         command.env_remove(name);
     }
     let deadline = Instant::now() + TIMEOUT;
-    let cannot = |error: io::Error| format!("cannot be run: {}", io_words(&error));
+    let cannot = |error: io::Error| format!("cannot be run: {}", io_message(&error));
     let mut child = command.spawn().map_err(cannot)?;
     let (sender, line) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
@@ -170,11 +170,11 @@ fn failure(status: ExitStatus) -> String {
 
 /// Reads the first line of a file; `-` is stdin.
 fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
-    let shown = Harmless(path.as_bytes());
+    let shown = Sanitized(path.as_bytes());
     let unreadable = |error: io::Error| {
         Error::usage(format!(
             "cannot read password file `{shown}`: {}",
-            io_words(&error)
+            io_message(&error)
         ))
     };
     let password = if path == "-" {

@@ -7,7 +7,7 @@ use crate::address::tls::{Identity, Tls};
 use crate::args::tls::TlsFiles;
 use crate::error::Error;
 use crate::fs::trust;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 use crate::ui::Ui;
 
 /// Refuses flags for TLS beside an address without TLS: the connection would not be what they ask
@@ -54,7 +54,7 @@ pub(crate) fn fill(
             .metadata()
             .is_ok_and(|found| trust::is_readable_by_others(&found));
         if is_open {
-            let path = Harmless(identity.key.as_os_str().as_bytes());
+            let path = Sanitized(identity.key.as_os_str().as_bytes());
             ui.warn(&format!("other users may read the key file `{path}`"));
         }
     }

@@ -11,11 +11,11 @@ use toml_edit::{DocumentMut, Item, RawString, Table, TableLike, Value, value};
 use super::read::ConfigContents;
 use super::values::Values;
 use super::{ConfigFile, ConfigSource};
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::open::Unopened;
 use crate::fs::trust::ResolvedPath;
 use crate::fs::{self, PRIVATE_DIRECTORY};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// Edits the file; `change` gets its present settings and the document.
 pub(crate) fn edit(
@@ -32,7 +32,7 @@ pub(crate) fn edit(
         let error = Error::new(Kind::File, format!("{what}: {why}"));
         error.hint("`--config FILE` names another file")
     };
-    let failed = |fault: std::io::Error| unwritable(io_words(&fault));
+    let failed = |fault: std::io::Error| unwritable(io_message(&fault));
     let untrusted = |why: Unopened| why.error(&what, Kind::File);
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
@@ -102,7 +102,7 @@ fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
 pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Result<(), Error> {
     for (_, path) in values.tls().named() {
         if path.to_str().is_none() {
-            let path = Harmless(path.as_os_str().as_bytes());
+            let path = Sanitized(path.as_os_str().as_bytes());
             return Err(Error::usage(format!(
                 "the path `{path}` is not UTF-8, so no config file can hold it"
             )));
@@ -264,7 +264,7 @@ fn find_next(
 pub(crate) fn refuse_existing(contents: &ConfigContents, name: &str) -> Result<(), Error> {
     if contents.contexts.contains_key(name) {
         Err(
-            Error::conflict(format!("context `{}` exists already", Harmless(name)))
+            Error::conflict(format!("context `{}` exists already", Sanitized(name)))
                 .hint("remove it first, or edit the file"),
         )
     } else {

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use crate::address;
 use crate::args::globals::{Globals, Origin};
 use crate::env;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::open::{self, Unopened};
 use crate::fs::trust;
 use crate::model;
 use crate::name::Name;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 pub(crate) mod edit;
 mod protection;
@@ -143,12 +143,12 @@ impl ConfigSource {
     /// The path, harmless on a terminal.
     pub(crate) fn shown(&self) -> String {
         self.path()
-            .map(|path| Harmless(path.as_os_str().as_bytes()).to_string())
+            .map(|path| Sanitized(path.as_os_str().as_bytes()).to_string())
             .unwrap_or_default()
     }
 
     /// Reads the file.
-    pub(crate) fn read(self, must: bool) -> Result<ConfigFile, Error> {
+    pub(crate) fn read(self, must_exist: bool) -> Result<ConfigFile, Error> {
         let mut settings = ConfigFile {
             source: self,
             there: false,
@@ -158,7 +158,7 @@ impl ConfigSource {
             warning: None,
             summary: None,
         };
-        let Some((bytes, file)) = settings.source.bytes(must)? else {
+        let Some((bytes, file)) = settings.source.bytes(must_exist)? else {
             return Ok(settings);
         };
         settings.there = true;
@@ -187,19 +187,20 @@ impl ConfigSource {
 
     /// The bytes of the file, and the file itself; `None` if it does not exist and need not. A
     /// file that another user can have written is refused: it names servers, their CAs, and programs.
-    fn bytes(&self, must: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
+    fn bytes(&self, must_exist: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
         let Some(path) = self.path() else {
             return Ok(None);
         };
         let what = format!("cannot read config file `{}`", self.shown());
-        let failed =
-            |fault: io::Error| Error::usage(format!("{what}: {}", io_words(&fault))).hint(NO_FILE);
+        let failed = |fault: io::Error| {
+            Error::usage(format!("{what}: {}", io_message(&fault))).hint(NO_FILE)
+        };
         let file = match open::to_read(path) {
             Ok(file) => file,
             Err(why)
                 if matches!(why.io_kind(), Some(NotFound | NotADirectory))
-                    && !(must && matches!(self, ConfigSource::Given(_))) =>
+                    && !(must_exist && matches!(self, ConfigSource::Given(_))) =>
             {
                 return Ok(None);
             }
@@ -298,7 +299,7 @@ impl ConfigFile {
     /// The context with this name, or an error.
     pub(crate) fn named(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
-            let shown = Harmless(name);
+            let shown = Sanitized(name);
             Error::not_found(format!("context `{shown}` does not exist: {why}"))
         };
         match (&self.source, self.there) {
@@ -336,7 +337,7 @@ impl ConfigFile {
         let Some(values) = self.contents.contexts.get(name) else {
             let what = format!(
                 "`default` names no context, `{}` does not exist",
-                Harmless(name)
+                Sanitized(name)
             );
             let known = self.contents.order.iter().map(String::as_str);
             let error = self.source.wrong(*place, &what);
@@ -365,7 +366,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
     if settings.there {
         let context = settings.context.as_ref().map(|context| &context.name);
         let context = context.map_or("no context".into(), |name| {
-            format!("context {}", Harmless(name))
+            format!("context {}", Sanitized(name))
         });
         settings.summary = Some(format!("config {}, {context}", settings.source.shown()));
     }

@@ -11,7 +11,7 @@ use toml_edit::{Document, Item, TableLike};
 use super::values::{self, ConfigKey, ONLY_IN_CONTEXTS, Values};
 use crate::name::Name;
 use crate::text;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The contents of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,7 +83,7 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
                 let contexts = table(item, || wrong(at))?;
                 for (name, item) in contexts.iter() {
                     let at = key_at(contexts, name);
-                    let shown = format!("context `{}`", Harmless(name));
+                    let shown = format!("context `{}`", Sanitized(name));
                     let settings = table(item, || wrong(at))?;
                     if name.is_empty() {
                         return Err(At(at, "a context has an empty name".into(), None));
@@ -100,7 +100,7 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
             }
             _ => {
                 let known = ["default", "defaults", "context"].into_iter();
-                let what = format!("unknown key `{}`", Harmless(name));
+                let what = format!("unknown key `{}`", Sanitized(name));
                 return Err(At(at, what, Some(advice(name, known))));
             }
         }
@@ -109,9 +109,9 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
 }
 
 /// Reads the keys of a context, or of `[defaults]`.
-fn values(item: &Item, table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At> {
+fn values(item: &Item, table: &dyn TableLike, of: &str, in_defaults: bool) -> Result<Values, At> {
     let mut names = table.iter().map(|(name, _)| name);
-    if let Some(name) = names.find(|name| defaults && ONLY_IN_CONTEXTS.contains(name)) {
+    if let Some(name) = names.find(|name| in_defaults && ONLY_IN_CONTEXTS.contains(name)) {
         let what = format!("`{name}` belongs into a context, not into {of}");
         let hint = "name it below `[context.NAME]`".into();
         return Err(At(key_at(table, name), what, Some(hint)));
@@ -123,12 +123,12 @@ fn values(item: &Item, table: &dyn TableLike, of: &str, defaults: bool) -> Resul
             at == key_at(table, name) || item.span().is_some_and(|span| at == span.start)
         };
         let name = table.iter().find(is_there).map_or("", |(name, _)| name);
-        let known = ConfigKey::known(defaults);
+        let known = ConfigKey::known(in_defaults);
         let mut known = known.iter().map(|key| key.name.as_str());
         if known.clone().any(|known| known == name) {
             At(at, format!("`{name}` {}", error.message()), None)
         } else {
-            let what = format!("unknown key `{}` in {of}", Harmless(name));
+            let what = format!("unknown key `{}` in {of}", Sanitized(name));
             At(at, what, Some(advice(name, &mut known)))
         }
     })

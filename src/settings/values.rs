@@ -157,14 +157,14 @@ pub(crate) struct ConfigKey {
 
 impl ConfigKey {
     /// The keys of a context, or of `[defaults]`, in the order of the manual.
-    pub(crate) fn known(defaults: bool) -> Vec<ConfigKey> {
+    pub(crate) fn known(in_defaults: bool) -> Vec<ConfigKey> {
         let schema = schema_for!(Values);
         let fields = schema
             .get("properties")
             .and_then(|fields| fields.as_object());
         let fields = fields.into_iter().flatten();
         fields
-            .filter(|(name, _)| !defaults || !ONLY_IN_CONTEXTS.contains(&name.as_str()))
+            .filter(|(name, _)| !in_defaults || !ONLY_IN_CONTEXTS.contains(&name.as_str()))
             .map(|(name, field)| {
                 let text = |member: &str| field[member].as_str().unwrap_or_default();
                 let value_type = match field["type"].as_str().or(field["type"][0].as_str()) {

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::input::line::{Dependency, LineFault, NewJid};
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::name::Name;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The result of the first pass.
 #[derive(Debug, Default)]
@@ -106,7 +106,7 @@ pub(super) fn check(
         };
         for Dependency(other) in job.depends() {
             if own.is_some() && job.jid.known() == Some(other) {
-                let (at, jid) = (place(row.text, other), Harmless(other));
+                let (at, jid) = (place(row.text, other), Sanitized(other));
                 let fault =
                     LineFault::at(row.text, at, format!("it depends on itself: {jid} → {jid}"));
                 return Err(Error::conflict(wrong(fault).message()));
@@ -155,7 +155,7 @@ fn refuse_duplicate(
     })?;
     match (first, fault) {
         (Some(first), Some(column)) => {
-            let (what, jid) = (file.what(), Harmless(jid));
+            let (what, jid) = (file.what(), Sanitized(jid));
             Err(Error::usage(format!(
                 "{what}, line {number}, column {column}: jid `{jid}` is also in line {first}"
             )))

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_jid};
 use crate::json::object::{offset_of, text_of};
 use crate::json::path::Path;
@@ -175,7 +175,7 @@ impl UuidSource {
 }
 
 fn random_error(fault: &io::Error) -> Error {
-    let why = io_words(fault);
+    let why = io_message(fault);
     Error::new(Kind::Error, format!("cannot read `/dev/urandom`: {why}"))
 }
 

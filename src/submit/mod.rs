@@ -18,7 +18,7 @@ use crate::args::coordination::Throttled;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::ExistingQueue;
 use crate::bulk::ledger::LedgerHead;
-use crate::bulk::maxima::Maxima;
+use crate::bulk::maxima::MaximumChanges;
 use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
 use crate::bulk::restart::RestartWatch;
@@ -30,7 +30,7 @@ use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::Interrupt;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::bulk::{Code, ItemResult};
+use crate::model::bulk::{ItemResult, OutcomeCode};
 use crate::model::rate::Rate;
 use crate::name::Name;
 use crate::session::Session;
@@ -159,7 +159,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     } else {
         Some(RestartWatch::begin(session)?)
     };
-    let maxima = Maxima::read(&throttles, begun, session)?;
+    let maxima = MaximumChanges::read(&throttles, begun, session)?;
     if !options.policy.dry_run && jobs > 0 {
         maxima.confirm(session)?;
     }
@@ -219,7 +219,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             Kind::Unknown => error.hint(sender.resume_hint(session)),
             _ => error,
         });
-        sender.tally.end(&mut session.ui, now, stopped_by)
+        sender.tally.finish(&mut session.ui, now, stopped_by)
     })
 }
 
@@ -247,7 +247,7 @@ fn note_lost(lost: &LostJobs, journal: &str, session: &mut Session) {
 struct Sender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
-    maxima: Maxima,
+    maxima: MaximumChanges,
     /// The maxima that a job must set that is put; `None` as soon as one was put.
     to_set: Option<PutMaxima>,
     interrupt: Interrupt,
@@ -394,7 +394,7 @@ impl Sender<'_> {
                     .to_owned()
             }
         };
-        restarts.end(stopped_by, self.tally.done(), again, session)
+        restarts.finish(stopped_by, self.tally.done(), again, session)
     }
 
     /// Counts the lines that an earlier run has done.
@@ -412,12 +412,13 @@ impl Sender<'_> {
         reply: GuardReply<Placed>,
     ) -> CallOutcomes {
         let sent = batch.jobs.first().and_then(|job| job.since);
-        let (Code::Exists, Some(since), Some(mut puts)) = (reply.code, sent, batch.again.take())
+        let (OutcomeCode::Exists, Some(since), Some(mut puts)) =
+            (reply.code, sent, batch.again.take())
         else {
             return Ok(vec![reply]);
         };
         if is_since(&reply, 1, since) {
-            return Ok(vec![GuardReply::new(Code::Ok)]);
+            return Ok(vec![GuardReply::new(OutcomeCode::Ok)]);
         }
         puts.policy.replace = true;
         puts.maxima.clone_from(&self.to_set);
@@ -466,8 +467,8 @@ impl Sender<'_> {
 /// The outcome of a job without a reply.
 fn lost_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
-        Kind::Unknown => Code::Unknown,
-        _ => Code::Server,
+        Kind::Unknown => OutcomeCode::Unknown,
+        _ => OutcomeCode::Server,
     };
     LineOutcome {
         line: job.line,
@@ -500,7 +501,7 @@ fn outcome_of<'r>(
     };
     let put_by_us = |since| is_since(reply, 0, since);
     match reply.code {
-        Code::Ok => {
+        OutcomeCode::Ok => {
             let Some(placed) = &reply.done else {
                 return outcome;
             };
@@ -516,18 +517,18 @@ fn outcome_of<'r>(
             }
         }
         // An earlier run put the job and ended before it recorded the reply.
-        Code::Exists if job.since.is_some_and(put_by_us) => {
-            (outcome.result, outcome.code) = (ItemResult::Done, Code::Ok);
+        OutcomeCode::Exists if job.since.is_some_and(put_by_us) => {
+            (outcome.result, outcome.code) = (ItemResult::Done, OutcomeCode::Ok);
         }
-        Code::Exists if if_absent => outcome.result = ItemResult::Skipped,
-        Code::Exists => outcome.why = Some("a job of this id exists already".into()),
-        Code::MissingDependency => {
+        OutcomeCode::Exists if if_absent => outcome.result = ItemResult::Skipped,
+        OutcomeCode::Exists => outcome.why = Some("a job of this id exists already".into()),
+        OutcomeCode::MissingDependency => {
             outcome.why = Some("a job that it would wait for does not exist".into());
             let names: Vec<String> = reply.names().map(|name| format!("`{name}`")).collect();
             let verb = if names.len() == 1 { "does" } else { "do" };
             outcome.detail = Some(format!("{} {verb} not exist", names.join(", ")));
         }
-        Code::Cycle => {
+        OutcomeCode::Cycle => {
             outcome.why = Some("it would wait for itself".into());
             let names: Vec<String> = reply.names().map(Name::to_string).collect();
             outcome.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));

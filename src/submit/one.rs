@@ -9,7 +9,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::line::NewJob;
 use crate::json::Json;
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::coordination::{Coordination, CoordinationOption, Need};
 use crate::model::put::Put;
 use crate::name::Name;
@@ -52,7 +52,7 @@ impl SinglePut<'_> {
     pub(crate) fn put(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
         let reply = self.send(now, session)?;
         match reply.code {
-            Code::Ok => {
+            OutcomeCode::Ok => {
                 let placed = reply.done.unwrap_or_default();
                 for jid in &placed.no_dependencies {
                     let what = if self.policy.allow_missing {
@@ -67,16 +67,16 @@ impl SinglePut<'_> {
                 self.note_without_effect(now, session)?;
                 self.placement(&placed, now, session)
             }
-            Code::Exists if self.if_absent => {
+            OutcomeCode::Exists if self.if_absent => {
                 let shown = self.found(&self.jid, now, session)?;
                 let taken = Taken::Exists;
                 Ok(Placement { shown, taken })
             }
-            Code::Exists => Err(self
+            OutcomeCode::Exists => Err(self
                 .conflict("a job of this id exists already")
                 .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
-            Code::MissingDependency => Err(self.missing(reply.names())),
-            Code::Cycle => {
+            OutcomeCode::MissingDependency => Err(self.missing(reply.names())),
+            OutcomeCode::Cycle => {
                 let mut names: Vec<String> = reply.names().map(Name::to_string).collect();
                 if names.len() < 2 || names.first() != names.last() {
                     names.extend(names.first().cloned());
@@ -197,7 +197,7 @@ impl SinglePut<'_> {
     /// The error for a put that the core refused as invalid.
     fn refusal(&self, reply: &GuardReply<Placed>) -> Error {
         // An option that needs another one, which the queue has no default for either.
-        if let (Code::Invalid, Err(unmet)) =
+        if let (OutcomeCode::Invalid, Err(unmet)) =
             (reply.code, coordination::check(&self.job.coordination))
         {
             return unmet;

@@ -26,7 +26,7 @@ pub(super) struct PutRound {
     /// How many lines are skipped because the journal says that they are done.
     pub done_before: usize,
     jobs: usize,
-    size: usize,
+    byte_len: usize,
     names: Vec<u8>,
 }
 
@@ -84,7 +84,7 @@ impl PutRound {
 
     /// The size in bytes.
     pub(super) fn size(&self) -> usize {
-        self.size
+        self.byte_len
     }
 
     /// Begins a further call for at most `most` jobs.
@@ -112,9 +112,9 @@ impl PutRound {
             since: None,
         };
         let batch = self.batches.last_mut()?;
-        let before = batch.puts.size();
+        let before = batch.puts.byte_len();
         job.pack(jid, now, &mut batch.puts);
-        self.size += batch.puts.size() - before;
+        self.byte_len += batch.puts.byte_len() - before;
         self.jobs += 1;
         batch.jobs.push(sent);
         batch.jobs.last_mut()

@@ -6,7 +6,7 @@ use crate::bulk::exit::Codes;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::bulk::text::{Reasons, submitted};
-use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
+use crate::model::bulk::{BulkItem, BulkReport, ItemResult, OutcomeCode, TableContent, Totals};
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
 use crate::ui::Ui;
@@ -40,7 +40,7 @@ pub(super) struct LineOutcome<'t> {
     pub jid: &'t [u8],
     pub queue: &'t [u8],
     pub result: ItemResult,
-    pub code: Code,
+    pub code: OutcomeCode,
     /// Why it failed, in words that many lines share.
     pub why: Option<String>,
     /// Why it failed, in words about this line.
@@ -75,7 +75,7 @@ impl PutTally {
             doc: BulkReport {
                 sum: Totals::new("put", dry_run, matched).within(ui.context()),
                 items: Vec::new(),
-                row_content: RowContent::Nothing,
+                row_content: TableContent::Nothing,
                 rows: Vec::new(),
             },
             existing: 0,
@@ -183,7 +183,7 @@ impl PutTally {
     }
 
     /// Writes the totals. Returns the result, or the error that stopped the sending.
-    pub(super) fn end(
+    pub(super) fn finish(
         mut self,
         ui: &mut Ui,
         now: Moment,
@@ -226,7 +226,7 @@ impl PutTally {
             (ItemResult::Planned, self.planned),
         ] {
             if count > 0 {
-                self.codes.insert((result, Code::Ok), count);
+                self.codes.insert((result, OutcomeCode::Ok), count);
             }
         }
         match stopped_by {

@@ -4,7 +4,7 @@
 use std::io;
 
 use super::{Ui, is_closed, write_error};
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::text;
 
 /// Maximum size of the output that is kept, in bytes.
@@ -56,7 +56,7 @@ impl Ui {
 
     /// Why output was lost, if it was.
     pub(crate) fn lost_output(&self) -> Option<Error> {
-        let fault = io_words(self.lost.fault.as_ref()?);
+        let fault = io_message(self.lost.fault.as_ref()?);
         let error = Error::new(Kind::File, format!("cannot write to stdout: {fault}"));
         Some(if self.rehearsed {
             error

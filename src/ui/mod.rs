@@ -11,7 +11,7 @@ use crate::args::format::{DisplayWhen, Format, Output, TimeFormat};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
 use crate::env;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::model::jid_list;
 use crate::name::Name;
@@ -31,7 +31,7 @@ pub(crate) mod screen;
 mod sink;
 
 use lost::LostOutput;
-use outlet::Outlet;
+use outlet::OutputThread;
 use pager::Pager;
 use sink::ResultWriter;
 
@@ -293,7 +293,7 @@ impl Ui {
     pub(crate) fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let bytes = match self.format {
             Format::Table | Format::Raw if view.text_is_jids() => {
-                return self.jids(&view.jids().unwrap_or_default());
+                return self.jids(&view.output_jids().unwrap_or_default());
             }
             Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
             Format::Json if self.ticks => {
@@ -305,7 +305,7 @@ impl Ui {
                 view.lines(&mut lines).map_err(serialize_error)?;
                 lines.0
             }
-            Format::Jid => return self.jids(&view.jids().unwrap_or_default()),
+            Format::Jid => return self.jids(&view.output_jids().unwrap_or_default()),
         };
         self.write(&bytes)
     }
@@ -407,7 +407,7 @@ impl Ui {
     /// Writes by a thread from now on, so that a reader who stops reading does not stop the program.
     /// The thread calls `wake` as [`Outlet::start`] says.
     pub(crate) fn write_by_thread(&mut self, wake: impl Fn() + Send + 'static) {
-        let outlet = Outlet::start(self.live_lines(), wake);
+        let outlet = OutputThread::start(self.live_lines(), wake);
         self.stdout.hand_over(outlet);
     }
 
@@ -420,12 +420,12 @@ impl Ui {
 
     /// Whether so much waits for the thread that nothing more should be written.
     pub(crate) fn is_congested(&self) -> bool {
-        self.stdout.outlet().is_some_and(Outlet::is_full)
+        self.stdout.outlet().is_some_and(OutputThread::is_full)
     }
 
     /// Whether the thread has written everything.
     pub(crate) fn has_written(&self) -> bool {
-        self.stdout.outlet().is_none_or(Outlet::is_empty)
+        self.stdout.outlet().is_none_or(OutputThread::is_empty)
     }
 
     /// Why the thread could not write to stdout, once. What is written then is lost.
@@ -590,7 +590,7 @@ fn write_error(error: io::Error) -> Error {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
     }
-    let words = io_words(&error);
+    let words = io_message(&error);
     Error::new(Kind::File, format!("cannot write to stdout: {words}"))
 }
 

@@ -33,15 +33,18 @@ struct OutletState {
 }
 
 /// The way to the thread.
-pub(crate) struct Outlet {
+pub(crate) struct OutputThread {
     chunks: Sender<Chunk>,
     state: Arc<OutletState>,
 }
 
-impl Outlet {
+impl OutputThread {
     /// Starts the thread. It calls `wake` when everything is written, if [`Outlet::is_full`] or
     /// [`Outlet::is_empty`] said otherwise before.
-    pub(crate) fn start(status: Option<LiveLines>, wake: impl Fn() + Send + 'static) -> Outlet {
+    pub(crate) fn start(
+        status: Option<LiveLines>,
+        wake: impl Fn() + Send + 'static,
+    ) -> OutputThread {
         let (chunks, inbox) = channel();
         let state = Arc::new(OutletState {
             waiting: AtomicUsize::new(0),
@@ -51,7 +54,7 @@ impl Outlet {
         });
         let shared = state.clone();
         thread::spawn(move || write_all(&inbox, status, &shared, wake));
-        Outlet { chunks, state }
+        OutputThread { chunks, state }
     }
 
     pub(crate) fn stdout(&self, bytes: Vec<u8>) {

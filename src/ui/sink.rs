@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Stdout, Write};
 
-use super::outlet::Outlet;
+use super::outlet::OutputThread;
 use super::pager::{Pager, RunningPager};
 
 /// A writer for results.
@@ -18,7 +18,7 @@ enum Destination {
     Pager(Pager, RunningPager),
     Frame(Vec<u8>),
     /// Output is buffered until it is flushed into the thread.
-    Outlet(Outlet, Vec<u8>),
+    Outlet(OutputThread, Vec<u8>),
 }
 
 impl ResultWriter {
@@ -53,12 +53,12 @@ impl ResultWriter {
     }
 
     /// Leaves all writing to a thread from now on.
-    pub(crate) fn hand_over(&mut self, outlet: Outlet) {
+    pub(crate) fn hand_over(&mut self, outlet: OutputThread) {
         self.to = Destination::Outlet(outlet, Vec::new());
     }
 
     /// The thread that writes, if there is one.
-    pub(crate) fn outlet(&self) -> Option<&Outlet> {
+    pub(crate) fn outlet(&self) -> Option<&OutputThread> {
         match &self.to {
             Destination::Outlet(outlet, _) => Some(outlet),
             _ => None,

@@ -81,7 +81,7 @@ impl<T: Row> View for List<T> {
         lines.items(&self.items)
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         self.items.iter().map(Row::jid).collect()
     }
 }

@@ -169,7 +169,7 @@ pub(crate) trait View: Serialize {
     }
 
     /// The jids for `-o jid`; `None` if the model is not about jobs.
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         None
     }
 

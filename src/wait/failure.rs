@@ -7,7 +7,7 @@ use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Harmless, decisive_line, duration, measure, plural};
+use crate::text::{Sanitized, decisive_line, duration, measure, plural};
 
 /// The error of a wait that did not reach its end.
 pub(crate) fn failure(
@@ -105,6 +105,6 @@ fn cause(jid: &Name, session: &mut Session) -> String {
     let Some(failure) = read(session) else {
         return String::new();
     };
-    let message = Harmless(decisive_line(failure.message.as_bytes())).to_string();
+    let message = Sanitized(decisive_line(failure.message.as_bytes())).to_string();
     format!(": {}: {message}", failure.group)
 }

@@ -163,7 +163,7 @@ impl AwaitedJobs {
                     return Seen::Missing;
                 }
             };
-            return self.end(at, result);
+            return self.set_result(at, result);
         };
         known.missing_since = None;
         let entries = job.entries();
@@ -172,7 +172,7 @@ impl AwaitedJobs {
             && (state == awaited || matches!(state, State::Complete | State::Failed) && !changed)
         {
             let result = ending(self.awaited, state);
-            return self.end(at, result);
+            return self.set_result(at, result);
         }
         if changed {
             // `read_history` sets the number of entries.
@@ -204,12 +204,12 @@ impl AwaitedJobs {
             _ => false,
         };
         if fresh.iter().any(passed) {
-            return self.end(at, WaitResult::Reached(self.awaited));
+            return self.set_result(at, WaitResult::Reached(self.awaited));
         }
         match job.state {
             Some(state @ (State::Complete | State::Failed)) => {
                 let result = ending(self.awaited, state);
-                self.end(at, result)
+                self.set_result(at, result)
             }
             _ => Seen::Pending,
         }
@@ -221,7 +221,7 @@ impl AwaitedJobs {
         Some(since.elapsed().as_secs_f64())
     }
 
-    fn end(&mut self, at: usize, result: WaitResult) -> Seen {
+    fn set_result(&mut self, at: usize, result: WaitResult) -> Seen {
         let item = &mut self.jobs[at].item;
         item.result = result;
         item.elapsed_s = Some(RoundedSeconds(self.begun.elapsed().as_secs_f64()));

@@ -288,7 +288,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 Seen::Pending => {}
                 Seen::Missing => self.jobs.mark_dirty(at),
                 Seen::Changed => changed.push(at),
-                Seen::Ended => self.end(at, ui)?,
+                Seen::Ended => self.report_end(at, ui)?,
             }
         }
         let jid = |at: &usize| self.jobs.item(*at).jid.clone();
@@ -301,7 +301,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             };
             match seen {
                 Seen::Missing => self.jobs.mark_dirty(at),
-                Seen::Ended => self.end(at, ui)?,
+                Seen::Ended => self.report_end(at, ui)?,
                 Seen::Pending | Seen::Changed => {}
             }
         }
@@ -309,7 +309,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// Reports the end of the wait for a job.
-    fn end(&mut self, at: usize, ui: &mut Ui) -> Result<(), Error> {
+    fn report_end(&mut self, at: usize, ui: &mut Ui) -> Result<(), Error> {
         let options = &self.waiter.options;
         let item = self.jobs.item(at);
         let counts = match item.result {

@@ -53,7 +53,7 @@ pub(super) fn rest(
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
     for queue in &queues {
         let waits = queue.throttled > 0 && can_run(core, now, &queue.name)?
-            || queue.depends > 0 && is_behind_running(core, now, &queue.name, &names)?;
+            || queue.depends > 0 && may_be_unblocked(core, now, &queue.name, &names)?;
         if waits {
             return Ok((Rest::Waits, left));
         }
@@ -111,7 +111,7 @@ fn can_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
 
 /// Whether a blocked job of the queue is in a lane whose first job runs, or has become ready in one of
 /// the queues of the worker; or none is blocked any more.
-fn is_behind_running(
+fn may_be_unblocked(
     core: &mut Core,
     now: Moment,
     queue: &Name,

@@ -14,8 +14,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use super::machine::event::{End, JobLabel, JobResult, ProcessExit};
 use super::options::Hooks;
 use super::process::{Directory, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker};
-use crate::error::{Error, Kind, io_words};
-use crate::text::{Harmless, plural};
+use crate::error::{Error, Kind, io_message};
+use crate::text::{Sanitized, plural};
 
 /// How many hooks run at a time.
 pub(super) const MAX_RUNNING: usize = 4;
@@ -25,7 +25,7 @@ const MAX_WAITING: usize = 1000;
 
 /// A run of a hook that waits for a free slot.
 #[derive(Debug)]
-struct Hook {
+struct PendingHook {
     name: &'static str,
     command: String,
     variables: Vec<(&'static str, OsString)>,
@@ -38,7 +38,7 @@ pub(super) struct HookQueue {
     /// The slots behind those of jobs, and the hook that runs in each.
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
-    waiting: VecDeque<Hook>,
+    waiting: VecDeque<PendingHook>,
     /// The slots of jobs whose process this worker stops.
     stopped: HashSet<usize>,
     /// Time from SIGTERM to SIGKILL, and from the end of the work to SIGTERM.
@@ -78,7 +78,7 @@ pub(super) fn on_start(
     shell.arg("-c").arg(command).stdin(Stdio::null());
     let mut child = match shell.process_group(0).spawn() {
         Ok(child) => child,
-        Err(fault) => return Err(failed(io_words(&fault))),
+        Err(fault) => return Err(failed(io_message(&fault))),
     };
     let group = Pid::from_child(&child);
     let on_end = waker.clone();
@@ -124,7 +124,7 @@ pub(super) fn on_start(
     }
     match (child.wait(), outcome) {
         (Ok(status), StartHook::Succeeded) if !status.success() => Err(failed(status.to_string())),
-        (Err(fault), StartHook::Succeeded) => Err(failed(io_words(&fault))),
+        (Err(fault), StartHook::Succeeded) => Err(failed(io_message(&fault))),
         (_, outcome) => Ok(outcome),
     }
 }
@@ -254,7 +254,7 @@ impl HookQueue {
         variables: Vec<(&'static str, OsString)>,
     ) {
         if self.waiting.len() < MAX_WAITING && !self.is_closed {
-            let hook = Hook {
+            let hook = PendingHook {
                 name,
                 command,
                 variables,
@@ -297,7 +297,7 @@ impl HookQueue {
             }
             ProcessExit::Signal(signal) => Some(format!(
                 "warning: `{name}` ended with signal {}",
-                Harmless(signal)
+                Sanitized(signal)
             )),
         }
     }
@@ -305,5 +305,5 @@ impl HookQueue {
 
 /// The value of a variable: harmless names and messages without NUL.
 fn text(bytes: &[u8]) -> OsString {
-    Harmless(bytes).to_string().into()
+    Sanitized(bytes).to_string().into()
 }

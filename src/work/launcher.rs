@@ -18,7 +18,7 @@ use crate::json::quote::quote;
 use crate::json::syntax;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
-use crate::text::{Harmless, clean_lines};
+use crate::text::{Sanitized, clean_lines};
 
 /// The most output that becomes data.
 const MAX_DATA: usize = 16 * 1024 * 1024;
@@ -125,7 +125,12 @@ impl Launcher {
     }
 
     /// What the end of a process means.
-    pub(super) fn end(&self, slot: usize, end: ProcessEnd, reporter: &mut Reporter) -> End {
+    pub(super) fn interpret_end(
+        &self,
+        slot: usize,
+        end: ProcessEnd,
+        reporter: &mut Reporter,
+    ) -> End {
         let mut warn = |why: &str| {
             reporter.line(&format!(
                 "warning: slot {}: the output {why}; the job keeps its data",
@@ -208,14 +213,14 @@ fn find(program: &OsStr, directory: &Directory) -> Result<(), String> {
     {
         return Err(format!(
             "`{}` is not a directory",
-            Harmless(directory.as_os_str().as_bytes())
+            Sanitized(directory.as_os_str().as_bytes())
         ));
     }
     let is_executable = |path: &Path| match path.metadata() {
         Ok(file) => file.is_file() && file.permissions().mode() & 0o111 != 0,
         Err(_) => false,
     };
-    let shown = Harmless(program.as_bytes());
+    let shown = Sanitized(program.as_bytes());
     if program.as_bytes().contains(&b'/') {
         let path = Path::new(program);
         return match (path.exists(), is_executable(path)) {

@@ -557,7 +557,7 @@ impl Work {
                 self.hooks.start(&mut self.processes);
             }
             ProcessEvent::Ended { slot, end } => {
-                let end = self.launcher.end(slot, end, &mut self.reporter);
+                let end = self.launcher.interpret_end(slot, end, &mut self.reporter);
                 self.hooks.process_ended(slot, &end);
                 self.machine.note(now, Event::Ended { slot, end });
             }

@@ -13,13 +13,13 @@ use crate::core::call::Core;
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Maximum duration of one wait for a notice. The thread then waits again.
-const LONG: Duration = Duration::from_secs(3600);
+const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
 /// Passes on what concerns the jobs of this worker, as long as the receiver exists.
 pub(super) fn pass_on(notices: WorkerNotices, events: Sender<Event>, waker: Waker) {
     thread::spawn(move || {
         loop {
-            let event = match notices.next(Instant::now() + LONG) {
+            let event = match notices.next(Instant::now() + NOTICE_WAIT) {
                 None => continue,
                 Some(WorkerNotice::Gap) => Event::Missed,
                 Some(WorkerNotice::Lost(jid)) => Event::Notice(jid),

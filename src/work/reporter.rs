@@ -12,7 +12,7 @@ use crate::model::queue::RoundedSeconds;
 use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Harmless, clean_lines, duration, measure, plural, thousands};
+use crate::text::{Sanitized, clean_lines, duration, measure, plural, thousands};
 
 /// Time between two changes of the status line.
 const TICK: Duration = Duration::from_millis(500);
@@ -96,7 +96,7 @@ impl Reporter {
             self.line(&format!(
                 "warning: slot {}: the answer for `{jid}` counts, but {}; this is reported once",
                 slot + 1,
-                Harmless(&reason)
+                Sanitized(&reason)
             ));
             self.ignored.insert(reason);
         }
@@ -147,7 +147,7 @@ impl Reporter {
                 self.line(&format!(
                     "warning: slot {}: the command wrote a line{about} that is no answer: {}",
                     slot + 1,
-                    Harmless(reason)
+                    Sanitized(reason)
                 ));
             }
             Report::AnswerOnStdout {
@@ -209,13 +209,13 @@ format!("the command ended with {exit}")
                 self.line(&format!(
                     "warning: slot {}: {}",
                     slot + 1,
-                    Harmless(message)
+                    Sanitized(message)
                 ));
             }
             Report::QueueRefused { queue, why } => {
                 self.line(&format!(
                     "warning: cannot pop from queue `{queue}`: {}; `qless check` may show why",
-                    Harmless(why)
+                    Sanitized(why)
                 ));
             }
             Report::ShortLock { queue, lock } => self.line(&format!(
@@ -296,7 +296,7 @@ format!("the command ended with {exit}")
     fn say_loss(&mut self, message: &str) {
         self.line(&format!(
             "warning: {}; running jobs go on until their locks expire",
-            Harmless(message)
+            Sanitized(message)
         ));
     }
 
@@ -319,7 +319,7 @@ format!("the command ended with {exit}")
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
         {
             let times = plural(hidden, "more time", "more times");
-            self.line(&format!("warning: {times}: {}", Harmless(message)));
+            self.line(&format!("warning: {times}: {}", Sanitized(message)));
         }
     }
 

@@ -15,7 +15,7 @@ use crate::address::Node;
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
 use crate::core::api::index::Index;
-use crate::core::api::turn::Turn;
+use crate::core::api::turn::FinishAndPop;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
@@ -257,7 +257,7 @@ impl Calls {
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
-        turn: &mut Turn,
+        turn: &mut FinishAndPop,
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
         let names: Vec<Name> = self.found.names().cloned().collect();

@@ -69,11 +69,11 @@ fn of_bash(breaks: &str, line: &str) -> TypedLine {
                 typed.kept = word.get_or_insert_default().text.len();
             }
             (None, '\\') => word.get_or_insert_default().text.extend(letters.next()),
-            (None, c) if c.is_whitespace() => typed.end(word.take()),
+            (None, c) if c.is_whitespace() => typed.end_word(word.take()),
             (None, '<' | '>') => {
                 // The number of a stream is not a word.
                 let is_stream = |word: &TypedWord| word.text.chars().all(|c| c.is_ascii_digit());
-                typed.end(word.take().filter(|word| !is_stream(word)));
+                typed.end_word(word.take().filter(|word| !is_stream(word)));
                 typed.redirects = true;
             }
             (quote, c) => {
@@ -102,7 +102,7 @@ fn of_bash(breaks: &str, line: &str) -> TypedLine {
 
 impl TypedLine {
     /// Adds a word, unless it is the file of a redirection.
-    fn end(&mut self, word: Option<TypedWord>) {
+    fn end_word(&mut self, word: Option<TypedWord>) {
         self.kept = 0;
         if let Some(word) = word {
             if !self.redirects {

@@ -159,9 +159,9 @@ fn contexts(file: &File) -> Vec<Candidate> {
 /// A name that a command line can hold: UTF-8 without control characters.
 fn plain((name, help): (Name, String)) -> Option<Candidate> {
     let name = name.as_str()?;
-    let harmless = |c: char| !is_harmful(c) && !c.is_control();
-    name.chars().all(harmless).then(|| {
-        let help: String = help.chars().filter(|c| harmless(*c)).collect();
+    let is_printable = |c: char| !is_harmful(c) && !c.is_control();
+    name.chars().all(is_printable).then(|| {
+        let help: String = help.chars().filter(|c| is_printable(*c)).collect();
         Candidate::new(name, help)
     })
 }

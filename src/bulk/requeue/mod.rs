@@ -6,7 +6,7 @@ use super::{JobOutcome, Slice, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueVerb, Requeued};
 use crate::core::call::Core;
-use crate::model::bulk::{Code, ItemDetail};
+use crate::model::bulk::{ItemDetail, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
@@ -117,5 +117,5 @@ fn wrong_state(job: &JobSnapshot) -> JobOutcome {
         b"complete" => return JobOutcome::complete(&job.jid),
         _ => return JobOutcome::wrong_state(&job.jid, job.state.clone(), None),
     };
-    JobOutcome::refused(&job.jid, Code::StateChanged, why)
+    JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why)
 }

@@ -6,7 +6,7 @@ use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{Code, RowContent};
+use crate::model::bulk::{OutcomeCode, TableContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -16,7 +16,7 @@ pub(crate) const MOVE: Verb = Verb {
     infinitive: "move",
     past: "moved",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: false,
 };
 
@@ -64,7 +64,7 @@ impl MoveOptions {
         let leaves = running || job.is("failed") || job.is("complete") || self.later.is_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
-            let outcome = JobOutcome::refused(&job.jid, Code::StateChanged, why);
+            let outcome = JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why);
             return Some(outcome.with_as_asked(true));
         }
         None

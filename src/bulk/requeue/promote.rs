@@ -4,7 +4,7 @@ use super::{RequeueTarget, RunTime, wrong_state};
 use crate::bulk::{BulkAction, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::model::bulk::RowContent;
+use crate::model::bulk::TableContent;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,7 +14,7 @@ pub(crate) const PROMOTE: Verb = Verb {
     infinitive: "promote",
     past: "promoted",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: false,
 };
 

@@ -7,7 +7,7 @@ use crate::bulk::order;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::model::bulk::RowContent;
+use crate::model::bulk::TableContent;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -18,7 +18,7 @@ pub(crate) const RETRY: Verb = Verb {
     infinitive: "retry",
     past: "retried",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: false,
 };
 

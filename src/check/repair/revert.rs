@@ -14,14 +14,14 @@ use crate::core::script::keys::{Family, Keys};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{BulkReport, RowContent, Totals};
+use crate::model::bulk::{BulkReport, TableContent, Totals};
 use crate::model::queue::RoundedSeconds;
 use crate::model::rate::Rate;
 use crate::model::repair::text::by_finding;
 use crate::model::verdict::{Change, ItemKind};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Harmless, plural, thousands};
+use crate::text::{Sanitized, plural, thousands};
 use crate::ui::Progress;
 
 /// The batch size is measured for changes of all kinds together.
@@ -38,7 +38,7 @@ pub(crate) fn run(
     let mut file = UndoFile::open(path, filter)?;
     let shown = file.shown().to_owned();
     if file.head.prefix != session.prefix() {
-        let (theirs, ours) = (Harmless(&file.head.prefix), Harmless(session.prefix()));
+        let (theirs, ours) = (Sanitized(&file.head.prefix), Sanitized(session.prefix()));
         return Err(Error::usage(format!(
             "`{shown}` is about keys with prefix `{theirs}`, not `{ours}`; nothing was changed"
         ))
@@ -102,7 +102,7 @@ fn show(sum: Totals, session: &mut Session) -> Result<(), Error> {
     session.ui.show(&BulkReport {
         sum,
         items: Vec::new(),
-        row_content: RowContent::Nothing,
+        row_content: TableContent::Nothing,
         rows: Vec::new(),
     })
 }
@@ -113,7 +113,7 @@ fn warn_of_other_server(file: &UndoFile, shown: &str, session: &mut Session) -> 
     let run_id = session.core()?.run_id();
     let head = &file.head;
     if head.address != here {
-        let (there, here) = (Harmless(&head.address), Harmless(&here));
+        let (there, here) = (Sanitized(&head.address), Sanitized(&here));
         session
             .ui
             .warn(&format!("`{shown}` is about `{there}`, not `{here}`"));

@@ -16,7 +16,7 @@ use crate::model::finding::{FindingId, Severity};
 use crate::model::repair::text::decisions;
 use crate::model::repair::{RepairCounts, RepairRow, Repaired};
 use crate::session::Session;
-use crate::text::{Harmless, plural, thousands};
+use crate::text::{Sanitized, plural, thousands};
 
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
@@ -70,7 +70,7 @@ impl Repair<'_> {
             let keys = plural(self.repairer.set_aside, "key is", "keys are");
             session.ui.note(&format!(
                 "{keys} set aside under `{}lost:{}:`",
-                Harmless(session.prefix()),
+                Sanitized(session.prefix()),
                 self.run
             ));
         }

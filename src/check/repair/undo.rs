@@ -18,13 +18,13 @@ use serde::{Deserialize, Serialize};
 use crate::bulk::checksum::{self, ChecksumReader};
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::check::verify::finding_filter::FindingFilter;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::open;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::{Name, document_text};
 use crate::session::Session;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 use crate::view::json;
 
 /// The undo file of a repair.
@@ -237,9 +237,9 @@ fn selects(filter: &FindingFilter, finding: &str) -> bool {
 impl UndoFile {
     /// Reads the file of a repair. An incomplete last line was cut by a crash and does not count.
     pub(crate) fn open(path: &Path, filter: &FindingFilter) -> Result<UndoFile, Error> {
-        let shown = Harmless(path.as_os_str().as_encoded_bytes()).to_string();
+        let shown = Sanitized(path.as_os_str().as_encoded_bytes()).to_string();
         let unread = |fault: &std::io::Error| {
-            Error::usage(format!("cannot read `{shown}`: {}", io_words(fault)))
+            Error::usage(format!("cannot read `{shown}`: {}", io_message(fault)))
         };
         let foreign = || {
             Error::usage(format!("`{shown}` is not a file of `qless check --undo`"))
@@ -281,7 +281,7 @@ impl UndoFile {
             at += length;
         }
         let head = head.ok_or_else(foreign)?;
-        let (lines, mut counts) = counted.end();
+        let (lines, mut counts) = counted.finish();
         counts.retain(|finding, _| selects(filter, finding));
         Ok(UndoFile {
             shown,
@@ -312,7 +312,7 @@ impl UndoFile {
         let position = self.file.seek(SeekFrom::Start(at));
         let result = position.and_then(|_| (&mut self.file).take(length).read_to_end(&mut line));
         result.map_err(|fault| {
-            let (shown, why) = (&self.shown, io_words(&fault));
+            let (shown, why) = (&self.shown, io_message(&fault));
             Error::usage(format!("cannot read `{shown}`: {why}"))
         })?;
         let changed = |why| {
@@ -393,7 +393,7 @@ impl CountedLines {
         }
     }
 
-    fn end(mut self) -> (Vec<(u64, u64)>, BTreeMap<String, u64>) {
+    fn finish(mut self) -> (Vec<(u64, u64)>, BTreeMap<String, u64>) {
         if let Some(plan) = self.open.take() {
             self.count(plan);
         }

@@ -367,7 +367,7 @@ impl Set {
                 return Vec::new();
             }
         }
-        let ends: Vec<(&Vec<u8>, f64)> = replies.iter().filter_map(end).collect();
+        let ends: Vec<(&Vec<u8>, f64)> = replies.iter().filter_map(single_member).collect();
         let score = |entry: Option<&ScoredMember>| {
             let (member, score) = entry?;
             let end = ends.iter().find(|(end, _)| *end == member);
@@ -432,7 +432,7 @@ fn scored(replies: &ReadReply) -> Option<f64> {
 }
 
 /// The only member in a reply, and its score.
-fn end(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
+fn single_member(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
     match replies {
         ReadReply::Texts(pair) => Some((
             pair.first()?.as_ref()?,

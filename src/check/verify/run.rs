@@ -182,7 +182,7 @@ pub(crate) fn report(
             if !own.has("--dry-run") {
                 plan = plan.word("--dry-run");
             }
-            let hint = format!("show the plan: {}", plan.typed());
+            let hint = format!("show the plan: {}", plan.to_text());
             session.ui.hint_in_any_case(&hint);
         } else if check.items.iter().any(|found| found.needs_only > 0) {
             session

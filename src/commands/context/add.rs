@@ -11,14 +11,14 @@ use crate::args::plain;
 use crate::args::shared::DryRun;
 use crate::args::tls::TlsFiles;
 use crate::args::value;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name;
 use crate::session::{Session, tls};
 use crate::settings::edit;
 use crate::settings::values::Values;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// Add a context to the config file
 ///
@@ -99,7 +99,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
     edit::refuse_existing(&file.contents, &args.name)?;
-    let (source, shown) = (file.source.clone(), Harmless(&args.name).to_string());
+    let (source, shown) = (file.source.clone(), Sanitized(&args.name).to_string());
     if args.dry.dry_run {
         session.ui.note(&format!("would add context `{shown}`"));
     } else {
@@ -124,7 +124,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// The directory at which the paths of the command line start.
 fn current_dir() -> Result<PathBuf, Error> {
     env::current_dir().map_err(|error| {
-        let why = io_words(&error);
+        let why = io_message(&error);
         Error::new(
             Kind::File,
             format!("cannot find the current directory: {why}"),

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::session::Session;
 use crate::settings::{ConfigFile, edit};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// Remove a context from the config file
 ///
@@ -31,7 +31,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let name = args.name;
     let file = file(session)?;
     file.named(&name)?;
-    let (source, shown) = (file.source.clone(), Harmless(&name).to_string());
+    let (source, shown) = (file.source.clone(), Sanitized(&name).to_string());
     let mut default = is_default(file, &name);
     if args.dry.dry_run {
         session.ui.note(&format!("would remove context `{shown}`"));

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::model::context::{Context, ContextsInFull};
 use crate::model::list::List;
 use crate::session::Session;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// Show a context: address, prefix, source of the password, files of TLS, protection
 ///
@@ -37,7 +37,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Some((default, _)) => format!(
                 "the address of the flag or of the environment is not that of the default context \
                  `{}`",
-                Harmless(default)
+                Sanitized(default)
             ),
             None => "name one, or make one the default: `qless context use NAME`".to_owned(),
         }));

@@ -2,7 +2,7 @@
 
 use crate::args::coordination;
 use crate::args::format::Format;
-use crate::bulk::maxima::Maxima;
+use crate::bulk::maxima::MaximumChanges;
 use crate::bulk::new_queues;
 use crate::core::api::put::Policy;
 use crate::error::Error;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(hint) = swapped {
         session.ui.note(&format!("hint: {hint}"));
     }
-    let maxima = Maxima::read(&args.coordinated.throttles, now, session)?;
+    let maxima = MaximumChanges::read(&args.coordinated.throttles, now, session)?;
     // The subscription comes first, so that the wait misses nothing of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
         Some(options) => Some(Waiter::open(options, session)?),

@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -53,9 +53,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let replies = session.core()?.pause_recurring(now, &note, slice)?;
             for (jid, reply) in slice.iter().zip(replies) {
                 match reply.code {
-                    Code::Ok => {}
-                    Code::Gone => return Err(missing(jid)),
-                    Code::Exists => return Err(twice(jid)),
+                    OutcomeCode::Ok => {}
+                    OutcomeCode::Gone => return Err(missing(jid)),
+                    OutcomeCode::Exists => return Err(twice(jid)),
                     _ => return Err(invalid("pause", jid, reply.names().next())),
                 }
             }

@@ -9,7 +9,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::done::Done;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -50,12 +50,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let replies = session.core()?.resume_recurring(now, slice)?;
             for ((jid, found), reply) in slice.iter().zip(found).zip(replies) {
                 match reply.code {
-                    Code::Ok => {
+                    OutcomeCode::Ok => {
                         let next = reply.done.as_ref().and_then(|words| words.first());
                         runs = next_runs(found, next);
                     }
-                    Code::Gone => return Err(missing(jid)),
-                    Code::Exists => return Err(twice(jid)),
+                    OutcomeCode::Gone => return Err(missing(jid)),
+                    OutcomeCode::Exists => return Err(twice(jid)),
                     _ => return Err(invalid("resume", jid, reply.names().next())),
                 }
             }

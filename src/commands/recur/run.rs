@@ -10,7 +10,7 @@ use crate::core::api::put::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::line::{NewJob, NewName};
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit::one::SinglePut;
@@ -66,7 +66,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         maxima: None,
     };
     let reply = job.send(now, session)?;
-    if reply.code != Code::Ok {
+    if reply.code != OutcomeCode::Ok {
         let why = reply.why();
         return Err(Error::conflict(format!(
             "cannot put a job in `{queue}`: {why}"

@@ -10,7 +10,7 @@ use crate::core::api::template::Tagging;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
+use crate::model::bulk::{BulkReport, BulkRow, TableContent, Totals};
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
@@ -69,7 +69,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Format::Table if !dry => session.ui.show(&BulkReport {
             sum: Totals::new("tag", false, 0),
             items: Vec::new(),
-            row_content: RowContent::Tags,
+            row_content: TableContent::Tags,
             rows: vec![BulkRow {
                 jid: args.jid,
                 cells: tags,

@@ -21,7 +21,7 @@ impl Core {
         let facts: Result<Vec<PopFacts>, Error> = self.calls(now, &calls).into_iter().collect();
         let mut facts = facts?;
         for facts in &mut facts {
-            queue::complete(now, std::slice::from_mut(&mut facts.queue), false);
+            queue::add_head_waits(now, std::slice::from_mut(&mut facts.queue), false);
         }
         Ok(facts)
     }

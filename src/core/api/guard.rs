@@ -17,7 +17,7 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::lenient;
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::job::{Failure, Job};
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::name::Name;
@@ -25,7 +25,7 @@ use crate::name::Name;
 /// What a guarded call did to one job. `D` has the values of a change that was done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuardReply<D = ()> {
-    pub code: Code,
+    pub code: OutcomeCode,
     /// The current mark of the job, if the job changed since it was read.
     pub mark: Vec<u8>,
     /// What the change did. `None` if it was not done, or if the reply was lost.
@@ -35,7 +35,7 @@ pub struct GuardReply<D = ()> {
 }
 
 impl<D> GuardReply<D> {
-    pub(crate) fn new(code: Code) -> GuardReply<D> {
+    pub(crate) fn new(code: OutcomeCode) -> GuardReply<D> {
         GuardReply {
             code,
             mark: Vec::new(),
@@ -89,7 +89,7 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
                     GuardReply::new(code.ok_or_else(|| A::Error::custom("no outcome"))?);
                 let mark: Option<Option<Bytes>> = row.next_element()?;
                 reply.mark = mark.flatten().unwrap_or_default().0;
-                if reply.code == Code::Ok {
+                if reply.code == OutcomeCode::Ok {
                     reply.done = row.next_element()?;
                 } else {
                     reply.detail = row.next_element()?.unwrap_or_default();

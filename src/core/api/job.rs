@@ -112,7 +112,7 @@ impl Core {
                 }
                 Err(error) => return Err(error),
                 Ok(reply) => {
-                    size.adapt(slice.len(), reply::size(&reply));
+                    size.adapt(slice.len(), reply::approx_byte_len(&reply));
                     *rest = after;
                     let Value::Array(jobs) = reply else {
                         return Err(reply::unexpected(calls::LOOK_JOBS.name, "not a list"));

@@ -12,7 +12,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Refusal};
 use crate::json::quote::array;
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -141,7 +141,7 @@ impl Core {
             }
         };
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
-        let replies = self.replies(now, &calls);
+        let replies = self.calls_with_repeat(now, &calls);
         let mut to_reconcile: Vec<bool> = Vec::with_capacity(jobs.len());
         let mut outcomes: Vec<Result<GuardReply<InnerReply<T>>, Error>> = Vec::new();
         for (job, reply) in jobs.iter().zip(replies) {
@@ -162,7 +162,7 @@ impl Core {
             };
             outcomes.push(Ok(GuardReply {
                 done,
-                ..GuardReply::new(Code::Ok)
+                ..GuardReply::new(OutcomeCode::Ok)
             }));
         }
         let repeated = jobs.iter().zip(&mut outcomes).zip(to_reconcile);
@@ -176,7 +176,7 @@ impl Core {
         self.reconcile(now, note, repeated.collect(), done);
         let outcomes = outcomes.into_iter().map(|outcome| {
             let mut outcome = outcome?;
-            if outcome.code != Code::Ok {
+            if outcome.code != OutcomeCode::Ok {
                 return Ok(CallOutcome::Refused(outcome.without_values()));
             }
             let reply = outcome.done.take().and_then(|done| done.reply);

@@ -12,7 +12,7 @@ use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::name::Name;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The error about a job.
 pub(crate) fn job(jid: &Name) -> Error {
@@ -123,7 +123,7 @@ pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<Stri
         .iter()
         .all(|reply| matches!(reply, ReadReply::Number(0)));
     Ok(none.then(|| {
-        let (prefix, address) = (Harmless(core.prefix()), core.address());
+        let (prefix, address) = (Sanitized(core.prefix()), core.address());
         format!("nothing is stored under the prefix `{prefix}` in `{address}`")
     }))
 }

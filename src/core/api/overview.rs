@@ -49,7 +49,7 @@ impl Core {
             queues: match reply.queue_counts {
                 None => self.queues(now, &[])?,
                 Some(mut queues) => {
-                    queue::complete(now, &mut queues, true);
+                    queue::add_head_waits(now, &mut queues, true);
                     queues
                 }
             },

@@ -11,7 +11,7 @@ use crate::core::call::{Call, Core, calls};
 use crate::core::call::{connect, reply};
 use crate::error::Error;
 use crate::json::quote::quote;
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::name::Name;
 
 /// What to do if the job exists or a dependency does not.
@@ -153,12 +153,12 @@ impl Puts {
 
     /// Whether the call has as much as it should.
     pub fn is_full(&self) -> bool {
-        self.size() >= FULL_CALL || self.links >= FULL_OF_LINKS
+        self.byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
 
     /// The size in bytes.
-    pub fn size(&self) -> usize {
-        self.words.size()
+    pub fn byte_len(&self) -> usize {
+        self.words.byte_len()
     }
 
     /// The call about jobs in general, so that no job is an argument of its own.
@@ -186,9 +186,9 @@ impl Core {
         let reply = self.reply(now, call.args(put.words.to_args()))?;
         let repeated = reply.repeated;
         let (mut outcome,): (GuardReply<Placed>,) = reply.read()?;
-        if repeated && outcome.code == Code::Exists {
+        if repeated && outcome.code == OutcomeCode::Exists {
             outcome.reconcile_put(now, false);
-            if outcome.code == Code::Ok {
+            if outcome.code == OutcomeCode::Ok {
                 // The job was put, even if it cannot be read now.
                 let found = self.snapshots(now, std::slice::from_ref(jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
@@ -211,7 +211,10 @@ impl Core {
     ) -> Vec<Result<Vec<GuardReply<Placed>>, Error>> {
         let restored: Vec<Vec<bool>> = puts.iter().map(|puts| puts.restored.clone()).collect();
         let calls: Vec<Call> = puts.into_iter().map(Puts::call).collect();
-        let replies = self.replies(now, &calls).into_iter().zip(restored);
+        let replies = self
+            .calls_with_repeat(now, &calls)
+            .into_iter()
+            .zip(restored);
         let results = replies.map(|(reply, restored)| {
             let repeated = reply.repeated;
             let mut outcomes: Vec<GuardReply<Placed>> = reply.read()?;

@@ -95,7 +95,7 @@ impl Core {
             Err(error) if error.kind() == Kind::Damaged => self.one_by_one(now, names)?,
             Err(error) => return Err(error),
         };
-        complete(now, &mut queues, names.is_empty());
+        add_head_waits(now, &mut queues, names.is_empty());
         Ok(queues)
     }
 
@@ -215,7 +215,7 @@ impl Core {
 }
 
 /// Adds how long the head of each queue has waited; all known queues are ordered by name.
-pub(super) fn complete(now: Moment, queues: &mut [Queue], all: bool) {
+pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], all: bool) {
     for queue in queues.iter_mut() {
         let wait = queue.head_since.map(|since| now.since(since).max(0.0));
         queue.head_wait_s = wait.map(RoundedSeconds);

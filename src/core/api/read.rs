@@ -266,7 +266,7 @@ impl Core {
         }
         let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
-        let replies = self.replies(now, &calls).into_iter().zip(forms);
+        let replies = self.calls_with_repeat(now, &calls).into_iter().zip(forms);
         replies
             .map(|(reply, form)| form.read(reply.result))
             .collect()

@@ -10,8 +10,8 @@ use super::guard::GuardReply;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::bulk::Code;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
 use crate::name::Name;
 
@@ -57,7 +57,7 @@ impl Core {
         repeated: Vec<(&Name, &mut GuardReply<D>)>,
         done: impl Fn(Job) -> D,
     ) {
-        let changed = |outcome: &GuardReply<D>| outcome.code == Code::StateChanged;
+        let changed = |outcome: &GuardReply<D>| outcome.code == OutcomeCode::StateChanged;
         let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
         let mut noted = if open.is_empty() {
@@ -67,18 +67,18 @@ impl Core {
         };
         for (jid, outcome) in repeated {
             let unknown = match (outcome.code, &mut noted) {
-                (Code::StateChanged, Ok(noted)) => {
+                (OutcomeCode::StateChanged, Ok(noted)) => {
                     if let Some(job) = noted.remove(jid) {
-                        outcome.code = Code::Ok;
+                        outcome.code = OutcomeCode::Ok;
                         outcome.done = Some(done(job));
                     }
                     continue;
                 }
-                (Code::StateChanged, Err(_)) => LOST,
-                (Code::Gone, _) => LOST_AND_GONE,
+                (OutcomeCode::StateChanged, Err(_)) => LOST,
+                (OutcomeCode::Gone, _) => LOST_AND_GONE,
                 _ => continue,
             };
-            outcome.code = Code::Unknown;
+            outcome.code = OutcomeCode::Unknown;
             outcome.detail = vec![Some(Name::from(unknown))];
         }
     }
@@ -87,20 +87,20 @@ impl Core {
 impl<D> GuardReply<D> {
     /// Corrects the outcome of a repeated cancel: a job that no longer exists was cancelled.
     pub(crate) fn reconcile_cancel(&mut self) {
-        if self.code == Code::Gone {
-            self.code = Code::Ok;
+        if self.code == OutcomeCode::Gone {
+            self.code = OutcomeCode::Ok;
         }
     }
 
     /// Corrects the outcome of a repeated put: an existing job is the one that was put if it is not
     /// older than the put. For a job that was `restored` with its history, its newest put counts.
     pub(crate) fn reconcile_put(&mut self, now: Moment, restored: bool) {
-        if self.code != Code::Exists {
+        if self.code != OutcomeCode::Exists {
             return;
         }
         let since = self.moment(usize::from(restored));
         if since.is_some_and(|since| second(since) >= second(now)) {
-            self.code = Code::Ok;
+            self.code = OutcomeCode::Ok;
         }
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn second(moment: Moment) -> i64 {
 mod tests {
     use super::*;
 
-    fn outcome(code: Code, detail: &[Option<&str>]) -> GuardReply {
+    fn outcome(code: OutcomeCode, detail: &[Option<&str>]) -> GuardReply {
         let detail = detail.iter().map(|word| word.map(Name::from)).collect();
         GuardReply {
             detail,
@@ -126,14 +126,14 @@ mod tests {
     fn an_existing_job_that_is_not_older_than_the_put_was_put() {
         let now: Moment = "1000.7".parse().unwrap();
         for (first, newest, restored, code) in [
-            (Some("1000"), Some("1000"), false, Code::Ok),
-            (Some("1001"), Some("1001"), false, Code::Ok),
-            (Some("999"), Some("1000"), false, Code::Exists),
-            (Some("999"), Some("1000"), true, Code::Ok),
-            (None, None, false, Code::Exists),
-            (None, None, true, Code::Exists),
+            (Some("1000"), Some("1000"), false, OutcomeCode::Ok),
+            (Some("1001"), Some("1001"), false, OutcomeCode::Ok),
+            (Some("999"), Some("1000"), false, OutcomeCode::Exists),
+            (Some("999"), Some("1000"), true, OutcomeCode::Ok),
+            (None, None, false, OutcomeCode::Exists),
+            (None, None, true, OutcomeCode::Exists),
         ] {
-            let mut put = outcome(Code::Exists, &[first, newest]);
+            let mut put = outcome(OutcomeCode::Exists, &[first, newest]);
             put.reconcile_put(now, restored);
             assert_eq!(put.code, code, "{first:?} {newest:?} {restored}");
         }
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn a_job_that_a_repeated_cancel_does_not_find_was_cancelled() {
         for (code, corrected) in [
-            (Code::Gone, Code::Ok),
-            (Code::StateChanged, Code::StateChanged),
-            (Code::HasDependents, Code::HasDependents),
+            (OutcomeCode::Gone, OutcomeCode::Ok),
+            (OutcomeCode::StateChanged, OutcomeCode::StateChanged),
+            (OutcomeCode::HasDependents, OutcomeCode::HasDependents),
         ] {
             let mut cancel = outcome(code, &[]);
             cancel.reconcile_cancel();

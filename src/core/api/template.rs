@@ -13,7 +13,7 @@ use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::{array, quote};
-use crate::model::bulk::Code;
+use crate::model::bulk::OutcomeCode;
 use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -220,11 +220,11 @@ impl Core {
     fn change_template(&mut self, now: Moment, jid: &Name, call: Call) -> Result<Name, Error> {
         let (reply,): (GuardReply<Vec<Name>>,) = self.call(now, call)?;
         match reply.code {
-            Code::Ok => Ok(reply
+            OutcomeCode::Ok => Ok(reply
                 .done
                 .and_then(|mut words| words.pop())
                 .unwrap_or_default()),
-            Code::Gone => Err(Error::not_found(format!(
+            OutcomeCode::Gone => Err(Error::not_found(format!(
                 "recurring job `{jid}` does not exist"
             ))),
             _ => Err(Error::conflict(format!("cannot change `{jid}`: {}", reply.why())).jid(jid)),

@@ -20,7 +20,7 @@ use crate::name::Name;
 
 /// The reply to a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Turn {
+pub struct FinishAndPop {
     /// What became of the jobs that ended, in their order.
     pub endings: Vec<EndingOutcome>,
     /// The jobs that the worker holds now, in the order of the queues.
@@ -73,7 +73,7 @@ impl Core {
                 add_endings(call, jobs)
             })
             .collect();
-        let replies = self.replies(now, &calls);
+        let replies = self.calls_with_repeat(now, &calls);
         let mut none_applied = replies.iter().all(|reply| reply.result.is_err());
         let mut outcomes = Vec::with_capacity(jobs.len());
         for (jobs, reply) in chunks().zip(replies) {
@@ -116,10 +116,10 @@ impl Core {
         total: u64,
         queues: &[(Name, u64)],
         jobs: &[JobEnding],
-    ) -> Result<Turn, Error> {
+    ) -> Result<FinishAndPop, Error> {
         let first = jobs.len().saturating_sub(1) / MAX_JOBS_PER_CALL * MAX_JOBS_PER_CALL;
         let (first, last) = jobs.split_at(first);
-        let mut turn = Turn::default();
+        let mut turn = FinishAndPop::default();
         if !first.is_empty() {
             turn.endings = self.finish(now, worker, first)?;
         }
@@ -137,7 +137,7 @@ impl Core {
                 turn.endings.append(&mut ended.map_err(in_part)?);
                 let pops = self.turn(now, worker, total, queues, &[]);
                 let pops = pops.map_err(in_part)?;
-                return Ok(Turn {
+                return Ok(FinishAndPop {
                     endings: turn.endings,
                     ..pops
                 });
@@ -188,13 +188,13 @@ impl Core {
         };
         let calls: Vec<Call> = jids.chunks(MAX_JOBS_PER_CALL).map(extend).collect();
         let mut outcomes = Vec::with_capacity(jids.len());
-        for locks in self.calls::<Vec<LockReply>>(now, &calls) {
+        for locks in self.calls::<Vec<ExtendReply>>(now, &calls) {
             for lock in locks? {
                 outcomes.push(match lock {
-                    LockReply::Done(expires) => LockOutcome::Extended(expires),
-                    LockReply::Gone => LockOutcome::Gone,
-                    LockReply::NotHolder => LockOutcome::Lost,
-                    LockReply::Invalid(why) => {
+                    ExtendReply::Done(expires) => LockOutcome::Extended(expires),
+                    ExtendReply::Gone => LockOutcome::Gone,
+                    ExtendReply::NotHolder => LockOutcome::Lost,
+                    ExtendReply::Invalid(why) => {
                         let message = format!("cannot extend a lock: {why}");
                         return Err(Error::new(Kind::Error, message));
                     }
@@ -307,7 +307,7 @@ fn endings(
 /// The reply about a lock that was to be extended.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum LockReply {
+enum ExtendReply {
     /// When it expires now.
     Done(f64),
     Gone,

@@ -76,7 +76,7 @@ impl Core {
                 response.replies.into_iter().map(Ok).collect()
             }
             _ => {
-                let replies = self.replies(now, &calls).into_iter();
+                let replies = self.calls_with_repeat(now, &calls).into_iter();
                 replies.map(|reply| reply.result).collect()
             }
         }

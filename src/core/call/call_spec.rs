@@ -132,7 +132,7 @@ impl CallSpec {
         };
         let named = at.and_then(|at| args.get(at));
         let named = named.map_or(name.as_bytes(), Vec::as_slice);
-        format!("`{}`", text::Harmless(named))
+        format!("`{}`", text::Sanitized(named))
     }
 
     /// The hint with the command that shows whether a lost call was applied.

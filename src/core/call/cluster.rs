@@ -374,7 +374,7 @@ fn is_worth_next_node(error: &Error) -> bool {
 
 impl Place {
     fn read(reply: &Value) -> Place {
-        match (Moved::of(reply), server_error(reply)) {
+        match (Moved::from_reply(reply), server_error(reply)) {
             (Some(moved), _) => Place::Elsewhere(moved),
             (None, Some(error)) if error.code == "CLUSTERDOWN" => Place::Down,
             // Also of a node that is about to hand over the keys: it still has them.

@@ -23,7 +23,7 @@ use super::resp::MAX_REPLIES;
 use super::stream::Stream;
 use super::tls::{TlsClient, TlsFault};
 use crate::address::{Address, Node};
-use crate::error::io_words;
+use crate::error::io_message;
 
 /// An open connection.
 #[derive(Debug)]
@@ -46,13 +46,13 @@ pub(crate) enum Fault {
     /// The connection ended.
     Closed,
     /// The reply is not in the Redis protocol.
-    Strange,
+    MalformedReply,
     /// A reply is longer than any of Redis.
     TooLong,
     /// The replies to one request take more memory than they may.
     TooMuch,
     /// The server's error message is not UTF-8, so the crate cannot read it.
-    Illegible,
+    InvalidUtf8,
     /// A process of another user listens on the socket of a private server.
     Stranger,
     /// The server speaks TLS, and this end does not.
@@ -67,7 +67,7 @@ impl Fault {
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
             io::ErrorKind::UnexpectedEof => Fault::Closed,
-            kind => Fault::Unreachable(kind, io_words(error)),
+            kind => Fault::Unreachable(kind, io_message(error)),
         }
     }
 }
@@ -184,7 +184,7 @@ impl Words {
     }
 
     /// The size in bytes.
-    pub(crate) fn size(&self) -> usize {
+    pub(crate) fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 }

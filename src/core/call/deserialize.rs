@@ -246,7 +246,7 @@ impl<'de> MapAccess<'de> for Pairs {
             None => Err(Misread::custom("no value")),
         };
         value.map_err(|Misread(what)| {
-            let name = crate::text::Harmless(&self.name);
+            let name = crate::text::Sanitized(&self.name);
             Misread(format!("`{name}`: {what}"))
         })
     }

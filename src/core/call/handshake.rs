@@ -66,7 +66,7 @@ impl ServerInfo {
 
 impl ServerMode {
     /// Reads the mode as HELLO and INFO name it.
-    fn of(name: &str) -> ServerMode {
+    fn from_name(name: &str) -> ServerMode {
         match name.trim() {
             "cluster" => ServerMode::Cluster,
             "sentinel" => ServerMode::Sentinel,
@@ -331,7 +331,7 @@ fn read(
             for pair in parts.chunks_exact(2) {
                 match (text(&pair[0]).as_str(), text(&pair[1])) {
                     ("version", version) => server.version = version,
-                    ("mode", mode) => server.mode = ServerMode::of(&mode),
+                    ("mode", mode) => server.mode = ServerMode::from_name(&mode),
                     ("role", role) => server.is_replica = role != "master",
                     _ => {}
                 }
@@ -341,7 +341,7 @@ fn read(
         (HandshakeStep::Info, reply) => {
             let info = text(&reply);
             let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
-            server.mode = ServerMode::of(field("redis_mode:").unwrap_or_default());
+            server.mode = ServerMode::from_name(field("redis_mode:").unwrap_or_default());
             server.version = field("redis_version:").unwrap_or_default().to_string();
             require_supported(&server.version)
         }
@@ -357,7 +357,7 @@ fn read(
                     server.time = Moment::from_micros(micros);
                     Ok(())
                 }
-                _ => Err(Failed::Fault(Fault::Strange)),
+                _ => Err(Failed::Fault(Fault::MalformedReply)),
             }
         }
         (HandshakeStep::Memory, reply) => {
@@ -389,7 +389,9 @@ fn read(
             Ok(())
         }
         (HandshakeStep::Auth(..) | HandshakeStep::Select(_) | HandshakeStep::Fsync(_), _) => Ok(()),
-        (HandshakeStep::Hello(..) | HandshakeStep::Time, _) => Err(Failed::Fault(Fault::Strange)),
+        (HandshakeStep::Hello(..) | HandshakeStep::Time, _) => {
+            Err(Failed::Fault(Fault::MalformedReply))
+        }
     }
 }
 

@@ -18,9 +18,9 @@ use super::connect::{Connection, Fault};
 use crate::address::{Address, Fsync, Target, variables};
 use crate::command_line::chmod;
 use crate::env;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, trust};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The longest path of a socket: `sun_path` without the NUL at its end.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
@@ -46,7 +46,7 @@ impl Local {
         if socket.as_os_str().len() > LONGEST {
             return Err(unreachable(format!(
                 "the socket path `{}` is too long for this system",
-                harmless(&socket)
+                sanitized(&socket)
             ))
             .hint(format!(
                 "name a shorter directory, at most {} bytes: `--redis local:/DIR`",
@@ -86,7 +86,7 @@ impl Local {
         }
         match connect(&self.dir) {
             Ok(_) => Ok(true),
-            Err(Fault::Stranger) => Err(stranger(&harmless(&self.dir))),
+            Err(Fault::Stranger) => Err(stranger(&sanitized(&self.dir))),
             Err(_) => Ok(false),
         }
     }
@@ -108,7 +108,7 @@ impl Local {
             }
         }
         if !starts {
-            let dir = harmless(&self.dir);
+            let dir = sanitized(&self.dir);
             return Err(unreachable(format!("no server runs in `{dir}`")));
         }
         self.ensure(fsync, deadline)?;
@@ -157,12 +157,12 @@ impl Local {
         let _lock = self.lock(deadline)?;
         let mut stream = match connect(&self.dir) {
             Ok(stream) => stream,
-            Err(Fault::Stranger) => return Err(stranger(&harmless(&self.dir))),
+            Err(Fault::Stranger) => return Err(stranger(&sanitized(&self.dir))),
             Err(_) => return Ok(false),
         };
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.timed_out(),
-            _ => unreachable(format!("cannot stop the server: {}", io_words(&error))),
+            _ => unreachable(format!("cannot stop the server: {}", io_message(&error))),
         };
         let timeout = deadline.saturating_duration_since(Instant::now());
         let timeout = timeout.max(Duration::from_millis(1));
@@ -176,7 +176,7 @@ impl Local {
             _ => {}
         }
         if let Some(error) = reply.strip_prefix(b"-") {
-            let error = Harmless(error.trim_ascii());
+            let error = Sanitized(error.trim_ascii());
             return Err(unreachable(format!("the server did not stop: {error}")));
         }
         self.await_end(deadline)?;
@@ -191,13 +191,13 @@ impl Local {
 
     /// The size of the directory in bytes.
     pub(crate) fn bytes(&self) -> u64 {
-        size(&self.dir)
+        total_file_bytes(&self.dir)
     }
 
     /// Whether the directory exists. Refuses one that belongs to another user, or in which others
     /// can put a socket of theirs, or that others can replace.
     fn dir_exists(&self) -> Result<bool, Error> {
-        let what = format!("cannot use `{}`", harmless(&self.dir));
+        let what = format!("cannot use `{}`", sanitized(&self.dir));
         trust::must_have_trusted_parents(&self.dir)
             .map_err(|why| why.error_of_kind(&what, Kind::Unreachable))?;
         let found = match std::fs::metadata(&self.dir) {
@@ -205,7 +205,7 @@ impl Local {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.unusable(&error)),
         };
-        let dir = harmless(&self.dir);
+        let dir = sanitized(&self.dir);
         if !found.is_dir() {
             return Err(unreachable(format!("`{dir}` is not a directory")).hint(OTHER_DIR));
         }
@@ -221,7 +221,7 @@ impl Local {
                 return Ok(false);
             }
             let close = format!("`{}` leaves it to its owner", chmod("700", &self.dir));
-            let shown = harmless(&self.dir);
+            let shown = sanitized(&self.dir);
             return Err(unreachable(format!("other users may write `{shown}`")).hint(close));
         }
         Ok(true)
@@ -231,7 +231,7 @@ impl Local {
     /// such as `/tmp`, is refused.
     fn make_dir(&self) -> Result<(), Error> {
         let refused = |why: &str| {
-            let dir = harmless(&self.dir);
+            let dir = sanitized(&self.dir);
             unreachable(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR)
         };
         let unusable = |error: io::Error| self.unusable(&error);
@@ -282,8 +282,8 @@ impl Local {
     }
 
     fn unusable(&self, error: &io::Error) -> Error {
-        let dir = harmless(&self.dir);
-        unreachable(format!("cannot use `{dir}`: {}", io_words(error))).hint(OTHER_DIR)
+        let dir = sanitized(&self.dir);
+        unreachable(format!("cannot use `{dir}`: {}", io_message(error))).hint(OTHER_DIR)
     }
 
     /// Takes the lock for starting and stopping the server.
@@ -337,8 +337,8 @@ impl Local {
             ("--always-show-logo", "no".into()),
         ];
         let failed = |error: io::Error| {
-            let program = harmless(Path::new(&program));
-            no_program(format!("cannot start `{program}`: {}", io_words(&error)))
+            let program = sanitized(Path::new(&program));
+            no_program(format!("cannot start `{program}`: {}", io_message(&error)))
         };
         let options = options.iter();
         let mut command = Command::new(&program);
@@ -407,15 +407,15 @@ impl Local {
         let log = log.get(log_size as usize..).unwrap_or_default();
         let log = String::from_utf8_lossy(log);
         let last = log.lines().rfind(|line| !line.trim().is_empty());
-        let last = Harmless(last.unwrap_or("it logged nothing").trim());
+        let last = Sanitized(last.unwrap_or("it logged nothing").trim());
         unreachable(format!("the server of `local:` did not start: {last}"))
-            .hint(format!("its log is `{}`", harmless(&self.dir.join(LOG))))
+            .hint(format!("its log is `{}`", sanitized(&self.dir.join(LOG))))
     }
 
     fn timed_out(&self) -> Error {
         Error::new(
             Kind::Timeout,
-            format!("no reply from the server in `{}`", harmless(&self.dir)),
+            format!("no reply from the server in `{}`", sanitized(&self.dir)),
         )
     }
 }
@@ -473,8 +473,8 @@ fn unreachable(message: String) -> Error {
     Error::new(Kind::Unreachable, message)
 }
 
-fn harmless(path: &Path) -> Harmless<&[u8]> {
-    Harmless(path.as_os_str().as_bytes())
+fn sanitized(path: &Path) -> Sanitized<&[u8]> {
+    Sanitized(path.as_os_str().as_bytes())
 }
 
 fn default_dir() -> Result<PathBuf, Error> {
@@ -539,11 +539,11 @@ fn install_line(release: &str) -> Option<&'static str> {
     })
 }
 
-fn size(dir: &Path) -> u64 {
+fn total_file_bytes(dir: &Path) -> u64 {
     let mut bytes = 0;
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         match entry.metadata() {
-            Ok(found) if found.is_dir() => bytes += size(&entry.path()),
+            Ok(found) if found.is_dir() => bytes += total_file_bytes(&entry.path()),
             Ok(found) if found.is_file() => bytes += found.len(),
             _ => {}
         }

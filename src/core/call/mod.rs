@@ -278,7 +278,9 @@ impl Core {
 
     /// Makes one call and returns its reply as `-o raw` writes it.
     pub fn raw(&mut self, now: Moment, call: &Call) -> Result<Vec<u8>, Error> {
-        let reply = self.replies(now, std::slice::from_ref(call)).pop();
+        let reply = self
+            .calls_with_repeat(now, std::slice::from_ref(call))
+            .pop();
         reply::lines(reply.ok_or_else(no_outcome)?.result?)
     }
 
@@ -293,7 +295,9 @@ impl Core {
 
     /// Makes one call and says whether it was repeated.
     pub(crate) fn reply(&mut self, now: Moment, call: Call) -> Result<Reply, Error> {
-        let reply = self.replies(now, std::slice::from_ref(&call)).pop();
+        let reply = self
+            .calls_with_repeat(now, std::slice::from_ref(&call))
+            .pop();
         reply.ok_or_else(no_outcome)
     }
 
@@ -303,12 +307,12 @@ impl Core {
         now: Moment,
         calls: &[Call],
     ) -> Vec<Result<T, Error>> {
-        let replies = self.replies(now, calls);
+        let replies = self.calls_with_repeat(now, calls);
         replies.into_iter().map(Reply::read).collect()
     }
 
     /// Makes calls in one round trip, and says which of them were repeated.
-    pub(crate) fn replies(&mut self, now: Moment, calls: &[Call]) -> Vec<Reply> {
+    pub(crate) fn calls_with_repeat(&mut self, now: Moment, calls: &[Call]) -> Vec<Reply> {
         self.settle_ahead();
         let text = now.to_string();
         let begun = Instant::now();
@@ -384,7 +388,7 @@ impl Core {
                 if round.refusal(&["CLUSTERDOWN"]).is_some() {
                     self.connection = None;
                 }
-                let moved = round.refusal(&["MOVED"]).and_then(Moved::of);
+                let moved = round.refusal(&["MOVED"]).and_then(Moved::from_reply);
                 let Some(moved) = moved.filter(|_| *moves < MAX_MOVES) else {
                     return false;
                 };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::connect::Packed;
 use super::{Core, reply, server_error};
 use crate::error::{Error, Kind};
-use crate::text::{Harmless, plural};
+use crate::text::{Sanitized, plural};
 
 /// How much longer than the server we wait for its reply.
 const GRACE: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ impl Core {
             return Err(failed(format!(
                 "`{}` does not wait for replicas: {}",
                 self.address(),
-                Harmless(refused.message)
+                Sanitized(refused.message)
             )));
         }
         let have: u64 = reply::read("WAIT", reply)?;

@@ -92,10 +92,10 @@ fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 /// About how many bytes a reply takes.
-pub(crate) fn size(value: &Value) -> usize {
+pub(crate) fn approx_byte_len(value: &Value) -> usize {
     match value {
         Value::BulkString(bytes) => bytes.len(),
-        Value::Array(items) => items.iter().map(size).sum(),
+        Value::Array(items) => items.iter().map(approx_byte_len).sum(),
         _ => 0,
     }
 }

@@ -113,7 +113,7 @@ fn value<R: Read>(
         }
         b'+' | b'-' => {
             if std::str::from_utf8(rest).is_err() {
-                return Err(Unread::NotAReply(Fault::Illegible));
+                return Err(Unread::NotAReply(Fault::InvalidUtf8));
             }
             line.extend_from_slice(b"\r\n");
             // An error keeps its code and its message apart.
@@ -126,7 +126,7 @@ fn value<R: Read>(
 }
 
 fn strange() -> Unread {
-    Unread::NotAReply(Fault::Strange)
+    Unread::NotAReply(Fault::MalformedReply)
 }
 
 fn too_long() -> Unread {
@@ -264,11 +264,11 @@ mod tests {
             &deep,
         ] {
             let read = read_in_steps(text.as_bytes(), 1 << 20);
-            let strange = matches!(read, Err(Unread::NotAReply(Fault::Strange)));
+            let strange = matches!(read, Err(Unread::NotAReply(Fault::MalformedReply)));
             assert!(strange, "{text:.40}: {read:?}");
         }
         let read = read_in_steps(b"-ERR \xff\r\n", 2);
-        assert!(matches!(read, Err(Unread::NotAReply(Fault::Illegible))));
+        assert!(matches!(read, Err(Unread::NotAReply(Fault::InvalidUtf8))));
         for text in ["", "$5\r\nab", "*2\r\n:1\r\n", ":1", "$536870912\r\na"] {
             let read = read_in_steps(text.as_bytes(), 1);
             let ended = matches!(&read, Err(Unread::Failed(error))

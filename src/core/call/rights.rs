@@ -11,7 +11,7 @@ use super::reply;
 use super::{Value, server_error};
 use crate::error::{Effect, Error, Kind};
 use crate::name::Name;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The commands that the script runs, except in `check.*`, `look.scan` and `subscription`.
 pub(crate) const CALLS: &[&str] = &[
@@ -270,7 +270,7 @@ pub(crate) fn refused(missing: &[String], user: Option<&str>, prefix: &str) -> E
 
 /// The error about commands that the user may not run.
 pub(crate) fn lacking(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
-    let user = Harmless(user.unwrap_or("default"));
+    let user = Sanitized(user.unwrap_or("default"));
     let shown = 5.min(missing.len());
     let mut commands = missing[..shown].join(", ");
     if missing.len() > shown {

@@ -59,7 +59,7 @@ impl Round {
         for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
             // Only the first call has the illegible reply. The others have none.
             let fault = match &fault {
-                Fault::Illegible if place > 0 => Fault::Closed,
+                Fault::InvalidUtf8 if place > 0 => Fault::Closed,
                 fault => fault.clone(),
             };
             self.lost[at] = Some(fault);

@@ -86,7 +86,7 @@ pub(super) struct Moved {
 
 impl Moved {
     /// Reads `MOVED 5698 127.0.0.1:7001`.
-    pub(super) fn of(reply: &Value) -> Option<Moved> {
+    pub(super) fn from_reply(reply: &Value) -> Option<Moved> {
         let error = server_error(reply)?;
         let error = error.unwrapped();
         if error.code != "MOVED" {

@@ -55,7 +55,7 @@ impl Stream {
 
     /// Uses a Unix socket that is connected already.
     pub(super) fn over(socket: UnixStream) -> Stream {
-        Stream::of(Socket::Unix(socket))
+        Stream::new(Socket::Unix(socket))
     }
 
     /// Connects to a port, with TLS if the client has it.
@@ -69,13 +69,13 @@ impl Stream {
             return Err(Fault::TimedOut);
         }
         let socket = connected(address, timeout).map_err(|error| Fault::from_io(&error))?;
-        Ok(Stream::of(match tls {
+        Ok(Stream::new(match tls {
             None => Socket::Tcp(socket),
             Some(tls) => Socket::Tls(Box::new(tls.connect(socket, address, deadline)?)),
         }))
     }
 
-    fn of(socket: Socket) -> Stream {
+    fn new(socket: Socket) -> Stream {
         let wire = Wire {
             socket,
             first: None,

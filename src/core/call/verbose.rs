@@ -44,7 +44,7 @@ impl Core {
                 _ = write!(line, " {}", argument(arg));
             }
             if call.packed_args.count() > 0 {
-                _ = write!(line, " <{} bytes>", call.packed_args.size());
+                _ = write!(line, " <{} bytes>", call.packed_args.byte_len());
             }
             let reply = reply.as_ref().map_or("no reply".into(), summary);
             self.trace.exchange(&format!("{line} → {reply}"), took);

@@ -62,25 +62,25 @@ pub struct Script {
 impl Script {
     /// The script that `qless` loads.
     pub fn new(prefix: &str) -> Script {
-        Script::of(prefix, Dialect::Common)
+        Script::with_prefix(prefix, Dialect::Common)
     }
 
     /// The script that qless-php loads in place of its own.
     pub fn qless_php(prefix: &str) -> Script {
-        Script::of(prefix, Dialect::QlessPhp)
+        Script::with_prefix(prefix, Dialect::QlessPhp)
     }
 
     /// The script for a cluster with one primary, which has all keys, if the prefix has no hash tag.
     pub(crate) fn one_primary(prefix: &str) -> Script {
-        Script::of(prefix, Dialect::OnePrimary)
+        Script::with_prefix(prefix, Dialect::OnePrimary)
     }
 
     /// The library form, which plugins of other clients put before their own script.
     pub fn library(prefix: &str) -> Script {
-        Script::of(prefix, Dialect::Library)
+        Script::with_prefix(prefix, Dialect::Library)
     }
 
-    fn of(prefix: &str, dialect: Dialect) -> Script {
+    fn with_prefix(prefix: &str, dialect: Dialect) -> Script {
         let mut script = Script {
             prefix: prefix.to_string(),
             routing_keys: routing_keys(prefix),

@@ -20,7 +20,7 @@ pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
-pub enum Code {
+pub enum OutcomeCode {
     #[serde(rename(deserialize = "done"))]
     Ok,
     /// The job differs from its snapshot, or its state forbids the change.
@@ -42,12 +42,14 @@ pub enum Code {
     Unknown,
 }
 
-impl Code {
+impl OutcomeCode {
     /// How a job with this code is counted. A change by another client is not a failure.
     pub const fn result(self) -> ItemResult {
         match self {
-            Code::Ok => ItemResult::Done,
-            Code::StateChanged | Code::Gone | Code::Complete => ItemResult::Skipped,
+            OutcomeCode::Ok => ItemResult::Done,
+            OutcomeCode::StateChanged | OutcomeCode::Gone | OutcomeCode::Complete => {
+                ItemResult::Skipped
+            }
             _ => ItemResult::Failed,
         }
     }
@@ -147,7 +149,7 @@ pub(crate) struct BulkItem {
     pub result: ItemResult,
     /// `ok`, or why not
     #[schemars(with = "String")]
-    pub code: Code,
+    pub code: OutcomeCode,
     /// Why, in words
     #[schemars(with = "Option<String>")]
     pub detail: Option<ItemDetail>,
@@ -164,7 +166,7 @@ pub(crate) struct BulkItem {
 
 impl BulkItem {
     /// The outcome of a job.
-    pub(crate) fn new(jid: &Name, code: Code) -> BulkItem {
+    pub(crate) fn new(jid: &Name, code: OutcomeCode) -> BulkItem {
         BulkItem {
             jid: jid.clone(),
             result: code.result(),
@@ -181,7 +183,7 @@ impl BulkItem {
     pub(crate) fn planned(jid: &Name) -> BulkItem {
         BulkItem {
             result: ItemResult::Planned,
-            ..BulkItem::new(jid, Code::Ok)
+            ..BulkItem::new(jid, OutcomeCode::Ok)
         }
     }
 
@@ -247,14 +249,14 @@ pub(crate) struct BulkReport {
     /// The jobs that were skipped or failed; with -v, all
     pub items: Vec<BulkItem>,
     #[serde(skip)]
-    pub row_content: RowContent,
+    pub row_content: TableContent,
     #[serde(skip)]
     pub rows: Vec<BulkRow>,
 }
 
 /// What the table of a verb shows for each job, besides its jid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RowContent {
+pub(crate) enum TableContent {
     Nothing,
     Jids,
     /// The old and the new priority of each job.
@@ -288,7 +290,7 @@ pub(crate) struct Verb {
     /// Begins the sentence about one job, if that is not `past`; it then ends with the job.
     pub of_one: Option<&'static str>,
     /// The rows of the table.
-    pub row_content: RowContent,
+    pub row_content: TableContent,
     /// Whether `-o raw` shows the core's reply for each job.
     pub raw: bool,
 }

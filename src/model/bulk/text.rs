@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BulkItem, BulkReport, BulkRow, Code, ItemResult, RowContent, Totals};
+use super::{BulkItem, BulkReport, BulkRow, ItemResult, OutcomeCode, TableContent, Totals};
 use crate::clock::moment::Moment;
 use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,13 +14,13 @@ use crate::view::{RenderOptions, View};
 
 const JID: Column<BulkRow> = Column::name("JID", |row| &row.jid);
 
-impl RowContent {
+impl TableContent {
     /// The columns of the table; none if there is no table.
     fn columns(self) -> &'static [Column<BulkRow>] {
         match self {
-            RowContent::Nothing => &[],
-            RowContent::Jids => const { &[JID] },
-            RowContent::Priorities => {
+            TableContent::Nothing => &[],
+            TableContent::Jids => const { &[JID] },
+            TableContent::Priorities => {
                 const {
                     &[
                         JID,
@@ -29,7 +29,7 @@ impl RowContent {
                     ]
                 }
             }
-            RowContent::Tags => {
+            TableContent::Tags => {
                 const {
                     &[
                         JID,
@@ -37,7 +37,7 @@ impl RowContent {
                     ]
                 }
             }
-            RowContent::Remaining => {
+            TableContent::Remaining => {
                 const {
                     &[
                         JID,
@@ -45,7 +45,7 @@ impl RowContent {
                     ]
                 }
             }
-            RowContent::States => {
+            TableContent::States => {
                 const {
                     &[
                         JID,
@@ -53,7 +53,7 @@ impl RowContent {
                     ]
                 }
             }
-            RowContent::Expiries => {
+            TableContent::Expiries => {
                 const {
                     &[
                         JID,
@@ -91,7 +91,7 @@ pub(crate) struct Reasons(BTreeMap<(ItemResult, String), (u64, Vec<Name>)>);
 impl Reasons {
     pub(crate) fn add(&mut self, item: &BulkItem) {
         let why = match &item.detail {
-            _ if item.code == Code::Gone => "gone".into(),
+            _ if item.code == OutcomeCode::Gone => "gone".into(),
             Some(detail) => detail.short(),
             None => item.code.into_str().into(),
         };

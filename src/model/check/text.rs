@@ -89,8 +89,8 @@ fn severity_style(severity: Severity) -> Option<Style> {
 }
 
 /// The examples in a line: location, name, and detail of each.
-pub(crate) fn examples(found: &ReportedFinding, cut: bool) -> String {
-    let names = JidLabels::new(&found.examples, cut);
+pub(crate) fn examples(found: &ReportedFinding, shortened: bool) -> String {
+    let names = JidLabels::new(&found.examples, shortened);
     let form = found.finding.form;
     if form == ExampleForm::JidIn {
         return by_location(&found.examples, &names);
@@ -145,19 +145,19 @@ fn by_location(examples: &[Example], names: &JidLabels) -> String {
 
 /// How jids are printed: cut, unless two of them would look the same.
 struct JidLabels {
-    cut: bool,
+    shortened: bool,
 }
 
 impl JidLabels {
-    fn new(examples: &[Example], cut: bool) -> JidLabels {
+    fn new(examples: &[Example], shortened: bool) -> JidLabels {
         let items: HashSet<&Name> = examples.iter().map(|example| &example.item).collect();
         let short: HashSet<String> = items.iter().map(text::short).collect();
-        let cut = cut && short.len() == items.len();
-        JidLabels { cut }
+        let shortened = shortened && short.len() == items.len();
+        JidLabels { shortened }
     }
 
     fn name(&self, jid: &Name) -> String {
-        if self.cut {
+        if self.shortened {
             text::short(jid)
         } else {
             jid.to_string()

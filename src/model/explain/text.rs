@@ -5,7 +5,7 @@ use super::{BackoffCause, Explanation, Explanations, Reason, ReasonCode, ReasonE
 use crate::model::job::{Neighbor, QueuedCounts, State};
 use crate::name::Name;
 use crate::text;
-use crate::text::{Harmless, decisive_line, duration, plural, short};
+use crate::text::{Sanitized, decisive_line, duration, plural, short};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, Symbols};
 use crate::view::{Lines, RenderOptions, View};
@@ -24,7 +24,7 @@ impl View for Explanation {
         }
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         self.jid.as_ref().map(|jid| vec![jid])
     }
 }
@@ -46,7 +46,7 @@ impl View for Explanations {
         lines.items(&self.list.items)
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         let jids = self.list.items.iter().map(|item| item.jid.as_ref());
         jids.collect()
     }
@@ -446,7 +446,7 @@ fn failure(group: &Option<Name>, message: &Option<Name>) -> String {
         .as_ref()
         .map(|message| decisive_line(message.as_bytes()));
     match (group, message) {
-        (Some(group), Some(message)) => format!("{group}: {}", Harmless(message)),
+        (Some(group), Some(message)) => format!("{group}: {}", Sanitized(message)),
         _ => String::new(),
     }
 }

@@ -149,7 +149,7 @@ impl Job {
             Some(State::Failed) => match &self.failure {
                 Some(failure) => {
                     let line = text::decisive_line(failure.message.as_bytes());
-                    format!("{}: {}", failure.group, text::Harmless(line))
+                    format!("{}: {}", failure.group, text::Sanitized(line))
                 }
                 None => String::new(),
             },
@@ -246,7 +246,7 @@ impl View for Job {
         text
     }
 
-    fn jids(&self) -> Option<Vec<&Name>> {
+    fn output_jids(&self) -> Option<Vec<&Name>> {
         Some(vec![&self.jid])
     }
 }

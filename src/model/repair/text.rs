@@ -7,7 +7,7 @@ use crate::model::check::text::{COLUMNS as FOUND, count, examples, severity};
 use crate::model::check::{Check, ReportedFinding};
 use crate::model::finding::{Approval, FindingId, Severity};
 use crate::name::Name;
-use crate::text::{Harmless, is_harmful, measure, thousands};
+use crate::text::{Sanitized, is_harmful, measure, thousands};
 use crate::view::document::DocumentKind;
 use crate::view::json::Lines;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
@@ -232,7 +232,7 @@ pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {
         let count = thousands(*count);
-        format!("  {:<wide$}  {count}\n", Harmless(finding).to_string())
+        format!("  {:<wide$}  {count}\n", Sanitized(finding).to_string())
     });
     lines.collect()
 }

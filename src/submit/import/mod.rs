@@ -25,7 +25,7 @@ use crate::input::archive::ArchiveLine;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkItem, Code, ItemResult, RowContent};
+use crate::model::bulk::{BulkItem, ItemResult, OutcomeCode, TableContent};
 use crate::model::config::OptionChange;
 use crate::model::import::Proposal;
 use crate::model::job::State;
@@ -47,7 +47,7 @@ pub(crate) const IMPORT: Verb = Verb {
     infinitive: "import",
     past: "imported",
     of_one: None,
-    row_content: RowContent::Nothing,
+    row_content: TableContent::Nothing,
     raw: false,
 };
 
@@ -436,7 +436,7 @@ fn plan(
             Disposition::SkipComplete => JobOutcome::complete(jid),
             Disposition::SkipFailed => JobOutcome::refused(
                 jid,
-                Code::StateChanged,
+                OutcomeCode::StateChanged,
                 "it has failed, as `--failed skip` says",
             ),
         };
@@ -490,7 +490,7 @@ fn with_line(outcome: JobOutcome, round: &PutRound, sent: &SentJob, state: State
 
 /// The outcome of a job that exists and is left as it is.
 fn skipped_existing(jid: &Name) -> JobOutcome {
-    let mut item = BulkItem::new(jid, Code::Exists);
+    let mut item = BulkItem::new(jid, OutcomeCode::Exists);
     item.result = ItemResult::Skipped;
     item.detail("it exists already").into()
 }
@@ -553,7 +553,7 @@ impl Importer<'_> {
             if round.size() > ROUND_SIZE {
                 break;
             }
-            let number = self.read(job, &mut line)?;
+            let number = self.reread_line(job, &mut line)?;
             let read = match archive::read(&line) {
                 Ok(ArchiveLine::Job(read)) if read.jid == job.jid => read,
                 _ => return Err(self.file.changed()),
@@ -571,16 +571,18 @@ impl Importer<'_> {
             let jid = Name::from(round.jid(sent));
             let outcome = match reply.map(|mut replies| replies.pop()) {
                 Ok(Some(reply)) => {
-                    if *is_tracked && reply.code == Code::Ok {
+                    if *is_tracked && reply.code == OutcomeCode::Ok {
                         tracked.push(jid.clone());
                     }
                     self.outcome_of(&jid, &reply)
                 }
                 Ok(None) => continue,
                 // A job that the core refuses does not stop the others.
-                Err(error) if error.kind() == Kind::Usage => {
-                    JobOutcome::refused(&jid, Code::Invalid, refused_argument(&error).into_owned())
-                }
+                Err(error) if error.kind() == Kind::Usage => JobOutcome::refused(
+                    &jid,
+                    OutcomeCode::Invalid,
+                    refused_argument(&error).into_owned(),
+                ),
                 Err(error) => {
                     let job = JobSnapshot {
                         jid,
@@ -610,7 +612,7 @@ impl Importer<'_> {
             names.join(", ")
         };
         match reply.code {
-            Code::Ok => {
+            OutcomeCode::Ok => {
                 let outcome = JobOutcome::done(jid);
                 let state = reply.done.as_ref().and_then(|done| done.state.as_ref());
                 match state.and_then(Name::as_str) {
@@ -618,16 +620,20 @@ impl Importer<'_> {
                     None => outcome,
                 }
             }
-            Code::Exists if self.options.existing == ExistingPolicy::Skip => skipped_existing(jid),
-            Code::Exists => JobOutcome::refused(jid, Code::Exists, "it exists already"),
-            Code::MissingDependency => JobOutcome::refused(
+            OutcomeCode::Exists if self.options.existing == ExistingPolicy::Skip => {
+                skipped_existing(jid)
+            }
+            OutcomeCode::Exists => {
+                JobOutcome::refused(jid, OutcomeCode::Exists, "it exists already")
+            }
+            OutcomeCode::MissingDependency => JobOutcome::refused(
                 jid,
-                Code::MissingDependency,
+                OutcomeCode::MissingDependency,
                 format!("it waits for {}, which does not exist", names()),
             ),
-            Code::Cycle => JobOutcome::refused(
+            OutcomeCode::Cycle => JobOutcome::refused(
                 jid,
-                Code::Cycle,
+                OutcomeCode::Cycle,
                 format!("it would wait for itself, by {}", names()),
             ),
             _ => JobOutcome::refused(jid, reply.code, reply.why()),
@@ -643,7 +649,7 @@ impl Importer<'_> {
         slice: &mut SliceOutcome,
     ) -> Result<(), Error> {
         let mut line = Vec::new();
-        let number = self.read(job, &mut line)?;
+        let number = self.reread_line(job, &mut line)?;
         let read = match archive::read(&line) {
             Ok(ArchiveLine::Recurring(read)) if read.jid == job.jid => read,
             _ => return Err(self.file.changed()),
@@ -657,7 +663,7 @@ impl Importer<'_> {
         let mut outcome = match (exists, self.options.existing) {
             (true, ExistingPolicy::Skip) => skipped_existing(&job.jid),
             (true, ExistingPolicy::Refuse) => {
-                JobOutcome::refused(&job.jid, Code::Exists, "it exists already")
+                JobOutcome::refused(&job.jid, OutcomeCode::Exists, "it exists already")
             }
             _ => match core
                 .import_template(now, &pack::template(&read, &queue, now, note.as_deref()))
@@ -668,7 +674,7 @@ impl Importer<'_> {
                 }
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refused_argument(&error).into_owned();
-                    JobOutcome::refused(&job.jid, Code::Invalid, why)
+                    JobOutcome::refused(&job.jid, OutcomeCode::Invalid, why)
                 }
                 Err(error) => return Err(error),
             },
@@ -679,7 +685,7 @@ impl Importer<'_> {
     }
 
     /// Reads the line of a job again; returns its number.
-    fn read(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
+    fn reread_line(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
         let location = if job.is(RECURRING) {
             let mut recurring = self.contents.recurring.iter();
             recurring

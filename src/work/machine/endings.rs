@@ -38,7 +38,13 @@ const PROGRESS: f64 = 10.0;
 
 impl Machine {
     /// Notes a line that a process wrote about a job.
-    pub(super) fn line(&mut self, now: f64, slot: usize, jid: Option<Name>, content: LineContent) {
+    pub(super) fn note_line(
+        &mut self,
+        now: f64,
+        slot: usize,
+        jid: Option<Name>,
+        content: LineContent,
+    ) {
         let Some(jid) = jid else {
             if let LineContent::Invalid(reason) = content {
                 self.bad_line(slot, jid, reason);
@@ -90,14 +96,14 @@ impl Machine {
             Some(_) => BadLineKind::OtherJob,
         };
         if let Slot::Busy(process) = &mut self.slots[slot]
-            && process.bad_lines.count(kind)
+            && process.bad_lines.count_line(kind)
         {
             self.report(Report::BadLine { slot, jid, reason });
         }
     }
 
     /// Reports an answer on stdout about a job of the process, once: it has no effect.
-    pub(super) fn answer_on_stdout(&mut self, slot: usize, jid: Name) {
+    pub(super) fn warn_of_stdout_answer(&mut self, slot: usize, jid: Name) {
         let has_job = match &self.slots[slot] {
             Slot::Busy(process) => process.jobs.contains(&jid),
             _ => false,
@@ -127,7 +133,7 @@ impl Machine {
     }
 
     /// Stops a process that can no longer answer, unless it ends by itself or is being stopped.
-    pub(super) fn process_is_mute(&mut self, now: f64, slot: usize) {
+    pub(super) fn stop_mute_process(&mut self, now: f64, slot: usize) {
         if let Some(Slot::Busy(process)) = self.slots.get_mut(slot)
             && process.stop.is_none()
         {
@@ -138,7 +144,7 @@ impl Machine {
     }
 
     /// Notes the end of a process.
-    pub(super) fn process_ended(&mut self, now: f64, slot: usize, end: End) {
+    pub(super) fn note_process_end(&mut self, now: f64, slot: usize, end: End) {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
@@ -166,7 +172,7 @@ impl Machine {
             self.give_back_given_up(jid);
         }
         if self.stage < WorkStage::Stopping {
-            self.end_overdue(now, &mut process, &end);
+            self.end_overdue_jobs(now, &mut process, &end);
         }
         // A process that this worker stopped may have done its jobs in part.
         if self.stage == WorkStage::Stopping || process.was_signalled() && process.mute_at.is_none()
@@ -206,11 +212,11 @@ impl Machine {
             ProcessExit::Code(code) => ProcessFault::Code(code),
             ProcessExit::Signal(name) => ProcessFault::Signal(name),
         };
-        self.unfinished(fault, end.exit, end.message.clone())
+        self.way_of_unfinished(fault, end.exit, end.message.clone())
     }
 
     /// How a job ends that its process did not finish: `--retry-on` decides.
-    pub(super) fn unfinished(
+    pub(super) fn way_of_unfinished(
         &self,
         fault: ProcessFault,
         exit: ProcessExit,
@@ -318,7 +324,12 @@ impl Machine {
     }
 
     /// Notes what became of the end of a job.
-    pub(super) fn job_ended(&mut self, now: f64, ending: &JobEnding, outcome: EndingOutcome) {
+    pub(super) fn note_ending_outcome(
+        &mut self,
+        now: f64,
+        ending: &JobEnding,
+        outcome: EndingOutcome,
+    ) {
         let (result, detail) = match (outcome, &ending.way) {
             (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
                 (JobResult::Completed, None)

@@ -118,7 +118,7 @@ impl HeldJobs {
     }
 
     /// Notes that a lock was extended.
-    pub(super) fn extended(&mut self, now: f64, jid: &Name, expires: f64) {
+    pub(super) fn note_extended(&mut self, now: f64, jid: &Name, expires: f64) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
             // The locks of the queue may be shorter by now.

@@ -104,7 +104,7 @@ enum WorkStage {
 
 /// A turn that was asked for.
 #[derive(Debug)]
-struct SentTurn {
+struct SentFinishAndPop {
     endings: Arc<Vec<JobEnding>>,
     /// How many jobs it may bring.
     total: u64,
@@ -133,7 +133,7 @@ pub struct Machine {
     released: Vec<Name>,
     /// Jobs that were given up when their locks expired. A slow server may still extend these locks.
     given_up: HashSet<Name>,
-    turn: Option<SentTurn>,
+    turn: Option<SentFinishAndPop>,
     /// The endings of a turn whose reply was lost.
     recovery: Option<Arc<Vec<JobEnding>>>,
     is_recovering: bool,
@@ -260,16 +260,16 @@ impl Machine {
                 (self.start_failures, self.busy_failures) = (0, 0);
                 self.directory_failures[slot] = 0;
             }
-            Event::NotStarted { slot, why } => self.not_started(now, slot, why),
-            Event::Line { slot, jid, content } => self.line(now, slot, jid, content),
-            Event::AnswerOnStdout { slot, jid } => self.answer_on_stdout(slot, jid),
-            Event::Mute { slot } => self.process_is_mute(now, slot),
-            Event::Ended { slot, end } => self.process_ended(now, slot, end),
-            Event::Turn(reply) => self.turn_replied(now, reply),
-            Event::Recovered(reply) => self.recovered(now, reply),
-            Event::Ready(reply) => self.looked(now, reply),
-            Event::Extended(reply) => self.extended(now, reply),
-            Event::Released(reply) => self.released(now, reply),
+            Event::NotStarted { slot, why } => self.note_failed_start(now, slot, why),
+            Event::Line { slot, jid, content } => self.note_line(now, slot, jid, content),
+            Event::AnswerOnStdout { slot, jid } => self.warn_of_stdout_answer(slot, jid),
+            Event::Mute { slot } => self.stop_mute_process(now, slot),
+            Event::Ended { slot, end } => self.note_process_end(now, slot, end),
+            Event::Turn(reply) => self.note_turn_reply(now, reply),
+            Event::Recovered(reply) => self.note_recovered_turn(now, reply),
+            Event::Ready(reply) => self.note_ready_queues(now, reply),
+            Event::Extended(reply) => self.note_extend_reply(now, reply),
+            Event::Released(reply) => self.note_release_reply(now, reply),
             // The server also announces what this worker gives back.
             Event::Notice(jid) => {
                 if !self.releasing.iter().flatten().any(|one| *one == jid) {

@@ -113,7 +113,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn not_started(&mut self, now: f64, slot: usize, why: StartFailure) {
+    pub(super) fn note_failed_start(&mut self, now: f64, slot: usize, why: StartFailure) {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };

@@ -13,7 +13,7 @@ use crate::name::Name;
 const SEARCH_AGAIN: f64 = 5.0;
 
 impl Machine {
-    pub(super) fn turn_replied(&mut self, now: f64, reply: Result<TurnReply, Error>) {
+    pub(super) fn note_turn_reply(&mut self, now: f64, reply: Result<TurnReply, Error>) {
         let Some(turn) = self.turn.take() else {
             return;
         };
@@ -50,11 +50,11 @@ impl Machine {
                     let newer = std::mem::take(&mut self.endings);
                     self.endings = turn.endings.iter().cloned().chain(newer).collect();
                 }
-                return self.away(now, error, Asked::Turn);
+                return self.note_away(now, error, Asked::Turn);
             }
         };
         self.has_turned = true;
-        self.back(now, Asked::Turn);
+        self.note_back(now, Asked::Turn);
         // Otherwise the new jobs would end just after the next call.
         self.share(now);
         let count = reply.jobs.len() as u64;
@@ -114,14 +114,14 @@ impl Machine {
         }
     }
 
-    pub(super) fn recovered(&mut self, now: f64, reply: Result<TurnReply, Error>) {
+    pub(super) fn note_recovered_turn(&mut self, now: f64, reply: Result<TurnReply, Error>) {
         match reply {
             Err(error) => {
                 self.is_recovering = false;
-                self.away(now, error, Asked::Turn);
+                self.note_away(now, error, Asked::Turn);
             }
             Ok(reply) => {
-                self.back(now, Asked::Search);
+                self.note_back(now, Asked::Search);
                 let Some(endings) = self.recovery.take() else {
                     self.is_recovering = false;
                     return;
@@ -140,7 +140,7 @@ impl Machine {
     /// Notes what became of endings, and the new jobs.
     pub(super) fn settle(&mut self, now: f64, endings: &[JobEnding], reply: TurnReply) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
-            self.job_ended(now, ending, outcome);
+            self.note_ending_outcome(now, ending, outcome);
         }
         for (queue, why) in reply.refused {
             if self.refused.insert(queue.clone()) {
@@ -150,16 +150,16 @@ impl Machine {
         self.add(now, reply.jobs);
     }
 
-    pub(super) fn extended(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Error>) {
+    pub(super) fn note_extend_reply(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Error>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(error) => self.away(now, error, Asked::Extend),
+            Err(error) => self.note_away(now, error, Asked::Extend),
             Ok(outcomes) => {
-                self.back(now, Asked::Extend);
+                self.note_back(now, Asked::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         LockOutcome::Extended(expires) if self.held.get(jid).is_some() => {
-                            self.held.extended(now, jid, expires);
+                            self.held.note_extended(now, jid, expires);
                         }
                         // The server was slow: the job was given up meanwhile.
                         LockOutcome::Extended(_) => self.give_back_late(jid),
@@ -185,15 +185,15 @@ impl Machine {
             || self.releasing.iter().flatten().any(|one| one == jid)
     }
 
-    pub(super) fn released(&mut self, now: f64, reply: Result<Vec<Name>, Error>) {
+    pub(super) fn note_release_reply(&mut self, now: f64, reply: Result<Vec<Name>, Error>) {
         let jids = self.releasing.take().unwrap_or_default();
         match reply {
             Err(error) => {
                 self.released.splice(0..0, jids);
-                self.away(now, error, Asked::Release);
+                self.note_away(now, error, Asked::Release);
             }
             Ok(released) => {
-                self.back(now, Asked::Release);
+                self.note_back(now, Asked::Release);
                 for jid in jids {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
@@ -227,7 +227,7 @@ impl Machine {
     }
 
     /// Notes that the server does not reply, or refuses.
-    pub(super) fn away(&mut self, now: f64, error: Error, asked: Asked) {
+    pub(super) fn note_away(&mut self, now: f64, error: Error, asked: Asked) {
         if is_final(&error) {
             self.refused_for_good(&error);
         }
@@ -256,7 +256,7 @@ impl Machine {
     }
 
     /// Notes that the server replies.
-    pub(super) fn back(&mut self, now: f64, asked: Asked) {
+    pub(super) fn note_back(&mut self, now: f64, asked: Asked) {
         let away = match self.link {
             Link::Up => None,
             Link::Away { since, refused, .. } if refused.ends_with(asked) => Some((since, refused)),

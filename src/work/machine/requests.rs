@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Action, Request};
-use super::{Asked, BACKOFF, Link, Machine, SentTurn};
+use super::{Asked, BACKOFF, Link, Machine, SentFinishAndPop};
 use crate::error::Error;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
@@ -105,7 +105,7 @@ impl Machine {
             0 => Vec::new(),
             _ => self.rotation.request(wanted),
         };
-        self.turn = Some(SentTurn {
+        self.turn = Some(SentFinishAndPop {
             endings: endings.clone(),
             total: wanted,
             is_last,
@@ -132,12 +132,12 @@ impl Machine {
     }
 
     /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
-    pub(super) fn looked(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
+    pub(super) fn note_ready_queues(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
         let took = now - self.looking_since.take().unwrap_or(now);
         match reply {
-            Err(error) => self.away(now, error, Asked::Search),
+            Err(error) => self.note_away(now, error, Asked::Search),
             Ok(ready) => {
-                self.back(now, Asked::Search);
+                self.note_back(now, Asked::Search);
                 self.rotation.set_ready(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.look_from = now + (LOOK.1 * took).min(self.config.poll);

@@ -56,7 +56,7 @@ pub(super) struct BadLines {
 
 impl BadLines {
     /// Counts a line. Returns whether it is reported.
-    pub(super) fn count(&mut self, kind: BadLineKind) -> bool {
+    pub(super) fn count_line(&mut self, kind: BadLineKind) -> bool {
         let count = match kind {
             BadLineKind::NoAnswer => &mut self.no_answer,
             BadLineKind::OtherJob => &mut self.other_job,

@@ -49,7 +49,7 @@ impl Machine {
     /// Ends the jobs for which a process was stopped, and leaves it the others: those that it had for a
     /// shorter time, and those that it did not even read. The first one is not spared for that, so that
     /// a process which never reads anything does not run for ever.
-    pub(super) fn end_overdue(&mut self, now: f64, process: &mut Process, end: &End) {
+    pub(super) fn end_overdue_jobs(&mut self, now: f64, process: &mut Process, end: &End) {
         let (Some(limit), Some(first)) = (self.config.time_limit, process.overdue.first()) else {
             return;
         };
@@ -67,7 +67,7 @@ impl Machine {
             message = format!("{message}: {}", end.message);
         }
         for jid in process.jobs.drain(..count) {
-            let way = self.unfinished(ProcessFault::TimeLimit, end.exit, message.clone());
+            let way = self.way_of_unfinished(ProcessFault::TimeLimit, end.exit, message.clone());
             self.end(now, &jid, way, Some(end.exit));
         }
     }

@@ -16,7 +16,7 @@ use crate::json::object::{Object, ObjectForm, found, shown, text_of};
 use crate::json::syntax::{Shape, SyntaxFault};
 use crate::model::ending::{EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::{Name, refuse_new, reserved};
-use crate::text::{Harmless, cut};
+use crate::text::{Sanitized, cut};
 
 /// What a program says about a job.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,7 +134,7 @@ fn kind(
             }
         }
         other => {
-            let other = cut(&Harmless(other).to_string(), 60);
+            let other = cut(&Sanitized(other).to_string(), 60);
             return Err(format!(
                 "`result` expects complete, retry or fail, not `{other}`"
             ));

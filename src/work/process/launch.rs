@@ -16,8 +16,8 @@ use rustix::process::{Pid, fchdir, getpid};
 use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, PipeTarget};
 use super::sandbox::{Sandboxes, SlotFolder};
 use super::{ANSWER_DESCRIPTOR, OutputStream, Running};
-use crate::error::io_words;
-use crate::text::Harmless;
+use crate::error::io_message;
+use crate::text::Sanitized;
 
 /// A program to start.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Launch<'_> {
             }
         };
         let is_sandbox = folder.is_some();
-        let exhausted = |fault: io::Error| StartFault::exhausted(io_words(&fault));
+        let exhausted = |fault: io::Error| StartFault::exhausted(io_message(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
         let mut command = Command::new(program_path(self.program, directory.as_deref()));
         command
@@ -259,7 +259,7 @@ fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
 
 /// Why the system did not start the program.
 fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFault {
-    let words = io_words(fault);
+    let words = io_message(fault);
     match fault.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE) => {
             return StartFault::exhausted(words);
@@ -277,8 +277,8 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
     if let Some(directory) = directory
         && let Err(fault) = fs::read_dir(directory)
     {
-        let directory = Harmless(directory.as_os_str().as_encoded_bytes());
-        let why = io_words(&fault);
+        let directory = Sanitized(directory.as_os_str().as_encoded_bytes());
+        let why = io_message(&fault);
         let message = format!("cannot change to directory `{directory}`: {why}");
         return StartFault::new(StartFaultKind::Exec, message);
     }
@@ -294,7 +294,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         }
         Some(_) => words,
     };
-    let program = Harmless(program.as_encoded_bytes());
+    let program = Sanitized(program.as_encoded_bytes());
     StartFault::new(
         StartFaultKind::Exec,
         format!("cannot start `{program}`: {why}"),

@@ -32,7 +32,7 @@ use self::sandbox::Sandboxes;
 pub use self::signals::Waker;
 use self::signals::{Signals, Wakeups};
 use super::machine::event::ProcessExit;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 
 /// The descriptor on which a program writes its answers.
 pub const ANSWER_DESCRIPTOR: i32 = 3;
@@ -161,7 +161,7 @@ impl Processes {
     /// Call it before the first connection: descriptor 3 is reserved if it is still free.
     pub fn new(options: ProcessOptions) -> Result<(Processes, Waker), Error> {
         let fault = |fault: std::io::Error| {
-            let why = io_words(&fault);
+            let why = io_message(&fault);
             let error = Error::new(Kind::Error, format!("cannot prepare for programs: {why}"));
             if fault.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
                 error.hint("no job was popped; `ulimit -n 1024` allows more open files")
@@ -196,7 +196,7 @@ impl Processes {
             return Err(StartFault::exhausted(format!("slot {slot} is not free")));
         }
         if let Err(fault) = reserve_answer_descriptor() {
-            return Err(StartFault::exhausted(io_words(&fault)));
+            return Err(StartFault::exhausted(io_message(&fault)));
         }
         let running = launch.start(slot, &mut self.sandboxes, &self.removed, self.error_bytes)?;
         let pid = running.child.id();
@@ -333,7 +333,7 @@ impl Processes {
                 Ok(())
             }
             Err(errno) => {
-                let why = io_words(&errno.into());
+                let why = io_message(&errno.into());
                 Err(Error::new(
                     Kind::Error,
                     format!("cannot wait for programs: {why}"),
@@ -375,7 +375,7 @@ impl Processes {
             for at in running.reading_order() {
                 running.outputs[at].read_rest(&mut self.buffer, slot, events);
             }
-            let end = running.end(exit);
+            let end = running.collect_end(exit);
             self.slots[slot] = None;
             events.push(ProcessEvent::Ended { slot, end });
         }
@@ -422,7 +422,7 @@ impl Running {
     }
 
     /// What the program left.
-    fn end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
+    fn collect_end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
         let [stdout, stderr, _] = &mut self.outputs;
         let mut stderr_tail = stderr.sink.tail();
         let exit = match status {
@@ -434,7 +434,7 @@ impl Running {
                 }
             },
             Err(fault) => {
-                let why = io_words(&fault);
+                let why = io_message(&fault);
                 stderr_tail.extend(format!("the system lost the exit code: {why}\n").bytes());
                 ProcessExit::Code(255)
             }

@@ -186,7 +186,7 @@ impl OutputPipe {
 
     fn close(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
         if self.pipe.take().is_some() {
-            self.sink.end(slot, events);
+            self.sink.flush_partial_line(slot, events);
         }
     }
 }
@@ -217,7 +217,7 @@ impl PipeTarget {
     }
 
     /// Reports a last line without a newline.
-    fn end(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
+    fn flush_partial_line(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
         match self {
             PipeTarget::Answers(lines) if !lines.partial.is_empty() => {
                 let line = std::mem::take(&mut lines.partial);

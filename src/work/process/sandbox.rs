@@ -17,9 +17,9 @@ use rustix::process::geteuid;
 use super::emptying::{empty, is_empty, open_writable};
 use super::launch::StartFault;
 use crate::command_line::chmod;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::trust;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The mode of directories that are created here.
 const OWNER: u32 = 0o700;
@@ -41,7 +41,7 @@ pub(super) struct SlotFolder {
 /// Creates the directory in which those of the slots are. Returns why it cannot be one. A full disk is no
 /// reason: it may have space when the first program starts.
 pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
-    let path = Harmless(parent.as_os_str().as_encoded_bytes());
+    let path = Sanitized(parent.as_os_str().as_encoded_bytes());
     let fault = |why: String| Error::new(Kind::Error, why).hint("no job was popped");
     match open_parent(parent) {
         Ok(_) => {}
@@ -53,7 +53,7 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
             return Err(fault(format!("`{path}` is not a directory")));
         }
         Err(ParentFault::System(errno)) => {
-            let why = io_words(&errno.into());
+            let why = io_message(&errno.into());
             return Err(fault(format!(
                 "cannot create the directory `{path}`: {why}"
             )));
@@ -133,7 +133,7 @@ struct Faults<'a>(&'a Path);
 
 impl Faults<'_> {
     fn start_fault(&self, what: &str, why: &str) -> StartFault {
-        let path = Harmless(self.0.as_os_str().as_encoded_bytes());
+        let path = Sanitized(self.0.as_os_str().as_encoded_bytes());
         StartFault::sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
     }
 
@@ -142,7 +142,7 @@ impl Faults<'_> {
     }
 
     fn of_system(&self, what: &str, errno: Errno) -> StartFault {
-        let why = io_words(&errno.into());
+        let why = io_message(&errno.into());
         if is_passing(errno) {
             self.not_yet(what, &why)
         } else {
@@ -161,7 +161,7 @@ impl Sandboxes {
         let parent = open_parent(parent).map_err(|why| match why {
             ParentFault::System(errno) => faults.of_system("create", errno),
             ParentFault::Unsafe(why, hint) => {
-                let parent = Harmless(parent.as_os_str().as_encoded_bytes());
+                let parent = Sanitized(parent.as_os_str().as_encoded_bytes());
                 StartFault::sandbox(format!(
                     "cannot use the directory `{parent}`: {why}: {hint}"
                 ))
@@ -218,7 +218,7 @@ impl Sandboxes {
         place: Option<(&OwnedFd, &str)>,
         faults: &Faults,
     ) -> Result<(), StartFault> {
-        let not_now = |error: io::Error| faults.not_yet("empty", &io_words(&error));
+        let not_now = |error: io::Error| faults.not_yet("empty", &io_message(&error));
         let place = match place {
             Some((parent, name)) => Some((parent.try_clone().map_err(not_now)?, name.to_owned())),
             None => None,

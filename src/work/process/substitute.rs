@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::json::path::Path;
 use crate::model::popped_job::PoppedJob;
 use crate::name::{Name, lossless_text};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The longest argument or variable that Linux passes, in bytes, without its NUL.
 pub(super) const LONGEST: usize = 128 * 1024 - 1;
@@ -88,7 +88,7 @@ impl ArgTemplate {
                     filled.extend_from_slice(text);
                     continue;
                 }
-                ArgPart::Placeholder { typed, field } => (Harmless(typed), field),
+                ArgPart::Placeholder { typed, field } => (Sanitized(typed), field),
             };
             let value = field.value(job).ok_or_else(|| {
                 StartFault::job(format!(
@@ -112,7 +112,7 @@ impl ArgTemplate {
             && !argument.is_after_dashes
             && !self.allows_dash
         {
-            let typed = Harmless(typed);
+            let typed = Sanitized(typed);
             return Err(StartFault::job(format!(
                 "`{typed}` cannot be an argument: it begins with `-`, as an option does, and there is \
                  no `--` before it"
@@ -189,7 +189,7 @@ fn field(typed: &[u8]) -> Option<Result<JobField, Error>> {
             match Path::new(path) {
                 Ok(path) => JobField::Data(path),
                 Err(expects) => {
-                    let typed = Harmless(typed);
+                    let typed = Sanitized(typed);
                     return Some(Err(Error::usage(format!(
                         "`{typed}` expects {expects} after `data.`"
                     ))));

@@ -8,16 +8,16 @@ use crate::address::{Address, Node, Target};
 use crate::core::call::connect::Fault;
 use crate::core::call::local;
 use crate::error::{Cause, Error, Kind};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The error for a connection that could not be opened.
 pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) -> Error {
     let place = target.place();
-    let place = Harmless(&place);
+    let place = Sanitized(&place);
     match fault {
         Fault::Unresolved => {
             let host = match &target.address {
-                Address::Tcp(node) => Harmless(&node.host),
+                Address::Tcp(node) => Sanitized(&node.host),
                 _ => place,
             };
             Error::new(Kind::Unreachable, format!("cannot resolve `{host}`"))
@@ -56,7 +56,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
         Fault::RequiresTls => {
             Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
         }
-        Fault::Strange | Fault::Illegible => Error::new(
+        Fault::MalformedReply | Fault::InvalidUtf8 => Error::new(
             Kind::Protocol,
             format!("`{place}` does not speak the Redis protocol"),
         )

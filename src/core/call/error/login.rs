@@ -4,7 +4,7 @@ use super::ServerError;
 use super::refused::shared;
 use crate::address::Target;
 use crate::error::{Cause, Error, Kind};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The error for a refused login.
 pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
@@ -39,7 +39,7 @@ pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
             Error::usage(format!("`{target}` has no database {}", target.db))
         }
         _ => shared(refused, target).unwrap_or_else(|| {
-            let message = Harmless(message);
+            let message = Sanitized(message);
             Error::new(
                 Kind::Server,
                 format!("`{target}` refuses the connection: {message}"),

@@ -12,7 +12,7 @@ use crate::error::{Error, Kind};
 pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Duration) -> Error {
     let spec = call.spec();
     let (doing, object) = (spec.wording.doing, call.object());
-    if matches!(fault, Fault::Illegible) {
+    if matches!(fault, Fault::InvalidUtf8) {
         return Error::new(
             Kind::Error,
             format!("the server refused {doing} {object}; its message is not UTF-8"),
@@ -21,7 +21,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     if spec.reads() {
         return match fault {
             Fault::TimedOut => timed_out(target, timeout),
-            Fault::Strange | Fault::TooLong | Fault::TooMuch => {
+            Fault::MalformedReply | Fault::TooLong | Fault::TooMuch => {
                 not_connected(fault, target, timeout)
             }
             _ => Error::new(

@@ -5,7 +5,7 @@ use crate::core::call::request::Call;
 use crate::core::script::Script;
 use crate::error::{Cause, Error, Refusal};
 use crate::name::Name;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The error for a text that a line of the script raised.
 pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> Error {
@@ -18,16 +18,16 @@ pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> E
         let dependent = rest.split(" but is not").next().unwrap_or_default();
         return Error::conflict(format!(
             "cannot cancel `{}`: `{}` depends on it",
-            Harmless(jid),
-            Harmless(dependent)
+            Sanitized(jid),
+            Sanitized(dependent)
         ));
     }
     if let Some(unknown) = text.strip_prefix("Unknown command ") {
-        return Error::usage(format!("the core has no call `{}`", Harmless(unknown)));
+        return Error::usage(format!("the core has no call `{}`", Sanitized(unknown)));
     }
     if is_usage(text) {
-        let reason = Harmless(without_area(text)).to_string();
-        let message = format!("{}: {reason}", Harmless(call.name.as_bytes()));
+        let reason = Sanitized(without_area(text)).to_string();
+        let message = format!("{}: {reason}", Sanitized(call.name.as_bytes()));
         return Error::usage(message).caused_by(Cause::Argument(reason));
     }
     core_defect(line, text, script)
@@ -61,7 +61,7 @@ fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
 
 /// The error for a defect of the core, with the file and line in `lua/`.
 pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
-    let text = Harmless(text);
+    let text = Sanitized(text);
     match script.place(line) {
         Some(place) => Error::internal(format!("{place}: {text}")),
         None => Error::internal(format!("script line {line}: {text}")),

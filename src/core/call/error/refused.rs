@@ -11,7 +11,7 @@ use crate::core::call::request::Call;
 use crate::core::call::rights;
 use crate::core::script::{Script, with_tag};
 use crate::error::{Cause, Effect, Error, Kind};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The error for a refused call.
 pub(crate) fn call_refused(
@@ -39,7 +39,7 @@ pub(crate) fn call_refused(
             }
             None => plain_err(refused, call, target, script).unwrap_or_else(|| {
                 let message = refused.without_position();
-                let message = Harmless(&message);
+                let message = Sanitized(&message);
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
             }),
         },
@@ -51,7 +51,7 @@ pub(crate) fn call_refused(
         "CROSSSLOT" => cluster_prefix(script.prefix(), target),
         _ => shared(refused, target).unwrap_or_else(|| {
             let message = refused.text();
-            let message = Harmless(&message);
+            let message = Sanitized(&message);
             Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
         }),
     };
@@ -127,7 +127,7 @@ fn plain_err(
     // Redis up to 7.0 does not name the command.
     if let Some((_, lacks)) = message.split_once("The user executing the script can't ") {
         let user = user(target);
-        let lacks = Harmless(lacks.trim_end_matches('.'));
+        let lacks = Sanitized(lacks.trim_end_matches('.'));
         return Some(no_permission(
             format!("user `{user}` may not {lacks}"),
             call,
@@ -163,7 +163,7 @@ fn plain_err(
     }
     // A function that the script compiles on demand reports its own file.
     if message.starts_with("lua/") {
-        return Some(Error::internal(Harmless(message)));
+        return Some(Error::internal(Sanitized(message)));
     }
     // An error of Lua itself, without the position that `error` puts before a text.
     let line = server_error::last_line(&refused.message)?;
@@ -204,8 +204,8 @@ fn foreign(message: &str, target: &Target, script: &Script) -> Option<Error> {
     Some(Error::new(Kind::Unsupported, message).hint(hint))
 }
 
-fn user(target: &Target) -> Harmless<&str> {
-    Harmless(target.user.as_deref().unwrap_or("default"))
+fn user(target: &Target) -> Sanitized<&str> {
+    Sanitized(target.user.as_deref().unwrap_or("default"))
 }
 
 /// The sentence about the right that the user lacks.
@@ -217,13 +217,13 @@ fn missing_right(refused: &ServerError, target: &Target) -> String {
         Some(what) if message.contains("command") && !rights::is_named(what) => {
             format!(
                 "`{target}` does not offer `{}` to user `{user}`",
-                Harmless(what)
+                Sanitized(what)
             )
         }
         Some(what) if message.contains("command") => {
-            format!("user `{user}` may not run `{}`", Harmless(what))
+            format!("user `{user}` may not run `{}`", Sanitized(what))
         }
-        _ => format!("user `{user}` lacks a right: {}", Harmless(&message)),
+        _ => format!("user `{user}` lacks a right: {}", Sanitized(&message)),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::address::{Address, Target};
 use crate::clock::moment::Moment;
 use crate::core::call::tls::{ClientRefusal, Distrust, TlsFault};
 use crate::error::{Error, Kind};
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// The hint about a certificate that is valid at another time.
 const CLOCK: &str = "renew the certificate of the server, or correct the clock of this machine";
@@ -17,7 +17,7 @@ const NAMES: usize = 5;
 /// The error for a connection that could not be encrypted.
 pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
     let place = target.place();
-    let place = Harmless(&place);
+    let place = Sanitized(&place);
     let tls = |message: String| Error::new(Kind::Tls, message);
     match fault {
         TlsFault::Untrusted(reason) => untrusted(reason, target),
@@ -37,7 +37,7 @@ pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
                 .hint("use a name of the server in the address")
         }
         TlsFault::Other(reason) => {
-            let reason = Harmless(reason);
+            let reason = Sanitized(reason);
             tls(format!(
                 "cannot encrypt the connection to `{place}`: {reason}"
             ))
@@ -47,11 +47,11 @@ pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
 
 fn untrusted(reason: &Distrust, target: &Target) -> Error {
     let place = target.place();
-    let place = Harmless(&place);
+    let place = Sanitized(&place);
     let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());
     let (reason, hint) = match reason {
         Distrust::Issuer => (
-            match ca.map(|file| Harmless(file.as_os_str().as_bytes())) {
+            match ca.map(|file| Sanitized(file.as_os_str().as_bytes())) {
                 None => "this system does not know the issuer of its certificate".into(),
                 Some(file) => format!("its certificate is not issued by a CA in `{file}`"),
             },
@@ -89,7 +89,7 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
             "a server needs a certificate of its own, issued by that CA (`CA:FALSE`)".into(),
         ),
         Distrust::Other(reason) => (
-            format!("its certificate is not valid: {}", Harmless(reason)),
+            format!("its certificate is not valid: {}", Sanitized(reason)),
             "the server needs another certificate".into(),
         ),
     };
@@ -99,7 +99,7 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
 fn listed(names: &[String]) -> String {
     let shown = names.iter().take(NAMES);
     let mut text = shown
-        .map(|name| format!("`{}`", Harmless(name)))
+        .map(|name| format!("`{}`", Sanitized(name)))
         .collect::<Vec<_>>()
         .join(", ");
     if names.len() > NAMES {
@@ -119,7 +119,7 @@ fn dated(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
 fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
     const ISSUER: &str = "it must be issued by a CA that the server trusts";
     let place = target.place();
-    let place = Harmless(&place);
+    let place = Sanitized(&place);
     let (reason, hint) = match refusal {
         ClientRefusal::Issuer => (": the server does not know its issuer", ISSUER),
         ClientRefusal::Expired => (": it has expired", "renew the certificate"),
@@ -127,8 +127,8 @@ fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
         ClientRefusal::Unnamed => ("", ISSUER),
     };
     let identity = target.tls.as_ref().and_then(|tls| tls.identity.as_ref());
-    let file = identity.map_or(Harmless(&b""[..]), |identity| {
-        Harmless(identity.certificate.as_os_str().as_bytes())
+    let file = identity.map_or(Sanitized(&b""[..]), |identity| {
+        Sanitized(identity.certificate.as_os_str().as_bytes())
     });
     let message = format!("`{place}` refuses the client certificate in `{file}`{reason}");
     Error::new(Kind::Tls, message).hint(hint)
@@ -136,7 +136,7 @@ fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
 
 fn host(target: &Target) -> String {
     match &target.address {
-        Address::Tcp(node) => Harmless(&node.host).to_string(),
+        Address::Tcp(node) => Sanitized(&node.host).to_string(),
         _ => target.place(),
     }
 }

@@ -6,7 +6,7 @@ use crate::address::{Address, Node, Sentinels, Target};
 use crate::core::script::with_tag;
 use crate::error::{Cause, Error, Kind};
 use crate::name::Name;
-use crate::text::{Harmless, plural};
+use crate::text::{Sanitized, plural};
 
 /// Maximum number of names in a hint.
 const NAMES: usize = 5;
@@ -22,7 +22,7 @@ pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[Strin
     let listed: Vec<String> = used
         .iter()
         .take(NAMES)
-        .map(|prefix| format!("`{}`", Harmless(prefix)))
+        .map(|prefix| format!("`{}`", Sanitized(prefix)))
         .collect();
     let used = if listed.is_empty() {
         String::new()
@@ -55,7 +55,7 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     let address = target.at(node).to_string();
     Error::usage(format!(
         "`{}` is not a node of a Redis Cluster",
-        Harmless(node.to_string())
+        Sanitized(node.to_string())
     ))
     .hint(format!("use `{}`", scheme(target, "")))
     .caused_by(Cause::Address {
@@ -66,7 +66,7 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
 
 /// The error for an address of a server that is a Sentinel. `known`: the names of its masters.
 pub(crate) fn address_is_sentinel(target: &Target, known: Vec<Name>) -> Error {
-    let place = Harmless(target.place());
+    let place = Sanitized(target.place());
     let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
     let node = target.first_node().cloned();
     naming_masters(error, target, node.into_iter().collect(), known)
@@ -95,7 +95,7 @@ fn naming_masters(error: Error, target: &Target, nodes: Vec<Node>, mut known: Ve
     let error = error.hint(format!(
         "known there: {}; use `--redis '{}'`",
         names.join(", "),
-        Harmless(&redis)
+        Sanitized(&redis)
     ));
     if known.len() > 1 {
         return error;
@@ -110,7 +110,7 @@ fn naming_masters(error: Error, target: &Target, nodes: Vec<Node>, mut known: Ve
 pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
     let redis = target.at(node).to_string();
     let node = node.to_string();
-    Error::usage(format!("`{}` is not a Sentinel", Harmless(node)))
+    Error::usage(format!("`{}` is not a Sentinel", Sanitized(node)))
         .hint(format!(
             "use `{}` if it is the server itself",
             scheme(target, "")
@@ -154,7 +154,7 @@ pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
         Kind::ClusterDown,
         format!(
             "node `{}` of the cluster at `{target}`, which has prefix `{prefix}`, cannot be reached",
-            Harmless(owner)
+            Sanitized(owner)
         ),
     )
     .hint("a replica takes its place after `cluster-node-timeout`, if it has one")
@@ -169,7 +169,7 @@ pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
     };
     let error = Error::usage(format!(
         "`{}` {belong} to another cluster than the other nodes of `{target}`",
-        Harmless(listed(foreign))
+        Sanitized(listed(foreign))
     ));
     let mut own = target.clone();
     if let Address::Cluster(nodes) = &mut own.address {
@@ -216,7 +216,7 @@ pub(crate) fn moved_while_scanning(target: &Target, prefix: &str) -> Error {
 
 /// The error for nodes that send a call round in a circle.
 pub(crate) fn circling(target: &Target, slot: &str) -> Error {
-    let slot = Harmless(slot);
+    let slot = Sanitized(slot);
     Error::new(
         Kind::ClusterDown,
         format!("the nodes of `{target}` send each other's addresses for slot {slot}"),
@@ -267,7 +267,7 @@ pub(crate) fn no_sentinel_replies(
 /// The error for a name that the Sentinels do not know. `known`: the names that they do.
 pub(crate) fn unknown_master(target: &Target, sentinels: &Sentinels, known: Vec<Name>) -> Error {
     let count = plural(sentinels.nodes.len() as u64, "Sentinel", "Sentinels");
-    let master = Harmless(&sentinels.master);
+    let master = Sanitized(&sentinels.master);
     let error = Error::new(
         Kind::NoMaster,
         format!("no master `{master}` is known to {count}"),
@@ -283,7 +283,7 @@ pub(crate) fn not_a_master(target: &Target, node: &Node) -> Error {
         Kind::NoMaster,
         format!(
             "`{}`, which the Sentinels of `{target}` name, is not a master",
-            Harmless(node)
+            Sanitized(node)
         ),
     )
     .hint("a failover may be on its way; `redis-cli -p PORT SENTINEL MASTERS` shows it")

@@ -54,9 +54,11 @@ pub(crate) enum ClientRefusal {
 impl TlsFault {
     /// The meaning of an error. `has_identity`: this client has a certificate;
     /// `was_requested`: the server requested it.
-    pub(super) fn of(error: &Error, has_identity: bool, was_requested: bool) -> TlsFault {
+    pub(super) fn from_error(error: &Error, has_identity: bool, was_requested: bool) -> TlsFault {
         match error {
-            Error::InvalidCertificate(error) => TlsFault::Untrusted(Distrust::of(error)),
+            Error::InvalidCertificate(error) => {
+                TlsFault::Untrusted(Distrust::from_certificate_error(error))
+            }
             Error::InvalidMessage(_) => TlsFault::NotTls,
             Error::PeerIncompatible(_) => TlsFault::Incompatible,
             Error::AlertReceived(alert) => match (was_requested, has_identity) {
@@ -96,7 +98,7 @@ impl TlsFault {
 }
 
 impl Distrust {
-    fn of(error: &CertificateError) -> Distrust {
+    fn from_certificate_error(error: &CertificateError) -> Distrust {
         use rustls::pki_types::UnixTime;
         let moment = |time: &UnixTime| {
             let micros = i64::try_from(time.as_secs()).ok()?.checked_mul(1_000_000)?;

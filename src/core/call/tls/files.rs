@@ -14,9 +14,9 @@ use zeroize::Zeroizing;
 
 use crate::address::tls::Identity;
 use crate::env;
-use crate::error::{Error, Kind, io_words};
+use crate::error::{Error, Kind, io_message};
 use crate::fs::open;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// Maximum size of a file in bytes. The CAs of a system take about 250 KiB.
 const LARGEST: u64 = 16 << 20;
@@ -57,12 +57,12 @@ fn no_system_roots(error: Option<&rustls_native_certs::Error>) -> Error {
     let reason = match error.map(|error| (&error.kind, error)) {
         None => "this system has no CA certificates".into(),
         Some((ErrorKind::Io { inner, path }, _)) => {
-            let (path, why) = (shown(path), io_words(inner));
+            let (path, why) = (shown(path), io_message(inner));
             format!("cannot read the CA certificates of this system, `{path}`: {why}")
         }
         Some((_, error)) => {
             let why = error.to_string();
-            let why = Harmless(&why);
+            let why = Sanitized(&why);
             format!("cannot read the CA certificates of this system: {why}")
         }
     };
@@ -128,7 +128,7 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         config(format!(
             "cannot read `{}`: {}",
             shown(path),
-            io_words(&error)
+            io_message(&error)
         ))
     };
     let mut bytes = Zeroizing::new(Vec::new());
@@ -149,7 +149,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 }
 
 fn shown(path: &Path) -> String {
-    Harmless(path.as_os_str().as_bytes()).to_string()
+    Sanitized(path.as_os_str().as_bytes()).to_string()
 }
 
 fn config(message: String) -> Error {

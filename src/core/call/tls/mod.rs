@@ -23,7 +23,7 @@ pub(crate) use self::fault::{ClientRefusal, Distrust, TlsFault};
 use crate::address::tls::Tls;
 use crate::core::call::connect::Fault;
 use crate::error::Error;
-use crate::text::Harmless;
+use crate::text::Sanitized;
 
 /// What all connections of this process to one server have in common.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl TlsClient {
 
 fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
     ServerName::try_from(host.to_owned()).map_err(|_| {
-        let host = Harmless(host);
+        let host = Sanitized(host);
         Error::usage(format!("`{host}` cannot be the name of a server with TLS"))
     })
 }
@@ -148,7 +148,11 @@ impl TlsStream {
         match alert.as_ref().or(cause) {
             Some(cause) => {
                 let was_requested = self.was_requested.load(Ordering::Relaxed);
-                Fault::Tls(TlsFault::of(cause, self.has_identity, was_requested))
+                Fault::Tls(TlsFault::from_error(
+                    cause,
+                    self.has_identity,
+                    was_requested,
+                ))
             }
             None => Fault::from_io(error),
         }
