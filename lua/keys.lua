@@ -33,7 +33,7 @@ local Keys = {
   -- failures
   failures = 'ql:failures',
   group = 'ql:f:',
-  -- when jobs failed that are deleted in time
+  -- the failed jobs that are deleted when they reach an age, by the time of their failure
   failed_times = 'ql:failed-jobs-list',
   -- the rest of the indexes
   completed = 'ql:completed',

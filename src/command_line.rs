@@ -68,7 +68,7 @@ impl CommandLine {
         self
     }
 
-    /// The words as a program runs them; none if no process can.
+    /// The words as a program runs them; none if a value or a name is empty or has a NUL byte.
     pub(crate) fn argv(&self) -> Vec<Name> {
         if !self.can_run() {
             return Vec::new();
@@ -186,7 +186,7 @@ pub(crate) fn begins_special(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }
 
-/// The list of its words, empty if no process can run it.
+/// The list of its words; empty if a value or a name is empty or has a NUL byte.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.argv().serialize(serializer)

@@ -1,7 +1,7 @@
 //! `qless completions`
 
 use super::completion::shell::Shell;
-use crate::commands::{ConfigUse, Group, Spec};
+use crate::commands::{ConfigFileUse, Group, Spec};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigFileUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

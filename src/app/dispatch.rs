@@ -7,7 +7,7 @@ use super::parse::NotRun;
 use super::tree::Command;
 use super::{completion, usage};
 use crate::clock::Clock;
-use crate::commands::ConfigUse;
+use crate::commands::ConfigFileUse;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::select::nothing;
@@ -29,9 +29,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(stop) => return report_stop(stop, &args),
     };
     let settings = match cli.command.config() {
-        ConfigUse::Nothing => Ok(None),
-        ConfigUse::Defaults => settings::fill(&mut cli.globals, false).map(Some),
-        ConfigUse::Whole => settings::fill(&mut cli.globals, true).map(Some),
+        ConfigFileUse::Nothing => Ok(None),
+        ConfigFileUse::Defaults => settings::fill(&mut cli.globals, false).map(Some),
+        ConfigFileUse::Whole => settings::fill(&mut cli.globals, true).map(Some),
     };
     let mut ui = Ui::new(&cli.globals);
     let settings = match settings {

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::model::documents::DOCUMENTS;
 use crate::model::finding::text as findings;
 use crate::model::finding::{LIMITS, Severity};
-use crate::settings::values::{self, ConfigKey};
+use crate::settings::values::{self, ConfigFileKey};
 
 /// A generated file: its path in the repository and its content.
 pub struct Generated {
@@ -150,7 +150,7 @@ fn settings() -> Generated {
         add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
     }
     for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
-        let known = ConfigKey::known(defaults);
+        let known = ConfigFileKey::known(defaults);
         if defaults {
             let names: Vec<&str> = known.iter().map(|key| key.name.as_str()).collect();
             add(&format!(".SH {head}"), &format!("{}.", names.join(", ")));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::generate::Generated;
 use super::{generate, parse};
 use crate::args::value;
-use crate::commands::{ConfigUse, Group, Spec};
+use crate::commands::{ConfigFileUse, Group, Spec};
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::fs;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigFileUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

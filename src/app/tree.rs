@@ -30,7 +30,7 @@ macro_rules! subcommands {
 
         impl Command {
             /// The settings of the config file that apply.
-            pub(super) fn config(&self) -> ConfigUse {
+            pub(super) fn config(&self) -> ConfigFileUse {
                 match self {
                     $(Command::$name(_) => $module::SPEC.config,)*
                 }

@@ -200,7 +200,7 @@ fn refuse_throttle(id: &[u8]) -> Result<(), Invalid> {
     }
 }
 
-/// A throttle. An empty text stands for none.
+/// A throttle, `ID` or `ID=MAX`. An empty text stands for no throttle.
 fn throttle() -> impl TypedValueParser<Value = Throttled> {
     StringValueParser::new().try_map(|text: String| {
         if text.is_empty() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::format::{Output, TimeFormat};
-use super::globals::{GivenFlags, Globals, Origin};
+use super::globals::{AddressOrigin, GivenFlags, Globals};
 use super::invalid::Invalid;
 use super::tls::TlsFiles;
 use super::value;
@@ -21,15 +21,15 @@ impl Globals {
             read_only: self.read_only,
             tls: self.tls.clone(),
         };
-        self.origin = Origin::Typed;
+        self.origin = AddressOrigin::Typed;
         if self.redis.is_none() {
             self.redis = match env::text("QLESS_REDIS_URL")? {
                 None => env::text("REDIS_URL")?,
                 some => some,
             };
             self.origin = match self.redis {
-                Some(_) => Origin::Environment,
-                None => Origin::Nowhere,
+                Some(_) => AddressOrigin::Environment,
+                None => AddressOrigin::Nowhere,
             };
         }
         if self.context.is_none() {

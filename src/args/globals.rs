@@ -19,7 +19,7 @@ pub(crate) struct Globals {
     pub redis: Option<String>,
     /// The source of the address.
     #[arg(skip)]
-    pub origin: Origin,
+    pub origin: AddressOrigin,
     /// The flags that were typed.
     #[arg(skip)]
     pub given: GivenFlags,
@@ -100,7 +100,7 @@ pub(crate) struct Globals {
 
 /// The source of the address of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum AddressOrigin {
     #[default]
     Nowhere,
     /// The command line, which other users of the machine can see.

@@ -176,7 +176,7 @@ fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
     tree
 }
 
-/// Those of the jobs that do not exist; none if that cannot be read.
+/// The jobs of these that do not exist; empty if the server cannot be asked.
 fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
     let found = core.snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);

@@ -88,7 +88,7 @@ pub(crate) struct Spec<A> {
     /// The heading under which `qless --help` lists it.
     pub(crate) group: Group,
     /// The settings of the config file that apply.
-    pub(crate) config: ConfigUse,
+    pub(crate) config: ConfigFileUse,
     /// Whether output longer than the screen goes through the pager.
     pub(crate) paged: bool,
     /// Whether the subcommand may change something with these arguments. `--read-only` refuses it then.
@@ -120,7 +120,7 @@ impl<A> Spec<A> {
     pub(crate) const fn writes_if(group: Group, writes: fn(&A) -> bool, run: Run<A>) -> Spec<A> {
         Spec {
             group,
-            config: ConfigUse::Whole,
+            config: ConfigFileUse::Whole,
             paged: true,
             writes,
             always_writes: false,
@@ -130,7 +130,7 @@ impl<A> Spec<A> {
     }
 
     /// Sets which settings of the config file apply.
-    pub(crate) const fn config(self, config: ConfigUse) -> Spec<A> {
+    pub(crate) const fn config(self, config: ConfigFileUse) -> Spec<A> {
         Spec { config, ..self }
     }
 
@@ -150,7 +150,7 @@ impl<A> Spec<A> {
 
 /// The settings of the config file that apply to a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConfigUse {
+pub(crate) enum ConfigFileUse {
     /// `[defaults]` and the context in use.
     Whole,
     /// `[defaults]` only: the subcommand manages the contexts.

@@ -359,7 +359,7 @@ pub(crate) fn into_bytes(text: Cow<str>) -> Cow<[u8]> {
     }
 }
 
-/// Refuses `false`, which the core does not take.
+/// The data of a job: any document except `false`, which the core refuses.
 fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     match ExactValue::deserialize(value)?.0 {
         data if *data == *b"false" => {

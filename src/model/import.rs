@@ -45,7 +45,7 @@ impl Proposal<'_> {
             .lines()
             .map(|line| format!("  {line}\n"))
             .collect();
-        let others = self.other_changes();
+        let others = self.changes_besides_jobs();
         if !text.is_empty() && !others.is_empty() {
             text.push('\n');
         }
@@ -56,7 +56,7 @@ impl Proposal<'_> {
     }
 
     /// A line for each change besides new jobs.
-    pub(crate) fn other_changes(&self) -> Vec<String> {
+    pub(crate) fn changes_besides_jobs(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.existing > 0 {
             let jobs = plural(self.existing, "job", "jobs");

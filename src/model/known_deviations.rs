@@ -6,25 +6,29 @@
 use super::finding::FindingId;
 use super::finding::FindingId::*;
 
-/// A shape that is normal.
+/// A shape of the data that looks inconsistent and is normal.
 #[derive(Clone, Copy, Debug)]
-pub struct Deviation {
+pub struct ToleratedShape {
     pub name: &'static str,
     pub says: &'static str,
     /// The findings that report it, as information.
     pub findings: &'static [FindingId],
 }
 
-const fn silent(name: &'static str, says: &'static str) -> Deviation {
-    Deviation {
+const fn silent(name: &'static str, says: &'static str) -> ToleratedShape {
+    ToleratedShape {
         name,
         says,
         findings: &[],
     }
 }
 
-const fn info(name: &'static str, findings: &'static [FindingId], says: &'static str) -> Deviation {
-    Deviation {
+const fn info(
+    name: &'static str,
+    findings: &'static [FindingId],
+    says: &'static str,
+) -> ToleratedShape {
+    ToleratedShape {
         name,
         says,
         findings,
@@ -32,7 +36,7 @@ const fn info(name: &'static str, findings: &'static [FindingId], says: &'static
 }
 
 #[rustfmt::skip]
-pub const TOLERATED: &[Deviation] = &[
+pub const TOLERATED: &[ToleratedShape] = &[
     silent("lapsed-lock", "an expired lock: the next pop handles it"),
     silent("due-job", "a scheduled job that is due: the next pop queues it"),
     silent("due-template", "a recurring job that is due: the next pop makes its jobs"),

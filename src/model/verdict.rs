@@ -40,7 +40,7 @@ pub enum ItemKind {
     Completed,
     /// Jobs that are listed as complete in a queue.
     CompletedIn,
-    /// Failed jobs that are deleted in time.
+    /// Failed jobs that are deleted when they reach an age.
     FailedTimes,
     Tracked,
     /// Members of `queues`, `failures`, `tags`, `workers`, `paused_queues`, `config`.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::address::{Address, Target};
 use crate::args::format::Format;
-use crate::args::globals::{CommandText, Globals, Origin};
+use crate::args::globals::{AddressOrigin, CommandText, Globals};
 use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
@@ -279,7 +279,7 @@ impl Session {
             None => context.values.clone(),
         };
         let mut globals = self.globals.clone();
-        globals.origin = Origin::File;
+        globals.origin = AddressOrigin::File;
         let mut target = Target::parse(values.redis.as_deref().unwrap_or(Target::DEFAULT))?;
         if !matches!(target.address, Address::Local { .. }) {
             password::fill(&mut target, &globals, Some(context), &mut self.ui)?;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::secrets;
 use crate::address::secret::Secret;
 use crate::address::{Address, Target, variables};
-use crate::args::globals::{Globals, Origin};
+use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::{open, trust};
@@ -36,7 +36,7 @@ pub(crate) fn fill(
     context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<(), Error> {
-    let typed = globals.origin == Origin::Typed;
+    let typed = globals.origin == AddressOrigin::Typed;
     if typed && target.password.is_some() && io::stderr().is_terminal() {
         ui.warn("other users can see a password in `--redis` in the process list");
     }
@@ -70,7 +70,7 @@ fn find(
     }
     match context {
         // The context's password belongs to its own address, not to an address given elsewhere.
-        Some(_) if globals.origin != Origin::File && target.has_password() => Ok(None),
+        Some(_) if globals.origin != AddressOrigin::File && target.has_password() => Ok(None),
         Some(context) => from_context(context, target),
         None => Ok(None),
     }

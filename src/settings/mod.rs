@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::address;
-use crate::args::globals::{Globals, Origin};
+use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::open::{self, Unopened};
@@ -343,12 +343,14 @@ impl ConfigFile {
             let error = self.source.wrong(*place, &what);
             return Err(error.hint(read::advice(name, known)));
         };
-        let elsewhere = matches!(globals.origin, Origin::Typed | Origin::Environment)
-            && values
-                .redis
-                .as_deref()
-                .zip(globals.redis.as_deref())
-                .is_some_and(protection::other_database);
+        let elsewhere = matches!(
+            globals.origin,
+            AddressOrigin::Typed | AddressOrigin::Environment
+        ) && values
+            .redis
+            .as_deref()
+            .zip(globals.redis.as_deref())
+            .is_some_and(protection::other_database);
         Ok((!elsewhere).then(|| ContextSettings {
             name: name.clone(),
             values: values.clone(),
@@ -373,9 +375,9 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
     // A context that was named wins over an address from the environment.
     let values = settings.context.as_ref().map(|context| &context.values);
     let address = values.and_then(|values| values.redis.clone());
-    if let (Some(address), true) = (address, globals.origin != Origin::Typed) {
+    if let (Some(address), true) = (address, globals.origin != AddressOrigin::Typed) {
         globals.redis = Some(address);
-        globals.origin = Origin::File;
+        globals.origin = AddressOrigin::File;
     }
     let defaults = &settings.contents.defaults;
     match values {
@@ -408,7 +410,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
 fn fill_globals(globals: &mut Globals, values: &Values) {
     if let (None, Some(address)) = (&globals.redis, &values.redis) {
         globals.redis = Some(address.clone());
-        globals.origin = Origin::File;
+        globals.origin = AddressOrigin::File;
     }
     if globals.prefix.is_none() {
         globals.prefix = values.prefix.clone();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ConfigFile, ContextSettings};
 use crate::address::{Address, Node, Target};
-use crate::args::globals::{Globals, Origin};
+use crate::args::globals::{AddressOrigin, Globals};
 use crate::core::call::local::Local;
 use crate::core::script::USUAL;
 use crate::fs::trust::ResolvedPath;
@@ -104,7 +104,7 @@ pub(super) fn of_database_in_use(globals: &Globals, file: &ConfigFile) -> Vec<Co
         return Vec::new();
     };
     let in_use = file.context.as_ref();
-    let writable = globals.origin == Origin::File
+    let writable = globals.origin == AddressOrigin::File
         && in_use.is_some_and(|context| context.values.read_only == Some(false));
     let mut found = file.contexts();
     found.retain_mut(|context| {

@@ -8,7 +8,7 @@ use serde::de::IntoDeserializer;
 use toml_edit::de::ValueDeserializer;
 use toml_edit::{Document, Item, TableLike};
 
-use super::values::{self, ConfigKey, ONLY_IN_CONTEXTS, Values};
+use super::values::{self, ConfigFileKey, ONLY_IN_CONTEXTS, Values};
 use crate::name::Name;
 use crate::text;
 use crate::text::Sanitized;
@@ -40,7 +40,7 @@ pub(crate) struct ConfigFault {
 }
 
 /// An error with a byte offset for its position.
-struct At(usize, String, Option<String>);
+struct OffsetFault(usize, String, Option<String>);
 
 /// Parses the bytes of a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
@@ -49,19 +49,19 @@ pub(crate) fn read(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
         what: "it is not UTF-8".into(),
         hint: None,
     })?;
-    contents(text).map_err(|At(at, what, hint)| ConfigFault {
+    contents(text).map_err(|OffsetFault(at, what, hint)| ConfigFault {
         place: place(bytes, at),
         what,
         hint,
     })
 }
 
-fn contents(text: &str) -> Result<ConfigContents, At> {
+fn contents(text: &str) -> Result<ConfigContents, OffsetFault> {
     let document = Document::parse(text).map_err(|error| {
         // The error's `Display` would show the line, which may hold a password.
         let at = start(error.span());
         let what = error.message().trim();
-        At(at, format!("it is not TOML: {what}"), None)
+        OffsetFault(at, format!("it is not TOML: {what}"), None)
     })?;
     let mut found = ConfigContents::default();
     for (name, item) in document.iter() {
@@ -70,29 +70,30 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
             "default" => {
                 let at = start(item.span());
                 let named = values::name(deserializer(item));
-                let named = named
-                    .map_err(|error| At(at, format!("`default` {}", error.message()), None))?;
+                let named = named.map_err(|error| {
+                    OffsetFault(at, format!("`default` {}", error.message()), None)
+                })?;
                 found.default = named.map(|named| (named, place(text.as_bytes(), at)));
             }
             "defaults" => {
-                let table = table(item, || At(at, mistyped_table("[defaults]"), None))?;
+                let table = table(item, || OffsetFault(at, mistyped_table("[defaults]"), None))?;
                 found.defaults = values(item, table, "`[defaults]`", true)?;
             }
             "context" => {
-                let wrong = |at| At(at, mistyped_table("[context.NAME]"), None);
+                let wrong = |at| OffsetFault(at, mistyped_table("[context.NAME]"), None);
                 let contexts = table(item, || wrong(at))?;
                 for (name, item) in contexts.iter() {
                     let at = key_at(contexts, name);
                     let shown = format!("context `{}`", Sanitized(name));
                     let settings = table(item, || wrong(at))?;
                     if name.is_empty() {
-                        return Err(At(at, "a context has an empty name".into(), None));
+                        return Err(OffsetFault(at, "a context has an empty name".into(), None));
                     }
                     let values = values(item, settings, &shown, false)?;
                     if values.password_command.is_some() && values.password_env.is_some() {
                         let at = key_at(settings, "password-env");
                         let both = "has both `password-command` and `password-env`";
-                        return Err(At(at, format!("{shown} {both}"), None));
+                        return Err(OffsetFault(at, format!("{shown} {both}"), None));
                     }
                     found.order.push(name.into());
                     found.contexts.insert(name.into(), values);
@@ -101,7 +102,7 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
             _ => {
                 let known = ["default", "defaults", "context"].into_iter();
                 let what = format!("unknown key `{}`", Sanitized(name));
-                return Err(At(at, what, Some(advice(name, known))));
+                return Err(OffsetFault(at, what, Some(advice(name, known))));
             }
         }
     }
@@ -109,12 +110,17 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
 }
 
 /// Reads the keys of a context, or of `[defaults]`.
-fn values(item: &Item, table: &dyn TableLike, of: &str, in_defaults: bool) -> Result<Values, At> {
+fn values(
+    item: &Item,
+    table: &dyn TableLike,
+    of: &str,
+    in_defaults: bool,
+) -> Result<Values, OffsetFault> {
     let mut names = table.iter().map(|(name, _)| name);
     if let Some(name) = names.find(|name| in_defaults && ONLY_IN_CONTEXTS.contains(name)) {
         let what = format!("`{name}` belongs into a context, not into {of}");
         let hint = "name it below `[context.NAME]`".into();
-        return Err(At(key_at(table, name), what, Some(hint)));
+        return Err(OffsetFault(key_at(table, name), what, Some(hint)));
     }
     Values::deserialize(deserializer(item)).map_err(|error| {
         // serde tells the place of an unknown key or of a wrong value.
@@ -123,13 +129,13 @@ fn values(item: &Item, table: &dyn TableLike, of: &str, in_defaults: bool) -> Re
             at == key_at(table, name) || item.span().is_some_and(|span| at == span.start)
         };
         let name = table.iter().find(is_there).map_or("", |(name, _)| name);
-        let known = ConfigKey::known(in_defaults);
+        let known = ConfigFileKey::known(in_defaults);
         let mut known = known.iter().map(|key| key.name.as_str());
         if known.clone().any(|known| known == name) {
-            At(at, format!("`{name}` {}", error.message()), None)
+            OffsetFault(at, format!("`{name}` {}", error.message()), None)
         } else {
             let what = format!("unknown key `{}` in {of}", Sanitized(name));
-            At(at, what, Some(advice(name, &mut known)))
+            OffsetFault(at, what, Some(advice(name, &mut known)))
         }
     })
 }
@@ -140,7 +146,7 @@ fn deserializer(item: &Item) -> ValueDeserializer {
     value.unwrap_or_else(|_| false.into()).into_deserializer()
 }
 
-fn table(item: &Item, wrong: impl FnOnce() -> At) -> Result<&dyn TableLike, At> {
+fn table(item: &Item, wrong: impl FnOnce() -> OffsetFault) -> Result<&dyn TableLike, OffsetFault> {
     item.as_table_like().ok_or_else(wrong)
 }
 

@@ -148,16 +148,16 @@ impl Values {
 }
 
 /// A key of the file, as the manual describes it.
-pub(crate) struct ConfigKey {
+pub(crate) struct ConfigFileKey {
     pub name: String,
     pub value_type: &'static str,
     pub default: String,
     pub help: String,
 }
 
-impl ConfigKey {
+impl ConfigFileKey {
     /// The keys of a context, or of `[defaults]`, in the order of the manual.
-    pub(crate) fn known(in_defaults: bool) -> Vec<ConfigKey> {
+    pub(crate) fn known(in_defaults: bool) -> Vec<ConfigFileKey> {
         let schema = schema_for!(Values);
         let fields = schema
             .get("properties")
@@ -173,7 +173,7 @@ impl ConfigKey {
                     _ if text("format") == "duration" => "duration",
                     _ => "text",
                 };
-                ConfigKey {
+                ConfigFileKey {
                     name: name.clone(),
                     value_type,
                     default: text("default").to_owned(),
@@ -358,7 +358,7 @@ mod tests {
     }
 
     /// A line that sets a key to its default, or to something of its type.
-    fn line(key: &ConfigKey) -> String {
+    fn line(key: &ConfigFileKey) -> String {
         let value = match (key.name.as_str(), key.value_type) {
             (_, "true or false") => "true",
             (_, "list of words") => "['pass']",
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn each_key_takes_what_it_says() {
-        for key in ConfigKey::known(false) {
+        for key in ConfigFileKey::known(false) {
             let read = read(format!("[context.a]\n{}", line(&key)).as_bytes());
             let values = &read.unwrap().contexts["a"];
             assert_ne!(*values, Values::default(), "{}", key.name);
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn what_defaults_know_holds_in_contexts_that_are_silent() {
-        for key in ConfigKey::known(true) {
+        for key in ConfigFileKey::known(true) {
             let read = read(format!("[defaults]\n{}", line(&key)).as_bytes());
             let defaults = read.unwrap().defaults;
             assert_eq!(Values::default().or(&defaults), defaults, "{}", key.name);

@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::{parse, suggestion};
 use crate::args::value;
-use crate::commands::{ConfigUse, Group, Spec};
+use crate::commands::{ConfigFileUse, Group, Spec};
 use crate::core::call::rights;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -57,7 +57,7 @@ pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> 
         .map(|document| (document.kind, document.summary))
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Nothing);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigFileUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -171,7 +171,7 @@ impl ListRevert {
         rewrite: &ListRewrite,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Option<u64>, Error> {
-        let mut merge = Merge {
+        let mut merge = ListMerge {
             rewrite,
             here: self.returned(core, pace)?,
             rest: &self.entries,
@@ -220,7 +220,7 @@ fn take_entry(returned: &mut Returned, entry: &Name) -> bool {
 }
 
 /// The list and its removed entries, as they become one.
-struct Merge<'a> {
+struct ListMerge<'a> {
     rewrite: &'a ListRewrite,
     /// The entries that have returned already.
     here: Returned<'a>,
@@ -233,7 +233,7 @@ struct Merge<'a> {
     added: Vec<Vec<u8>>,
 }
 
-impl Merge<'_> {
+impl ListMerge<'_> {
     /// Adds the entries whose index is reached, except those that the list has again.
     fn return_entries(&mut self, core: &mut Core) -> bool {
         while let Some(((index, entry), rest)) = self.rest.split_first() {

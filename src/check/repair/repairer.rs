@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::undo::Undo;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::expected::Expected;
+use crate::check::verify::expected::ExpectedFindings;
 use crate::check::verify::finding_filter::{FindingFilter, for_kind};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
@@ -27,7 +27,7 @@ pub(crate) struct Repairer {
     undo: Option<Undo>,
     /// The stage of the current batch, and the findings that the queue leads to.
     stage: RepairStage,
-    expected: Expected,
+    expected: ExpectedFindings,
     pace: Pace,
     max_batch: usize,
     interrupt: Interrupt,
@@ -59,7 +59,7 @@ impl Repairer {
             run,
             undo,
             stage: RepairStage::Keys,
-            expected: Expected::default(),
+            expected: ExpectedFindings::default(),
             pace,
             interrupt,
             batch_sizes,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::list_revert::ListRevert;
-use super::undo::{UndoFile, UndoneRepair};
+use super::undo::{RepairToRevert, UndoFile};
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::finding_filter::FindingFilter;
@@ -183,7 +183,7 @@ impl Reverter<'_> {
     }
 
     /// Adds the changes of a finding to the entries of its failure list and to the other changes.
-    fn collect(&mut self, repair: UndoneRepair, changes: &mut Vec<Change>) -> Result<(), Error> {
+    fn collect(&mut self, repair: RepairToRevert, changes: &mut Vec<Change>) -> Result<(), Error> {
         let is_failure_list =
             |change: &Change| matches!(self.keys.family(change.key.as_bytes()), Family::Group(_));
         let (entries, others): (Vec<_>, Vec<_>) =

@@ -205,7 +205,7 @@ fn read(line: &[u8]) -> Result<UndoLine, String> {
 
 /// A repaired finding to revert.
 #[derive(Debug)]
-pub(crate) struct UndoneRepair {
+pub(crate) struct RepairToRevert {
     /// `None` for a finding of another version.
     pub id: Option<FindingId>,
     /// The newest first.
@@ -218,7 +218,7 @@ pub(crate) struct UndoFile {
     shown: String,
     file: BufReader<File>,
     pub head: LedgerHead,
-    /// Offset and length of the lines that count, the newest last.
+    /// Offset and length of the lines to revert, the newest last.
     lines: Vec<(u64, u64)>,
     /// The number of changes, by finding.
     pub counts: BTreeMap<String, u64>,
@@ -253,7 +253,7 @@ impl UndoFile {
             return Err(foreign());
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
-        let (mut head, mut counted) = (None, CountedLines::default());
+        let (mut head, mut counted) = (None, RevertibleLines::default());
         let mut checksums = ChecksumReader::default();
         let (mut at, mut line) = (0, Vec::new());
         for number in 1u64.. {
@@ -304,7 +304,7 @@ impl UndoFile {
     }
 
     /// Takes the newest remaining line and returns its repaired findings, newest first.
-    pub(crate) fn pop_newest(&mut self) -> Result<Option<Vec<UndoneRepair>>, Error> {
+    pub(crate) fn pop_newest(&mut self) -> Result<Option<Vec<RepairToRevert>>, Error> {
         let Some((at, length)) = self.lines.pop() else {
             return Ok(None);
         };
@@ -330,7 +330,7 @@ impl UndoFile {
             let changes = repair.changes.into_iter().rev().map(ChangeRow::change);
             let changes = changes.collect::<Result<Vec<Change>, String>>()?;
             let id = FindingId::named(&repair.finding);
-            Ok(UndoneRepair { id, changes })
+            Ok(RepairToRevert { id, changes })
         });
         newest_first
             .collect::<Result<_, _>>()
@@ -339,23 +339,24 @@ impl UndoFile {
     }
 }
 
-/// The lines that count so far.
+/// The lines to revert among those read so far: the changes made take the place of their plan, unless
+/// a reply was lost.
 #[derive(Default)]
-struct CountedLines {
+struct RevertibleLines {
     lines: Vec<(u64, u64)>,
     counts: BTreeMap<String, u64>,
     /// The last plan, as long as no changes of its batch follow.
-    open: Option<CountedLine>,
+    open: Option<RevertibleLine>,
 }
 
 /// A line of a batch.
-struct CountedLine {
+struct RevertibleLine {
     slice: u64,
     position: (u64, u64),
     counts: Vec<(String, u64)>,
 }
 
-impl CountedLines {
+impl RevertibleLines {
     fn add(&mut self, line: &[u8], at: u64, length: u64) -> Result<(), String> {
         let UndoLine { slice, again, step } = read(line)?;
         let (repairs, planned) = match step {
@@ -368,7 +369,7 @@ impl CountedLines {
             let changes = changes.collect::<Result<Vec<_>, _>>()?;
             counts.push((repair.finding, changes.len() as u64));
         }
-        let line = CountedLine {
+        let line = RevertibleLine {
             slice,
             position: (at, length),
             counts,
@@ -386,7 +387,7 @@ impl CountedLines {
         Ok(())
     }
 
-    fn count(&mut self, line: CountedLine) {
+    fn count(&mut self, line: RevertibleLine) {
         self.lines.push(line.position);
         for (finding, changes) in line.counts {
             *self.counts.entry(finding).or_default() += changes;

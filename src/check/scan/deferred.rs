@@ -24,7 +24,7 @@ const NUMERIC: [&[u8]; 13] = [
     b"histogram-history",
 ];
 
-/// Those of them that must not be below 0.
+/// The numeric options that must not be below 0.
 const NATURAL: [&[u8]; 4] = [
     b"backoff-factor",
     b"backoff-initial-delay",

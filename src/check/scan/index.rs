@@ -29,7 +29,7 @@ impl Scanner<'_> {
         }
         self.scan_listed_queues()?;
         self.scan_workers()?;
-        self.scan_groups()?;
+        self.scan_failure_groups()?;
         self.scan_tags()?;
         let mut completed = self.index_set(ItemKind::Completed, b"");
         completed.scored =
@@ -286,7 +286,7 @@ impl Scanner<'_> {
         })
     }
 
-    fn scan_groups(&mut self) -> Result<(), Error> {
+    fn scan_failure_groups(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::FAILURES).into_bytes();
         self.each_member(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());

@@ -221,7 +221,7 @@ impl Scanner<'_> {
     /// Notes counters of failed jobs that are not 0.
     fn note_counters(&mut self, of: &[Vec<u8>]) -> Result<(), Error> {
         let reads = of.iter().map(|of| {
-            let key = self.keys.counters(of);
+            let key = self.keys.day_counters(of);
             Read::field(&key, "failed")
         });
         let reads = reads.collect();
@@ -231,7 +231,7 @@ impl Scanner<'_> {
                 ReadReply::Text(Some(stored)) if stored == b"0" => {}
                 ReadReply::Text(_) => self.tally.note(of),
                 _ => {
-                    let key = self.keys.counters(of);
+                    let key = self.keys.day_counters(of);
                     self.add_key(&key)?;
                 }
             }

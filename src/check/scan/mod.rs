@@ -89,7 +89,7 @@ pub trait CandidateSink {
 
     /// Notes all dependencies of a job that lost them: unless all of them are verified, its
     /// dependencies must not be restored.
-    fn lost_dependencies(&mut self, _job: &[u8], _others: &[Name]) {}
+    fn dependencies_were_lost(&mut self, _job: &[u8], _others: &[Name]) {}
 
     /// Notes an item that no call can verify, and the reason.
     fn not_verifiable(&mut self, _item: Name, _why: &str) {}

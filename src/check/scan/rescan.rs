@@ -130,7 +130,7 @@ impl Scanner<'_> {
         for (y, jids) in one_sided {
             if self.covers_all() {
                 let there = self.existing(&jids)?;
-                self.sink.lost_dependencies(&y, &there);
+                self.sink.dependencies_were_lost(&y, &there);
             }
             self.add_group(&location, &y, jids)?;
         }

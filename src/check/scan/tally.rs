@@ -29,7 +29,7 @@ struct FailedCount {
 
 impl FailedTally {
     /// The count of a day and queue, unless there are too many.
-    fn entry(&mut self, of: Vec<u8>) -> Option<&mut FailedCount> {
+    fn count_of(&mut self, of: Vec<u8>) -> Option<&mut FailedCount> {
         if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&of) {
             self.overflowed = true;
             return None;
@@ -42,7 +42,7 @@ impl FailedTally {
         const DAY: f64 = 86_400.0;
         let day = when - (when - (when / DAY).floor() * DAY);
         let of = [format!("{day:.0}:").as_bytes(), queue].concat();
-        if let Some(counted) = self.entry(of) {
+        if let Some(counted) = self.count_of(of) {
             counted.jobs += 1;
             counted.example.get_or_insert_with(|| Name::from(jid));
         }
@@ -50,7 +50,7 @@ impl FailedTally {
 
     /// Notes a counter that is not 0.
     pub(super) fn note(&mut self, of: &[u8]) {
-        _ = self.entry(of.to_vec());
+        _ = self.count_of(of.to_vec());
     }
 }
 
@@ -60,7 +60,7 @@ impl Scanner<'_> {
         let counts = std::mem::take(&mut self.tally.counts);
         let counts: Vec<(Vec<u8>, FailedCount)> = counts.into_iter().collect();
         for counts in counts.chunks(500) {
-            let keys = counts.iter().map(|(of, _)| self.keys.counters(of));
+            let keys = counts.iter().map(|(of, _)| self.keys.day_counters(of));
             let keys: Vec<Vec<u8>> = keys.collect();
             let reads = keys.iter().map(|key| Read::field(key, "failed"));
             let replies = self.read_all(reads.collect())?;

@@ -17,9 +17,9 @@ const MAX_FAILED: usize = 20_000;
 
 /// Which candidates have to be verified before others are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum DueCandidates {
     Nothing,
-    /// Those of the location that the last one was added to.
+    /// The candidates of the location that the last candidate was added to.
     Location,
     All,
 }
@@ -36,14 +36,14 @@ pub(super) struct LocatedCandidates {
 }
 
 impl LocatedCandidates {
-    pub(super) fn add(&mut self, location: &Location, item: Name) -> Due {
+    pub(super) fn add(&mut self, location: &Location, item: Name) -> DueCandidates {
         let waiting = match self.waiting.get_mut(location) {
             Some(waiting) => waiting,
             None => self.waiting.entry(location.clone()).or_default(),
         };
         // Entries of the same block come one after the other.
         if waiting.last() == Some(&item) {
-            return Due::Nothing;
+            return DueCandidates::Nothing;
         }
         self.bytes += item.as_bytes().len();
         waiting.push(item);
@@ -53,11 +53,11 @@ impl LocatedCandidates {
             _ => MAX_BATCH,
         };
         if waiting.len() >= most {
-            Due::Location
+            DueCandidates::Location
         } else if self.count >= MAX_CANDIDATES + MAX_FAILED || self.bytes >= MAX_BYTES {
-            Due::All
+            DueCandidates::All
         } else {
-            Due::Nothing
+            DueCandidates::Nothing
         }
     }
 
@@ -98,7 +98,10 @@ mod tests {
     fn a_candidate_that_was_verified_lately_is_not_verified_again() {
         let mut candidates = LocatedCandidates::default();
         let job = Location::new(ItemKind::Job, "");
-        assert_eq!(candidates.add(&job, Name::from("a")), Due::Nothing);
+        assert_eq!(
+            candidates.add(&job, Name::from("a")),
+            DueCandidates::Nothing
+        );
         assert_eq!(candidates.location(), Some(job.clone()));
         assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
         assert_eq!(candidates.location(), None);
@@ -120,11 +123,11 @@ mod tests {
             added
                 .by_ref()
                 .take(MAX_BATCH - 1)
-                .all(|due| due == Due::Nothing)
+                .all(|due| due == DueCandidates::Nothing)
         );
-        assert_eq!(added.next(), Some(Due::Location));
+        assert_eq!(added.next(), Some(DueCandidates::Location));
         let large = Name::from("x".repeat(MAX_BYTES));
         let tag = Location::new(ItemKind::Tag, "eu");
-        assert_eq!(candidates.add(&tag, large), Due::All);
+        assert_eq!(candidates.add(&tag, large), DueCandidates::All);
     }
 }

@@ -10,12 +10,12 @@ use crate::name::Name;
 
 /// Findings by id and item.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedFindings {
     hashes: HashSet<u64>,
     hasher: RandomState,
 }
 
-impl Expected {
+impl ExpectedFindings {
     pub(crate) fn add(&mut self, verdict: &Verdict) {
         let hash = self.hasher.hash_one((verdict.id, &verdict.item));
         self.hashes.insert(hash);

@@ -20,7 +20,7 @@ pub(super) fn has_lost_dependencies(verdict: &Verdict) -> bool {
 
 /// Dependencies of jobs that lost them.
 #[derive(Debug, Default)]
-pub(super) struct Groups {
+pub(super) struct DependencyGroups {
     /// The dependencies of each job, merged with those of each job that shares one. Each group goes
     /// into one call.
     pub complete: Vec<Vec<Name>>,
@@ -29,15 +29,15 @@ pub(super) struct Groups {
     pub excluded: HashSet<Name>,
 }
 
-impl Groups {
+impl DependencyGroups {
     /// Joins the dependencies that share a job, directly or through others, since one call must restore
     /// them together. `incomplete`: not all pairs are known, so a group may lack members.
     pub(super) fn new(
         pairs: Vec<(Name, Name)>,
         incomplete: bool,
         excluded_jobs: &HashSet<Name>,
-    ) -> Groups {
-        // The group of each pair, which leads to the group that it was merged into.
+    ) -> DependencyGroups {
+        // A union-find structure: the parent of each pair. All pairs with the same root are one group.
         let mut parents: Vec<usize> = Vec::new();
         let mut excluded_groups: Vec<usize> = Vec::new();
         let mut of_job: HashMap<Name, usize> = HashMap::new();
@@ -64,7 +64,7 @@ impl Groups {
             .into_iter()
             .map(|at| root(&mut parents, at))
             .collect();
-        let mut groups = Groups::default();
+        let mut groups = DependencyGroups::default();
         for (at, mut group) in members {
             group.sort();
             if incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::batch::RepairBatch;
-use super::expected::Expected;
-use super::lost_dependencies::{Groups, has_lost_dependencies};
+use super::expected::ExpectedFindings;
+use super::lost_dependencies::{DependencyGroups, has_lost_dependencies};
 use super::overlaps::Overlaps;
 use super::repair_order;
 use crate::model::finding::{FindingId, RepairStage};
@@ -28,7 +28,7 @@ pub(crate) struct RepairQueue {
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
     overlaps: Overlaps,
-    expected: Expected,
+    expected: ExpectedFindings,
     /// Jobs with a dependency that was not verified.
     excluded: HashSet<Name>,
     bytes: usize,
@@ -195,7 +195,7 @@ impl RepairQueue {
     }
 
     /// The findings that the queued items lead to.
-    pub(crate) fn take_expected(&mut self) -> Expected {
+    pub(crate) fn take_expected(&mut self) -> ExpectedFindings {
         std::mem::take(&mut self.expected)
     }
 
@@ -218,8 +218,8 @@ impl RepairQueue {
             .collect();
         let large = Rc::new(large);
         let jobs = Location::new(ItemKind::Job, "");
-        let Groups { complete, excluded } =
-            Groups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
+        let DependencyGroups { complete, excluded } =
+            DependencyGroups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
         // A dependency of a job that cannot be verified as a whole is not repaired.
         items.retain(|(stage, at, item)| {
             *stage != RepairStage::Edges

@@ -41,7 +41,7 @@ impl FailedJobs {
         jids: Vec<Name>,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<FailedJobs, Error> {
-        let lists = Lists::open(core, group)?;
+        let lists = FailureLists::open(core, group)?;
         let total: u64 = lists.lengths.iter().sum();
         if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
             let searched = jids;
@@ -106,15 +106,15 @@ enum FoundIn {
 }
 
 /// All failure lists, and their lengths.
-struct Lists {
+struct FailureLists {
     keys: Vec<Vec<u8>>,
     lengths: Vec<u64>,
     /// The list of the group of the jobs.
     own: Vec<u8>,
 }
 
-impl Lists {
-    fn open(core: &mut Core, group: &Name) -> Result<Lists, Error> {
+impl FailureLists {
+    fn open(core: &mut Core, group: &Name) -> Result<FailureLists, Error> {
         let now = core.now();
         let names = Keys::new(core.prefix());
         let own = names.group(group.as_bytes());
@@ -141,7 +141,7 @@ impl Lists {
                 _ => 0,
             });
         let lengths = lengths.collect();
-        Ok(Lists { keys, lengths, own })
+        Ok(FailureLists { keys, lengths, own })
     }
 
     /// Where each job is. The pages of a list are counted from its end and read from the

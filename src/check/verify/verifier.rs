@@ -1,7 +1,7 @@
 //! Has the candidates of a scan verified by the core in batches. Its memory is bounded.
 
 use super::calls::VerifyCalls;
-use super::candidates::{Due, LocatedCandidates};
+use super::candidates::{DueCandidates, LocatedCandidates};
 use super::finding_filter::FindingFilter;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
@@ -183,9 +183,9 @@ impl Verifier {
 impl CandidateSink for Verifier {
     fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error> {
         match self.candidates.add(location, item) {
-            Due::Nothing => Ok(()),
-            Due::Location => self.verify(core, location),
-            Due::All => self.verify_all(core),
+            DueCandidates::Nothing => Ok(()),
+            DueCandidates::Location => self.verify(core, location),
+            DueCandidates::All => self.verify_all(core),
         }
     }
 
@@ -223,7 +223,7 @@ impl CandidateSink for Verifier {
         self.verdicts.blocking.note_one_sided(jid.as_ref());
     }
 
-    fn lost_dependencies(&mut self, job: &[u8], dependencies: &[Name]) {
+    fn dependencies_were_lost(&mut self, job: &[u8], dependencies: &[Name]) {
         if self.verdicts.options.repair {
             self.verdicts
                 .note_lost_dependencies(Name::from(job), dependencies.to_vec());

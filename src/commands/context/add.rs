@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::address;
 use crate::address::Target;
-use crate::args::globals::Origin;
+use crate::args::globals::AddressOrigin;
 use crate::args::plain;
 use crate::args::shared::DryRun;
 use crate::args::tls::TlsFiles;
@@ -64,7 +64,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(address) = session.globals.redis.clone() else {
         return Err(missing());
     };
-    if session.globals.origin != Origin::Typed {
+    if session.globals.origin != AddressOrigin::Typed {
         return Err(missing());
     }
     let target = Target::parse(&address)?;

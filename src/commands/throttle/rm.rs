@@ -50,7 +50,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let consent = session.consent(args.dry, Asks::Always, &what, details)?;
     if consent.is_some() {
         for id in &args.ids {
-            session.core()?.delete_throttle(now, id)?;
+            session.core()?.delete_throttle_maximum(now, id)?;
         }
         session
             .ui

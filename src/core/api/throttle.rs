@@ -74,14 +74,14 @@ impl Core {
         }
     }
 
-    /// Up to `most` held jobs of a throttle to their queues.
+    /// Puts up to `most` held jobs of a throttle back to work in their queues.
     fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<WokenJobs, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
         self.call(now, call.arg(id).arg(most.to_string()))
     }
 
     /// Deletes the maximum of a throttle. Its jobs go on.
-    pub(crate) fn delete_throttle(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
+    pub(crate) fn delete_throttle_maximum(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
         self.call(now, Call::new(calls::THROTTLE_DELETE).arg(id))
     }
 

@@ -1,8 +1,8 @@
 //! Redis Cluster: the node that has the keys of the prefix.
 //!
 //! One prefix is one slot, so there is one connection, to the node of that slot. Each call names two
-//! keys that never exist: a node without the slot refuses it, and so do both nodes of a slot that is
-//! on its way, until it has arrived. `ASKING` would run the call on the part that has arrived.
+//! keys that never exist: a node without the slot refuses it, and so do both nodes while the slot
+//! moves between them. `ASKING` would run the call on the keys that have moved already.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ const SEARCH_TIME: Duration = Duration::from_secs(1);
 const STRANGER_PATIENCE: Duration = Duration::from_millis(300);
 
 /// What a node reports about its cluster.
-struct Map {
+struct ClusterMap {
     primaries: Vec<Node>,
     replicas: Vec<Node>,
     /// The ids of all nodes, which stay when an address changes.
@@ -61,7 +61,7 @@ struct SlotNode {
 }
 
 /// Where the keys of the prefix are, as a node reports.
-enum Place {
+enum KeysLocation {
     Here,
     Elsewhere(Moved),
     /// The node belongs to another cluster.
@@ -99,13 +99,13 @@ impl Core {
                 Err(error) => return Err(error),
             };
             match arrival {
-                (arrival, Place::Here) => {
+                (arrival, KeysLocation::Here) => {
                     self.require_one_cluster(seeds, &node, deadline)?;
                     return Ok(arrival);
                 }
-                (_, Place::Down) => last = Some(error::cluster_down(&self.target)),
-                (_, Place::Foreign) => foreign = Some(node),
-                (_, Place::Elsewhere(moved)) => {
+                (_, KeysLocation::Down) => last = Some(error::cluster_down(&self.target)),
+                (_, KeysLocation::Foreign) => foreign = Some(node),
+                (_, KeysLocation::Elsewhere(moved)) => {
                     let next = moved.node(&node);
                     if unreachable.contains(&next) {
                         owner = Some(next);
@@ -138,16 +138,16 @@ impl Core {
         server: ServerInfo,
         node: &Node,
         deadline: Instant,
-    ) -> Result<(Reached, Place), Error> {
+    ) -> Result<(Reached, KeysLocation), Error> {
         if server.mode != ServerMode::Cluster {
             return Err(error::not_a_cluster_node(&self.target, node));
         }
         let (map, mut place) = self.locate(&connection, node, deadline);
         match map {
             // The node was reset, or came back without its memory.
-            Some(map) if map.ids.is_empty() => place = Place::Down,
+            Some(map) if map.ids.is_empty() => place = KeysLocation::Down,
             // A list of addresses may name nodes of two clusters.
-            Some(map) if !self.is_same_cluster(&map.ids) => place = Place::Foreign,
+            Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
             map => {
                 self.note_map(map);
                 self.require_tag(deadline)?;
@@ -197,7 +197,7 @@ impl Core {
         known.is_empty() || ids.iter().any(|id| known.contains(id))
     }
 
-    fn note_map(&mut self, map: Option<Map>) {
+    fn note_map(&mut self, map: Option<ClusterMap>) {
         if let Some(map) = map {
             self.route.one_primary = map.complete && map.primaries.len() == 1;
             self.route.listed = map.nodes().cloned().collect();
@@ -237,7 +237,7 @@ impl Core {
         self.note_map(map);
         self.require_tag(deadline)?;
         match (self.route.one_primary, place) {
-            (true, Place::Here) => Ok(()),
+            (true, KeysLocation::Here) => Ok(()),
             _ => Err(error::address_is_cluster_node(&self.target)),
         }
     }
@@ -249,7 +249,7 @@ impl Core {
         connection: &Connection,
         node: &Node,
         deadline: Instant,
-    ) -> (Option<Map>, Place) {
+    ) -> (Option<ClusterMap>, KeysLocation) {
         let mut packed = Packed::default();
         let mut first = 0;
         if self.read_only {
@@ -267,11 +267,13 @@ impl Core {
         }
         let response = connection.exchange(packed, deadline);
         let mut replies = response.replies.into_iter().skip(first);
-        let map = replies.next().and_then(|slots| Map::read(slots, node));
+        let map = replies
+            .next()
+            .and_then(|slots| ClusterMap::read(slots, node));
         let place = match replies.next() {
-            Some(reply) => Place::read(&reply),
-            None if response.fault.is_some() => Place::Down,
-            None => Place::Here,
+            Some(reply) => KeysLocation::read(&reply),
+            None if response.fault.is_some() => KeysLocation::Down,
+            None => KeysLocation::Here,
         };
         (map, place)
     }
@@ -372,25 +374,25 @@ fn is_worth_next_node(error: &Error) -> bool {
     )
 }
 
-impl Place {
-    fn read(reply: &Value) -> Place {
+impl KeysLocation {
+    fn read(reply: &Value) -> KeysLocation {
         match (Moved::from_reply(reply), server_error(reply)) {
-            (Some(moved), _) => Place::Elsewhere(moved),
-            (None, Some(error)) if error.code == "CLUSTERDOWN" => Place::Down,
+            (Some(moved), _) => KeysLocation::Elsewhere(moved),
+            (None, Some(error)) if error.code == "CLUSTERDOWN" => KeysLocation::Down,
             // Also of a node that is about to hand over the keys: it still has them.
-            _ => Place::Here,
+            _ => KeysLocation::Here,
         }
     }
 }
 
-impl Map {
+impl ClusterMap {
     /// All nodes, the primaries first.
     fn nodes(&self) -> impl Iterator<Item = &Node> {
         self.primaries.iter().chain(&self.replicas)
     }
 
     /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its primary and its replicas.
-    fn read(reply: Value, from: &Node) -> Option<Map> {
+    fn read(reply: Value, from: &Node) -> Option<ClusterMap> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
         for range in reply::read::<Vec<SlotRange>>("CLUSTER SLOTS", reply).ok()? {
@@ -410,7 +412,7 @@ impl Map {
                 }
             }
         }
-        Some(Map {
+        Some(ClusterMap {
             primaries,
             replicas,
             ids,

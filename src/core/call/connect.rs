@@ -83,11 +83,11 @@ struct ConnectRequest {
     /// Wiped after sending if they hold a password.
     bytes: Packed,
     deadline: Instant,
-    then: Then,
+    then: AfterRequest,
 }
 
 /// What the thread does after it has sent a request.
-enum Then {
+enum AfterRequest {
     /// It reads the replies.
     Reply,
     /// It passes on everything that arrives, until the connection breaks.
@@ -260,7 +260,7 @@ impl Connection {
         let request = ConnectRequest {
             bytes: Packed::default(),
             deadline: Instant::now(),
-            then: Then::HandOver(sender),
+            then: AfterRequest::HandOver(sender),
         };
         // A connection that has ended stays as it is: its next exchange reports that.
         if self.requests.send(request).is_ok()
@@ -292,7 +292,7 @@ impl Connection {
         let request = ConnectRequest {
             bytes,
             deadline,
-            then: Then::Reply,
+            then: AfterRequest::Reply,
         };
         self.requests.send(request).is_ok()
     }
@@ -303,7 +303,7 @@ impl Connection {
         _ = self.requests.send(ConnectRequest {
             bytes,
             deadline,
-            then: Then::Listen,
+            then: AfterRequest::Listen,
         });
     }
 
@@ -396,9 +396,9 @@ fn serve(mut stream: Stream, inbox: &Receiver<ConnectRequest>, outbox: &SyncSend
         }) = next
         {
             match then {
-                Then::Reply => sent.push_back(send(&mut stream, bytes, deadline)),
-                Then::Listen => return listen(&mut stream, &bytes, outbox),
-                Then::HandOver(receiver) => {
+                AfterRequest::Reply => sent.push_back(send(&mut stream, bytes, deadline)),
+                AfterRequest::Listen => return listen(&mut stream, &bytes, outbox),
+                AfterRequest::HandOver(receiver) => {
                     // The caller waits for it.
                     _ = receiver.send(stream);
                     return;

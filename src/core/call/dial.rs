@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
 use super::error;
-use super::handshake::{self, Failed, Questions, ServerInfo, ServerMode};
+use super::handshake::{self, LoginFailure, Questions, ServerInfo, ServerMode};
 use super::local::Local;
 use super::retry_policy::Backoff;
 use super::route::Reached;
@@ -140,7 +140,7 @@ impl Core {
                 Ok(server) => return Ok((connection, server)),
                 // A private server that is shutting down still accepts connections. The next
                 // attempt finds it stopped and starts it again.
-                Err(Failed::Fault(Fault::Closed)) if local && Instant::now() < deadline => {
+                Err(LoginFailure::Fault(Fault::Closed)) if local && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 Err(failed) => return Err(failed.error(failure)),

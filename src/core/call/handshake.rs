@@ -76,19 +76,19 @@ impl ServerMode {
 }
 
 /// Why a login failed.
-pub(crate) enum Failed {
+pub(crate) enum LoginFailure {
     /// The connection broke.
     Fault(Fault),
     /// The server refused.
     Refused(Box<Error>),
 }
 
-impl Failed {
+impl LoginFailure {
     /// The error. `failure` makes that of a broken connection.
     pub(crate) fn error(self, failure: impl FnOnce(Fault) -> Error) -> Error {
         match self {
-            Failed::Fault(fault) => failure(fault),
-            Failed::Refused(error) => *error,
+            LoginFailure::Fault(fault) => failure(fault),
+            LoginFailure::Refused(error) => *error,
         }
     }
 }
@@ -111,7 +111,7 @@ pub(crate) fn login(
     name: &str,
     asked: Questions,
     deadline: Instant,
-) -> Result<ServerInfo, Failed> {
+) -> Result<ServerInfo, LoginFailure> {
     let first = steps(target, name, asked);
     let replies = exchange(connection, &first, deadline)?;
     if first
@@ -129,7 +129,7 @@ pub(crate) fn login(
             packed.add(&["SENTINEL", "MASTERS"]);
             let masters = connection.exchange(packed, deadline).replies.pop();
             let error = error::address_is_sentinel(target, sentinel::master_names(masters));
-            return Err(Failed::Refused(Box::new(error)));
+            return Err(LoginFailure::Refused(Box::new(error)));
         }
     }
     Ok(server)
@@ -141,7 +141,7 @@ pub(crate) fn login_to_sentinel(
     target: &Target,
     name: &str,
     deadline: Instant,
-) -> Result<(), Failed> {
+) -> Result<(), LoginFailure> {
     let login = login_steps(target, name);
     let replies = exchange(connection, &login, deadline)?;
     for (step, reply) in login.iter().zip(&replies) {
@@ -150,7 +150,7 @@ pub(crate) fn login_to_sentinel(
             && !is_unknown_hello(*step, reply)
         {
             let error = error::login_refused(&refused, target);
-            return Err(Failed::Refused(Box::new(error)));
+            return Err(LoginFailure::Refused(Box::new(error)));
         }
     }
     Ok(())
@@ -226,7 +226,7 @@ fn without_hello(
     target: &Target,
     asked: Questions,
     deadline: Instant,
-) -> Result<ServerInfo, Failed> {
+) -> Result<ServerInfo, LoginFailure> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     if target.user.is_some() || password.is_some() {
@@ -249,7 +249,7 @@ fn exchange(
     connection: &Connection,
     steps: &[HandshakeStep],
     deadline: Instant,
-) -> Result<Vec<Value>, Failed> {
+) -> Result<Vec<Value>, LoginFailure> {
     let mut packed = Packed::default();
     packed.secret();
     for step in steps {
@@ -260,7 +260,7 @@ fn exchange(
         None => Ok(replies),
         // A server that refuses the login says so and closes the connection. Its error matters.
         Some(_) if replies.iter().any(|reply| server_error(reply).is_some()) => Ok(replies),
-        Some(fault) => Err(Failed::Fault(fault)),
+        Some(fault) => Err(LoginFailure::Fault(fault)),
     }
 }
 
@@ -308,20 +308,20 @@ fn read(
     reply: Value,
     target: &Target,
     server: &mut ServerInfo,
-) -> Result<(), Failed> {
+) -> Result<(), LoginFailure> {
     if let Some(refused) = server_error(&reply) {
         return match step {
             HandshakeStep::Rights(prefix)
-                if refused.is_split() && server.mode != ServerMode::Cluster =>
+                if refused.spans_servers() && server.mode != ServerMode::Cluster =>
             {
                 let error = error::cluster_prefix(prefix, target);
-                Err(Failed::Refused(Box::new(error)))
+                Err(LoginFailure::Refused(Box::new(error)))
             }
             HandshakeStep::Info
             | HandshakeStep::Memory
             | HandshakeStep::Replication
             | HandshakeStep::Rights(_) => Ok(()),
-            _ => Err(Failed::Refused(Box::new(error::login_refused(
+            _ => Err(LoginFailure::Refused(Box::new(error::login_refused(
                 &refused, target,
             )))),
         };
@@ -357,7 +357,7 @@ fn read(
                     server.time = Moment::from_micros(micros);
                     Ok(())
                 }
-                _ => Err(Failed::Fault(Fault::MalformedReply)),
+                _ => Err(LoginFailure::Fault(Fault::MalformedReply)),
             }
         }
         (HandshakeStep::Memory, reply) => {
@@ -390,18 +390,18 @@ fn read(
         }
         (HandshakeStep::Auth(..) | HandshakeStep::Select(_) | HandshakeStep::Fsync(_), _) => Ok(()),
         (HandshakeStep::Hello(..) | HandshakeStep::Time, _) => {
-            Err(Failed::Fault(Fault::MalformedReply))
+            Err(LoginFailure::Fault(Fault::MalformedReply))
         }
     }
 }
 
 /// Refuses a server older than 6.2. A server that does not report its version is accepted.
-fn require_supported(version: &str) -> Result<(), Failed> {
+fn require_supported(version: &str) -> Result<(), LoginFailure> {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().ok());
     match (parts.next().flatten(), parts.next().flatten()) {
         (Some(major), Some(minor)) if (major, minor) < (6, 2) => {
             let message = format!("Redis {version} is too old; `qless` requires 6.2");
-            Err(Failed::Refused(Box::new(Error::new(
+            Err(LoginFailure::Refused(Box::new(Error::new(
                 Kind::Unsupported,
                 message,
             ))))

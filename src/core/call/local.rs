@@ -273,8 +273,8 @@ impl Local {
         Ok(true)
     }
 
-    /// Whether other users may need the directory: they may enter it, and it holds files of
-    /// others.
+    /// Whether closing the directory could lock other users out of their files: they may enter it,
+    /// it is not empty, and it lacks the lock file of a local server.
     fn is_shared(&self) -> io::Result<bool> {
         let open = trust::others_may_use(std::fs::metadata(&self.dir)?.mode());
         let is_private = || self.dir.join("lock").is_file();

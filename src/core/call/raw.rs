@@ -9,7 +9,7 @@ use super::calls;
 
 /// The spec of a call. A name that the core does not have has the spec that allows least.
 pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
-    let spec = by_name(name);
+    let spec = raw_spec(name);
     let reads = CallSpec::read(spec.name);
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
     match (name, first.as_deref()) {
@@ -53,7 +53,7 @@ const UNKNOWN: CallSpec = CallSpec {
 
 /// The spec of a name. A call that the core would refuse the second time is not repeated:
 /// nothing here can tell what the refusal means.
-fn by_name(name: &str) -> CallSpec {
+fn raw_spec(name: &str) -> CallSpec {
     let spec = calls::ALL.iter().find(|spec| spec.name == name);
     match spec.copied() {
         Some(spec) if spec.class == Guarded => spec.class(Never),
@@ -104,7 +104,7 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_stem().unwrap().to_str().unwrap();
-            assert_eq!(by_name(name).name, name);
+            assert_eq!(raw_spec(name).name, name);
             count += 1;
         }
         assert_eq!(count, calls::ALL.len());

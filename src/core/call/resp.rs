@@ -59,7 +59,7 @@ struct RespReader<'l> {
 }
 
 impl RespReader<'_> {
-    /// Counts memory before it is taken.
+    /// Counts the memory that a reply needs before it is allocated, and refuses what exceeds the limit.
     fn takes(&mut self, bytes: usize) -> Result<(), Unread> {
         match self.left.checked_sub(bytes) {
             Some(left) => {

@@ -111,5 +111,5 @@ pub(super) const POSTPONED: [&str; 6] = [
     "CLUSTERDOWN",
 ];
 
-/// The codes of errors of a slot that is on its way.
+/// The codes of errors of a node while a slot moves from it or to it.
 pub(super) const MOVING: [&str; 2] = ["ASK", "TRYAGAIN"];

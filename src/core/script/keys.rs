@@ -62,8 +62,8 @@ pub enum Family<'a> {
     Worker(&'a [u8]),
     /// The maximum of a throttle.
     Throttle(&'a [u8]),
-    /// The jobs with a slot of a throttle, and those that it holds. Belongs to a throttle, unless it
-    /// is one whose id has this ending.
+    /// The jobs with a slot of a throttle; in `Pending`, those that wait for one. The key belongs to the
+    /// throttle of this id, unless it is itself the key of a throttle whose id has the ending.
     Slots(&'a [u8]),
     Pending(&'a [u8]),
     Lane(&'a [u8]),
@@ -83,7 +83,7 @@ pub enum Family<'a> {
     PausedRecurring,
     Workers,
     Failures,
-    /// When jobs failed that are deleted in time.
+    /// The failed jobs that are deleted when they reach an age, by the time of their failure.
     FailedTimes,
     Completed,
     Tracked,
@@ -214,7 +214,7 @@ impl Keys {
     }
 
     /// The key of the counters of `day:queue`.
-    pub fn counters(&self, of: &[u8]) -> Vec<u8> {
+    pub fn day_counters(&self, of: &[u8]) -> Vec<u8> {
         self.key(STATS, of, "")
     }
 

@@ -287,7 +287,8 @@ pub(crate) struct Verb {
     pub infinitive: &'static str,
     /// The verb in reports: `retried`.
     pub past: &'static str,
-    /// Begins the sentence about one job, if that is not `past`; it then ends with the job.
+    /// The words before the jid in the report about one job, if they are not `past`. Such a report
+    /// leaves out the queue and the state of the job.
     pub of_one: Option<&'static str>,
     /// The rows of the table.
     pub row_content: TableContent,

@@ -179,7 +179,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {
             error.hint("the same command with `--if-absent` imports the rest")
         }
-        // A report calls done what the server has lost.
+        // With the same report, the import would skip the jobs that it calls done and the server has lost.
         (Kind::ServerRestarted, _) => error.hint(
             "the same command with `--if-absent`, and without `--report`, imports what is missing",
         ),

@@ -426,8 +426,8 @@ pub enum Report {
         queue: Name,
         why: String,
     },
-    /// The locks of a queue, in seconds, are too short for the interval of heartbeats: a third of them
-    /// takes its place.
+    /// The locks of a queue last `lock` seconds, too short for the interval of heartbeats: a third of
+    /// `lock` is the interval instead.
     ShortLock {
         queue: Name,
         lock: f64,

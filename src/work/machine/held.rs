@@ -96,7 +96,7 @@ impl HeldJobs {
     /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default and if that
     /// is too late, after a third of the lock.
     pub(super) fn add(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
-        let interval = in_time(interval, job.expires - now);
+        let interval = extension_interval(interval, job.expires - now);
         let held = HeldJob {
             label: JobLabel {
                 jid: job.jid.clone(),
@@ -122,7 +122,7 @@ impl HeldJobs {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
             // The locks of the queue may be shorter by now.
-            let interval = in_time(Some(job.interval), expires - now);
+            let interval = extension_interval(Some(job.interval), expires - now);
             job.extend_at = if job.is_doubtful { now } else { now + interval };
             self.due = self.due.min(job.extend_at).min(expires);
         }
@@ -182,7 +182,7 @@ impl HeldJobs {
 
 /// The time until the extension of a lock: the interval, or a third of the lock if there is none or
 /// the lock is not longer, in seconds.
-fn in_time(interval: Option<f64>, lock: f64) -> f64 {
+fn extension_interval(interval: Option<f64>, lock: f64) -> f64 {
     interval
         .filter(|interval| *interval < lock)
         .unwrap_or(lock / 3.0)

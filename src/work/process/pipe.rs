@@ -194,7 +194,7 @@ impl OutputPipe {
 impl PipeTarget {
     fn take(&mut self, bytes: &[u8], slot: usize, events: &mut Vec<ProcessEvent>) {
         match self {
-            PipeTarget::Answers(lines) => lines.take(bytes, |line, is_whole| {
+            PipeTarget::Answers(lines) => lines.report_lines(bytes, |line, is_whole| {
                 events.push(ProcessEvent::Line {
                     slot,
                     line,
@@ -257,7 +257,7 @@ pub(super) struct AnswerLines {
 
 impl AnswerLines {
     /// Calls `report` with each line, and whether it is whole. Empty lines are dropped.
-    fn take(&mut self, mut bytes: &[u8], mut report: impl FnMut(Vec<u8>, bool)) {
+    fn report_lines(&mut self, mut bytes: &[u8], mut report: impl FnMut(Vec<u8>, bool)) {
         while !bytes.is_empty() {
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let (part, rest) = match end {

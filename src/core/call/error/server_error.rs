@@ -17,7 +17,7 @@ impl ServerError {
     }
 
     /// Whether two keys of a call are on different servers.
-    pub(crate) fn is_split(&self) -> bool {
+    pub(crate) fn spans_servers(&self) -> bool {
         let message = &self.message;
         let codes = ["MOVED", "CROSSSLOT"];
         codes.contains(&self.code.as_str())
