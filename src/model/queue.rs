@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::job::is_zero;
+use super::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::lenient;

@@ -7,7 +7,7 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::job::is_zero;
+use super::is_zero;
 use super::lag::Why;
 use super::queue::{Queue, RoundedSeconds};
 use super::worker::Worker;
