@@ -18,7 +18,8 @@ use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::PRIVATE_FILE;
-use crate::fs::open::{self, Unopened};
+use crate::fs::open;
+use crate::fs::unopened::Unopened;
 use crate::session::Session;
 use crate::text::Sanitized;
 

@@ -15,7 +15,7 @@ use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::json::write;
-use crate::model::explain::{Reason, ReasonCode};
+use crate::model::job::reason::{Reason, ReasonCode};
 use crate::model::job::{Job, State};
 use crate::model::list::{JobDetail, JobDetails, List};
 use crate::name::Name;

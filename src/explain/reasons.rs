@@ -4,9 +4,8 @@ use super::walk::Walk;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::json::Json;
-use crate::model::explain::{
-    BackoffCause, FullThrottle, PopFacts, Reason, ReasonCode, ReasonEvidence,
-};
+use crate::model::explain::{FullThrottle, PopFacts};
+use crate::model::job::reason::{BackoffCause, Reason, ReasonCode, ReasonEvidence};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
 use crate::model::queue::RoundedSeconds;

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-use super::open::{self, Unopened};
+use super::open;
 use super::trust::ResolvedPath;
+use super::trust::is_descriptor;
+use super::unopened::Unopened;
 use super::{PRIVATE_FILE, temporary_file_for};
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
@@ -35,7 +37,7 @@ impl AtomicFile {
             None
         };
         if let Some(route) = &route
-            && !open::is_descriptor(path)
+            && !is_descriptor(path)
         {
             route.must_have_own_links()?;
         }

@@ -5,6 +5,7 @@
 pub(crate) mod atomic_file;
 pub(crate) mod open;
 pub(crate) mod trust;
+pub(crate) mod unopened;
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};

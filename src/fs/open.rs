@@ -4,7 +4,6 @@
 //! `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is accepted as it
 //! is.
 
-use std::ffi::OsStr;
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -14,73 +13,9 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::trust;
+use super::trust::{self, is_descriptor};
+use super::unopened::Unopened;
 use crate::command_line::chmod;
-use crate::error::{Error, Kind, io_message};
-
-/// Why a file was not opened.
-#[derive(Debug)]
-pub(crate) enum Unopened {
-    Failed(io::Error),
-    /// It is not what is expected, or not safe to use.
-    Refused {
-        why: String,
-        hint: Option<String>,
-    },
-}
-
-impl Unopened {
-    pub(super) fn refused(why: impl Into<String>) -> Unopened {
-        let (why, hint) = (why.into(), None);
-        Unopened::Refused { why, hint }
-    }
-
-    pub(super) fn hint(self, hint: impl Into<String>) -> Unopened {
-        match self {
-            Unopened::Refused { why, .. } => Unopened::Refused {
-                why,
-                hint: Some(hint.into()),
-            },
-            failed => failed,
-        }
-    }
-
-    /// The kind of the system's error, if there was one.
-    pub(crate) fn io_kind(&self) -> Option<io::ErrorKind> {
-        match self {
-            Unopened::Failed(fault) => Some(fault.kind()),
-            Unopened::Refused { .. } => None,
-        }
-    }
-
-    /// The error that begins with `what`, such as ``cannot write `F` ``. A refused file is bad usage; a
-    /// failure of the system has this kind.
-    pub(crate) fn error(self, what: &str, kind: Kind) -> Error {
-        match &self {
-            Unopened::Failed(_) => self.error_of_kind(what, kind),
-            Unopened::Refused { .. } => self.error_of_kind(what, Kind::Usage),
-        }
-    }
-
-    /// The error that begins with `what`, of this kind also for what is refused.
-    pub(crate) fn error_of_kind(self, what: &str, kind: Kind) -> Error {
-        let (why, hint) = match self {
-            Unopened::Failed(fault) => (io_message(&fault), None),
-            Unopened::Refused { why, hint } => (why, hint),
-        };
-        let error = Error::new(kind, format!("{what}: {why}"));
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
-        }
-    }
-}
-
-impl From<io::Error> for Unopened {
-    fn from(fault: io::Error) -> Unopened {
-        Unopened::Failed(fault)
-    }
-}
 
 /// Opens a file or a device to read it.
 pub(crate) fn to_read(path: &Path) -> Result<File, Unopened> {
@@ -179,16 +114,6 @@ fn wait_from_now_on(file: &File) -> io::Result<()> {
     let flags = fcntl_getfl(file)?;
     fcntl_setfl(file, flags - OFlags::NONBLOCK)?;
     Ok(())
-}
-
-/// Whether a path stands for a descriptor that this program, or another one of this user, has.
-pub(super) fn is_descriptor(path: &Path) -> bool {
-    let names: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
-    match names.as_deref() {
-        Some(["/", "dev", "stdin" | "stdout" | "stderr"] | ["/", "dev", "fd", _]) => true,
-        Some(["/", "proc", process, "fd", _]) => *process != "..",
-        _ => false,
-    }
 }
 
 fn is(fault: &io::Error, errno: Errno) -> bool {

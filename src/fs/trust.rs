@@ -5,7 +5,7 @@
 //! it belongs to one of them, and neither group nor others may write it, or it is sticky. A group with
 //! the number of this user or of root is theirs. Links on the path belong to this user or root, too.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::open::{Unopened, is_descriptor};
+use super::unopened::Unopened;
 use crate::command_line::chmod;
 use crate::text::Sanitized;
 
@@ -65,6 +65,16 @@ pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
 /// Whether the number of a user or group is that of this user or of root.
 fn is_own_or_root(id: u32) -> bool {
     id == geteuid().as_raw() || id == 0
+}
+
+/// Whether a path stands for a descriptor that this program, or another one of this user, has.
+pub(super) fn is_descriptor(path: &Path) -> bool {
+    let names: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
+    match names.as_deref() {
+        Some(["/", "dev", "stdin" | "stdout" | "stderr"] | ["/", "dev", "fd", _]) => true,
+        Some(["/", "proc", process, "fd", _]) => *process != "..",
+        _ => false,
+    }
 }
 
 /// Refuses a file with settings that somebody besides this user and root can have written.

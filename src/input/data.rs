@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::source::InputSource;
+use super::source::{InputSource, too_long};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::json::quote::quote;
@@ -30,16 +30,6 @@ pub(crate) fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
         return Err(too_long("data", Some(data.len() as u64), most));
     }
     Ok(data)
-}
-
-/// The error for a text that is longer than `most` bytes. The size of what is read from a pipe is not
-/// known.
-pub(super) fn too_long(what: &str, size: Option<u64>, most: usize) -> Error {
-    let message = match size {
-        Some(size) => format!("{what} is {size} bytes long, the maximum is {most}"),
-        None => format!("{what} is longer than {most} bytes"),
-    };
-    Error::usage(message).hint("`--max-data` raises the limit")
 }
 
 /// Builds an object from `key=text` and `key:=json`; dots in a key nest objects.

@@ -6,7 +6,6 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::data;
 use crate::args::input_arg::InputArg;
 use crate::error::{Error, Kind, io_message};
 use crate::text::Sanitized;
@@ -74,7 +73,7 @@ impl InputSource {
             InputArg::File(path) => path.metadata().ok().map(|file| file.len()),
         };
         let size = size.filter(|size| *size > most as u64);
-        Err(data::too_long(&text.what, size, most))
+        Err(too_long(&text.what, size, most))
     }
 
     /// Passes each item of the list `given` to `take`, one at a time. Returns the value if `given` is
@@ -145,6 +144,16 @@ impl InputSource {
         }
         Ok(())
     }
+}
+
+/// The error for a text that is longer than `most` bytes. The size of what is read from a pipe is not
+/// known.
+pub(super) fn too_long(what: &str, size: Option<u64>, most: usize) -> Error {
+    let message = match size {
+        Some(size) => format!("{what} is {size} bytes long, the maximum is {most}"),
+        None => format!("{what} is longer than {most} bytes"),
+    };
+    Error::usage(message).hint("`--max-data` raises the limit")
 }
 
 /// Reads an input, up to one byte more than allowed: that byte shows that the input is too long.

@@ -53,3 +53,8 @@ pub(crate) mod work_event;
 pub(crate) mod work_queue;
 pub(crate) mod worker;
 pub(crate) mod worker_name;
+
+/// Whether a count that documents leave out is zero.
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::job::{QueuedCounts, is_zero};
+use super::is_zero;
+use super::job::QueuedCounts;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::lenient;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
-use super::finding::{Detail, FindingId};
+use super::finding::{Detail, FindingId, Severity, SeverityCondition};
 use crate::name::Name;
 
 /// The most items that one call verifies.
@@ -154,6 +154,20 @@ impl Verdict {
             cycle: Vec::new(),
             changes: Vec::new(),
         }
+    }
+
+    /// How bad it is. `head`: its job is at the head of a queue; `missing`: its job does not exist.
+    pub fn severity(&self, head: bool, missing: bool) -> Severity {
+        let holds = |when: SeverityCondition| match when {
+            SeverityCondition::Head => head,
+            SeverityCondition::HeadAnd(detail) => head && self.known_detail == detail,
+            SeverityCondition::NoJob => missing,
+            SeverityCondition::Reported => self.outcome == VerdictOutcome::Report,
+            SeverityCondition::Detail(detail) => self.known_detail == detail,
+        };
+        let finding = self.id.row();
+        let grade = finding.grades.iter().find(|grade| holds(grade.when));
+        grade.map_or(finding.severity, |grade| grade.severity)
     }
 }
 

@@ -12,8 +12,8 @@ use super::read::ConfigContents;
 use super::values::Values;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_message};
-use crate::fs::open::Unopened;
 use crate::fs::trust::ResolvedPath;
+use crate::fs::unopened::Unopened;
 use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Sanitized;
 

@@ -5,7 +5,6 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use super::list::List;
 use crate::name::HAS_BYTES;
 
 type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -31,14 +30,6 @@ impl DocumentKind {
             summary,
             schemas: [Some(T::json_schema), None, None],
         }
-    }
-
-    /// A document of a [`List`].
-    pub(crate) const fn list<T: JsonSchema>(
-        kind: &'static str,
-        summary: &'static str,
-    ) -> DocumentKind {
-        DocumentKind::new::<List<T>>(kind, summary)
     }
 
     /// The document, which some commands write with the fields of `T`.

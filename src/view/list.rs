@@ -44,6 +44,16 @@ impl<T> Default for List<T> {
     }
 }
 
+impl DocumentKind {
+    /// A document of a [`List`].
+    pub(crate) const fn list<T: JsonSchema>(
+        kind: &'static str,
+        summary: &'static str,
+    ) -> DocumentKind {
+        DocumentKind::new::<List<T>>(kind, summary)
+    }
+}
+
 /// A model that is a row of a table and an item of a list.
 pub(crate) trait Row: Serialize + Sized + 'static {
     /// The document that lists it.

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::machine::rotation::{QueueOrder, Rotation};
-use super::queues::FoundQueues;
-use super::server::MAX_QUEUES;
+use super::queues::{FoundQueues, MAX_QUEUES};
 use crate::core::call::Core;
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue_patterns::PriorityBucket;

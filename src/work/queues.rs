@@ -10,6 +10,9 @@ use crate::model::queue_patterns::{IdentifierPatterns, PriorityBucket, by_priori
 use crate::model::work_queue::{QueueNames, WorkQueue};
 use crate::name::Name;
 
+/// The most queues of one turn.
+pub(super) const MAX_QUEUES: usize = 500;
+
 /// The queues of a worker as typed, in order.
 #[derive(Clone, Debug)]
 pub(super) struct QueueList {

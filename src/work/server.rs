@@ -10,7 +10,7 @@ use super::arrangement::Arrangement;
 use super::drain::{self, Rest};
 use super::machine::event::{Event, LeftJobs, Request, TurnReply};
 use super::process::Waker;
-use super::queues::{FoundQueues, QueueList};
+use super::queues::{FoundQueues, MAX_QUEUES, QueueList};
 use crate::address::Node;
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
@@ -22,9 +22,6 @@ use crate::model::popped_job::PoppedJob;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
-
-/// The most queues of one turn.
-pub(super) const MAX_QUEUES: usize = 500;
 
 /// How many queues a turn asks first, if more than the most may have jobs.
 const FIRST_QUEUES: usize = 32;

@@ -148,9 +148,8 @@ impl Verifier<'_> {
         self.asked.fetch_add(items.len() as u64, Ordering::Relaxed);
         *self.kinds.entry(kind.to_owned()).or_default() += items.len() as u64;
         for verdict in rows {
-            let finding = verdict.id.row();
             *self.reported.entry(verdict.id.to_string()).or_default() += 1;
-            if finding.grade(&verdict, false, false) > Severity::Info {
+            if verdict.severity(false, false) > Severity::Info {
                 let fault = self.fault(kind, name, &verdict);
                 self.faults.lock().unwrap().push(fault);
             }

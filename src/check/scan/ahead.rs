@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use crate::core::api::read::{Read, ReadReply, ReadsAhead};
+use crate::core::api::read::{Read, ReadsAhead};
 use crate::error::Error;
 
 use super::Scanner;
 use super::edges::{EdgeSets, SETS_PER_READ};
-use super::jobs::ScannedJob;
+use super::scanned_job::ScannedJob;
 
 /// Maximum number of requests on their way. Those about edges are short.
 pub(super) const MAX_AHEAD: usize = 3;
@@ -127,9 +127,6 @@ impl Scanner<'_> {
         Ok(true)
     }
 }
-
-/// Replies in the order of their reads.
-pub(super) type Replies = std::vec::IntoIter<ReadReply>;
 
 /// Removes the first items of a list, up to `max`.
 fn first<T>(items: &mut Vec<T>, max: usize) -> Vec<T> {

@@ -5,9 +5,8 @@ use crate::core::script::keys::{self, Companion, Family};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::ahead::Replies;
 use super::unmatched::Side;
-use super::{Known, Scanner};
+use super::{Known, Replies, Scanner};
 
 /// The fields read of a job with dependencies or dependents.
 pub(super) const FIELDS: [&str; 3] = ["state", "jid", "klass"];

@@ -5,31 +5,13 @@ use crate::core::script::keys::{Companion, QueueSet};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::ahead::Replies;
-use super::jobs::{MAX_LOCK, ScannedJob};
+use super::scanned_job::{ExtraRead, ScannedJob};
 use super::set::{priority_bucket, time_bucket};
 use super::unmatched::Side;
-use super::{Scanner, validate};
+use super::{MAX_LOCK, Replies, Scanner, validate};
 
 /// Times that differ by up to this are equal, in seconds.
 const TOLERANCE: f64 = 0.001;
-
-/// What else has to be read about a job.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ExtraRead {
-    /// Its score among the waiting jobs.
-    WorkScore,
-    /// Its lock, in the grace period.
-    LockScore,
-    /// Its score in the list of a worker that may have lost it.
-    WorkerScore,
-    /// Whether it has dependencies.
-    HasDependencies,
-    /// The count of its template.
-    TemplateCount,
-    /// Its entry in a lane or a set of a throttle, by its position in [`ScannedJob::coordination`].
-    Coordination(usize),
-}
 
 impl Scanner<'_> {
     /// The reads of what else is needed to examine jobs.

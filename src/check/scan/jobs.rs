@@ -6,12 +6,11 @@ use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
-use super::ahead::Replies;
-use super::extra_reads::ExtraRead;
 use super::homes::home;
+use super::scanned_job::{ExtraRead, ScannedJob};
 use super::set::{priority_bucket, second, time_bucket};
 use super::unmatched::{Match, Side};
-use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
+use super::{Known, MAX_CLOCK_DRIFT, MAX_LOCK, Replies, Scanner, validate};
 
 /// The fields read of a job.
 pub(super) const FIELDS: [&str; 21] = [
@@ -53,42 +52,6 @@ const LARGE_JOB: usize = 20_000;
 
 /// Maximum size of a history that is checked here.
 const MAX_HISTORY_BYTES: usize = 1_000_000;
-
-/// A lock that expires later than this is implausible, in seconds.
-pub(super) const MAX_LOCK: f64 = 8_640_000.0;
-
-/// A job of the scan: only what is compared with other keys, because the scan reads every job.
-#[derive(Debug, Default)]
-pub(super) struct ScannedJob {
-    pub jid: Vec<u8>,
-    pub queue: Vec<u8>,
-    pub state: Vec<u8>,
-    /// The set of its queue that holds it.
-    pub home: Option<ItemKind>,
-    pub worker: Vec<u8>,
-    pub priority: f64,
-    pub expires: f64,
-    /// The recurring job that spawned it, and its number there.
-    pub child: Option<(Vec<u8>, f64)>,
-    /// Whether the core has to verify it.
-    pub is_candidate: bool,
-    /// Whether that takes the server long.
-    pub large: bool,
-    pub extra_reads: Vec<ExtraRead>,
-    /// Lanes and sets of throttles that should have it.
-    pub coordination: Vec<(ItemKind, Vec<u8>)>,
-    /// The number of throttles of a held job that have not been found to hold it.
-    pub missing_in: usize,
-}
-
-impl ScannedJob {
-    /// Notes that the job's entry in a lane or in a set of a throttle has to be read.
-    fn expect_in(&mut self, kind: ItemKind, name: &[u8]) {
-        let at = self.coordination.len();
-        self.coordination.push((kind, name.to_vec()));
-        self.extra_reads.push(ExtraRead::Coordination(at));
-    }
-}
 
 impl Scanner<'_> {
     /// Examines jobs with the replies to [`Scanner::job_reads`].

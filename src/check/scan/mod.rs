@@ -18,6 +18,7 @@ mod index;
 mod jobs;
 mod keys;
 pub mod rescan;
+mod scanned_job;
 mod scope;
 mod set;
 mod tally;
@@ -155,8 +156,14 @@ const MAX_READ: usize = 4000;
 /// Minimum number of them, however slow the pace is.
 const MIN_READ: usize = 10;
 
+/// A lock that expires later than this is implausible, in seconds.
+const MAX_LOCK: f64 = 8_640_000.0;
+
 /// Later times than this, from now, are verified, in seconds.
 const MAX_CLOCK_DRIFT: f64 = 3600.0;
+
+/// Replies in the order of their reads.
+type Replies = std::vec::IntoIter<ReadReply>;
 
 /// Why a name is remembered; the numbers are beyond those of [`ItemKind`].
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
 use super::finding_filter::{CheckPhase, for_kind};
-use super::verifier::VerifyOptions;
+use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location, SliceReply};

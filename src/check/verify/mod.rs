@@ -12,6 +12,7 @@ pub(crate) mod diagnosis;
 pub(crate) mod expected;
 pub(crate) mod finding_filter;
 mod lost_dependencies;
+pub(crate) mod options;
 pub(crate) mod overlaps;
 pub(crate) mod progress;
 pub(crate) mod repair_order;

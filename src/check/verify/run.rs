@@ -2,9 +2,10 @@
 
 use super::diagnosis;
 use super::finding_filter::FindingFilter;
+use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
-use super::verifier::{Verifier, VerifyOptions};
+use super::verifier::Verifier;
 use crate::bulk::pace::Pace;
 use crate::check::scan::{ScanCounts, Scope};
 use crate::core::api::check::ServerHealth;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::blocking::Blocking;
 use super::collector::Collector;
+use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
-use super::verifier::VerifyOptions;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -57,7 +57,7 @@ impl Verdicts {
     /// Reports a finding that is not a verdict of the core.
     pub(super) fn report(&mut self, verdict: &Verdict) {
         if self.options.filter.selects(verdict.id) {
-            let severity = verdict.id.row().grade(verdict, false, false);
+            let severity = verdict.severity(false, false);
             self.collector.count(severity, verdict);
         }
     }
@@ -104,7 +104,7 @@ impl Verdicts {
             let head =
                 finding.depends_on_head() && self.heads(core, progress)?.contains(&verdict.item);
             let missing = finding.depends_on_job() && missing.contains(&verdict.item);
-            let severity = finding.grade(&verdict, head, missing);
+            let severity = verdict.severity(head, missing);
             if let Some(age) = age(&verdict, core.now()) {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
                 verdict.detail = Name::from(detail);

@@ -2,7 +2,7 @@
 
 use super::calls::VerifyCalls;
 use super::candidates::{DueCandidates, LocatedCandidates};
-use super::finding_filter::FindingFilter;
+use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
 use super::unlisted::FailedJobs;
@@ -16,25 +16,6 @@ use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict};
 use crate::name::Name;
-
-/// How a scan is verified.
-#[derive(Clone, Debug)]
-pub(crate) struct VerifyOptions {
-    pub filter: FindingFilter,
-    /// Maximum number of examples of each finding.
-    pub max_examples: usize,
-    /// Whether a repair follows: `--only` approves findings, and repairable items are queued.
-    pub repair: bool,
-    /// The queues that are scanned; all if empty.
-    pub queues: Vec<Name>,
-}
-
-impl VerifyOptions {
-    /// Whether only some queues are scanned.
-    pub(super) fn is_by_queue(&self) -> bool {
-        !self.queues.is_empty()
-    }
-}
 
 /// Takes the candidates of a scan, has them verified, and passes the verdicts on.
 pub(crate) struct Verifier {

@@ -6,7 +6,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::recur::Recurring;
-use crate::model::recur::next_runs;
+use crate::model::recur::text::next_runs;
 use crate::name::Name;
 use crate::session::Session;
 

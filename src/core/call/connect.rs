@@ -9,7 +9,6 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
@@ -18,12 +17,12 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use zeroize::Zeroize;
 
-use super::local;
+use super::fault::Fault;
+use super::local_socket;
 use super::resp::MAX_REPLIES;
 use super::stream::Stream;
-use super::tls::{TlsClient, TlsFault};
+use super::tls::TlsClient;
 use crate::address::{Address, Node};
-use crate::error::io_message;
 
 /// An open connection.
 #[derive(Debug)]
@@ -32,44 +31,6 @@ pub(crate) struct Connection {
     responses: Receiver<Response>,
     /// The stream, once the caller has taken it over.
     own: Option<RefCell<Stream>>,
-}
-
-/// Why a connection could not be opened, or can no longer be used.
-#[derive(Clone, Debug)]
-pub(crate) enum Fault {
-    /// The name has no address.
-    Unresolved,
-    /// The server is not there. The text is the system's message.
-    Unreachable(io::ErrorKind, String),
-    /// The deadline passed.
-    TimedOut,
-    /// The connection ended.
-    Closed,
-    /// The reply is not in the Redis protocol.
-    MalformedReply,
-    /// A reply is longer than any of Redis.
-    TooLong,
-    /// The replies to one request take more memory than they may.
-    TooMuch,
-    /// The server's error message is not UTF-8, so the crate cannot read it.
-    InvalidUtf8,
-    /// A process of another user listens on the socket of a private server.
-    Stranger,
-    /// The server speaks TLS, and this end does not.
-    RequiresTls,
-    /// There is no encrypted connection.
-    Tls(TlsFault),
-}
-
-impl Fault {
-    /// The fault of an error of the system.
-    pub(super) fn from_io(error: &io::Error) -> Fault {
-        match error.kind() {
-            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
-            io::ErrorKind::UnexpectedEof => Fault::Closed,
-            kind => Fault::Unreachable(kind, io_message(error)),
-        }
-    }
 }
 
 /// The replies that were read, and the fault that ended the connection, if there was one.
@@ -347,7 +308,9 @@ fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Res
         // The caller resolves such an address to one node before it connects.
         Address::Cluster(_) | Address::Sentinel(_) => return Err(Fault::Unresolved),
         Address::Unix(path) => return Stream::unix(path),
-        Address::Local { dir: Some(dir), .. } => return Ok(Stream::over(local::connect(dir)?)),
+        Address::Local { dir: Some(dir), .. } => {
+            return Ok(Stream::over(local_socket::connect(dir)?));
+        }
         Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };
     let mut addresses = match (host.as_str(), *port).to_socket_addrs() {

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::connect::{Connection, Fault};
+use super::connect::Connection;
 use super::error;
+use super::fault::Fault;
 use super::handshake::{self, LoginFailure, Questions, ServerInfo, ServerMode};
 use super::local::Local;
 use super::retry_policy::Backoff;

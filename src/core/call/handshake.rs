@@ -4,13 +4,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::connect::{Connection, Fault, Packed, Response};
+use serde::Deserialize;
+
+use super::connect::{Connection, Packed, Response};
 use super::error;
-use super::{Value, server_error};
-use super::{rights, sentinel};
+use super::fault::Fault;
+use super::{Value, reply, rights, server_error};
 use crate::address::{Address, Target};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
+use crate::name::Name;
 
 /// What a server reports about itself.
 #[derive(Debug)]
@@ -128,7 +131,7 @@ pub(crate) fn login(
             let mut packed = Packed::default();
             packed.add(&["SENTINEL", "MASTERS"]);
             let masters = connection.exchange(packed, deadline).replies.pop();
-            let error = error::address_is_sentinel(target, sentinel::master_names(masters));
+            let error = error::address_is_sentinel(target, master_names(masters));
             return Err(LoginFailure::Refused(Box::new(error)));
         }
     }
@@ -154,6 +157,19 @@ pub(crate) fn login_to_sentinel(
         }
     }
     Ok(())
+}
+
+/// A master that a Sentinel watches.
+#[derive(Deserialize)]
+struct Master {
+    name: Name,
+}
+
+/// Reads the names of the masters from the reply to `SENTINEL MASTERS`, if there is one.
+pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
+    let masters = reply.and_then(|masters| reply::read("SENTINEL", masters).ok());
+    let masters: Vec<Master> = masters.unwrap_or_default();
+    masters.into_iter().map(|master| master.name).collect()
 }
 
 /// One command of the handshake.

@@ -9,12 +9,13 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::connect::{Connection, Fault};
+use super::connect::Connection;
+use super::fault::Fault;
+use super::local_socket;
 use crate::address::{Address, Fsync, Target, variables};
 use crate::command_line::chmod;
 use crate::env;
@@ -62,7 +63,7 @@ impl Local {
 
     /// The socket that the server listens on.
     pub(crate) fn socket(&self) -> PathBuf {
-        socket(&self.dir)
+        local_socket::path(&self.dir)
     }
 
     /// The address for other clients.
@@ -84,7 +85,7 @@ impl Local {
         if !self.dir_exists()? {
             return Ok(false);
         }
-        match connect(&self.dir) {
+        match local_socket::connect(&self.dir) {
             Ok(_) => Ok(true),
             Err(Fault::Stranger) => Err(stranger(&sanitized(&self.dir))),
             Err(_) => Ok(false),
@@ -155,7 +156,7 @@ impl Local {
             return Ok(false);
         }
         let _lock = self.lock(deadline)?;
-        let mut stream = match connect(&self.dir) {
+        let mut stream = match local_socket::connect(&self.dir) {
             Ok(stream) => stream,
             Err(Fault::Stranger) => return Err(stranger(&sanitized(&self.dir))),
             Err(_) => return Ok(false),
@@ -378,7 +379,7 @@ impl Local {
     }
 
     fn is_ready(&self) -> bool {
-        let Ok(mut stream) = connect(&self.dir) else {
+        let Ok(mut stream) = local_socket::connect(&self.dir) else {
             return false;
         };
         let mut reply = [0; 5];
@@ -391,7 +392,7 @@ impl Local {
 
     /// Waits until no server listens and the pid file is removed.
     fn await_end(&self, deadline: Instant) -> Result<(), Error> {
-        while connect(&self.dir).is_ok() || self.pid().is_some() {
+        while local_socket::connect(&self.dir).is_ok() || self.pid().is_some() {
             if Instant::now() >= deadline {
                 return Err(self.timed_out());
             }
@@ -428,35 +429,6 @@ fn without_login(address: Address) -> Target {
         db: 0,
         tls: None,
     }
-}
-
-fn socket(dir: &Path) -> PathBuf {
-    dir.join("redis.sock")
-}
-
-/// Connects to the private server of a directory, unless a process of another user listens there. Nothing
-/// is sent.
-pub(super) fn connect(dir: &Path) -> Result<UnixStream, Fault> {
-    let stream = UnixStream::connect(socket(dir)).map_err(|error| Fault::from_io(&error))?;
-    if is_own_server(&stream) {
-        Ok(stream)
-    } else {
-        Err(Fault::Stranger)
-    }
-}
-
-/// Whether a process of this user or of root listens.
-#[cfg(target_os = "linux")]
-fn is_own_server(stream: &UnixStream) -> bool {
-    let own = rustix::process::geteuid();
-    let peer = rustix::net::sockopt::socket_peercred(stream);
-    peer.is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
-}
-
-/// Other systems do not say it without `unsafe`. The directory is private.
-#[cfg(not(target_os = "linux"))]
-fn is_own_server(_: &UnixStream) -> bool {
-    true
 }
 
 /// The error for a server of another user at this address.

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use redis::Value;
 
-use super::connect::Fault;
+use super::fault::Fault;
 
 /// Deeper lists are no reply of Redis.
 const MAX_DEPTH: usize = 100;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use super::call_spec::RetryClass;
-use super::connect::Fault;
+use super::fault::Fault;
 use super::request::Call;
 use super::{Value, reply, server_error};
 use crate::error::Error;

@@ -5,10 +5,8 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-
 use super::connect::{Connection, Packed};
-use super::handshake;
+use super::handshake::{self, master_names};
 use super::route::{Reached, attempt_deadline};
 use super::{Core, Value, error, reply, server_error};
 use crate::address::{Address, Node, Sentinels, Target};
@@ -124,19 +122,6 @@ impl Core {
         }
         Ok(SentinelAnswer::Unknown(master_names(masters)))
     }
-}
-
-/// A master that a Sentinel watches.
-#[derive(Deserialize)]
-struct Master {
-    name: Name,
-}
-
-/// Reads the names of the masters from the reply to `SENTINEL MASTERS`, if there is one.
-pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
-    let masters = reply.and_then(|masters| reply::read("SENTINEL", masters).ok());
-    let masters: Vec<Master> = masters.unwrap_or_default();
-    masters.into_iter().map(|master| master.name).collect()
 }
 
 /// Whether a master refuses this client for a reason that time does not change.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 
-use super::connect::Fault;
+use super::fault::Fault;
 use super::resp::{self, Unread};
 use super::tls::{TlsClient, TlsStream};
 

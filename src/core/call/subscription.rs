@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connect::{Fault, Packed};
+use super::connect::Packed;
+use super::fault::Fault;
 use super::retry_policy::Backoff;
 use super::{Call, Core, Settings, Value, error, server_error};
 use crate::error::{Error, Kind};

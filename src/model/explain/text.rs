@@ -1,7 +1,8 @@
 //! Why a job does not run: a heading, and a line for each reason with its evidence and the command
 //! that helps.
 
-use super::{BackoffCause, Explanation, Explanations, Reason, ReasonCode, ReasonEvidence, Traces};
+use super::{Explanation, Explanations, Traces};
+use crate::model::job::reason::{BackoffCause, Reason, ReasonCode, ReasonEvidence};
 use crate::model::job::{Neighbor, QueuedCounts, State};
 use crate::name::Name;
 use crate::text;

@@ -7,8 +7,6 @@ pub(crate) mod text;
 use serde::Serialize;
 use strum::{Display, EnumCount, EnumString, IntoStaticStr, VariantArray};
 
-use super::verdict::{Verdict, VerdictOutcome};
-
 pub use self::table::{FINDINGS, LIMITS};
 
 /// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]; the few
@@ -391,20 +389,6 @@ impl Finding {
     /// The finding with this name.
     pub fn named(name: &str) -> Option<&'static Finding> {
         FindingId::named(name).map(FindingId::row)
-    }
-
-    /// The severity of a verdict. `head`: its job is at the head of a queue; `missing`: its
-    /// job does not exist.
-    pub fn grade(&self, verdict: &Verdict, head: bool, missing: bool) -> Severity {
-        let holds = |when: SeverityCondition| match when {
-            SeverityCondition::Head => head,
-            SeverityCondition::HeadAnd(detail) => head && verdict.known_detail == detail,
-            SeverityCondition::NoJob => missing,
-            SeverityCondition::Reported => verdict.outcome == VerdictOutcome::Report,
-            SeverityCondition::Detail(detail) => verdict.known_detail == detail,
-        };
-        let grade = self.grades.iter().find(|grade| holds(grade.when));
-        grade.map_or(self.severity, |grade| grade.severity)
     }
 
     /// Whether its severity depends on the position of the job.

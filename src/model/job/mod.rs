@@ -1,5 +1,6 @@
 //! A job as an operator sees it, with its state, failure, history and neighbors.
 
+pub(crate) mod reason;
 pub(crate) mod text;
 
 use std::borrow::Cow;
@@ -9,9 +10,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
+use self::reason::Reason;
 use super::coordination::LostLockBackoff;
 use super::ending::exhausted_group;
-use super::explain::Reason;
+use super::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::quote::encoded;
 use crate::json::{Data, Json, Number};
@@ -356,11 +358,6 @@ impl JsonSchema for HistoryEntry {
         }
         EntryFields::json_schema(generator)
     }
-}
-
-/// Whether a count that documents leave out is zero.
-pub(crate) fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// How many jobs of queues are in each state.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use super::ANSWER_DESCRIPTOR;
-use super::launch::StartFault;
+use super::start_fault::StartFault;
 use super::substitute::LONGEST;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;

@@ -1,4 +1,4 @@
-//! How a program is started, and why it could not be.
+//! How a program is started.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,6 +15,7 @@ use rustix::process::{Pid, fchdir, getpid};
 
 use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, PipeTarget};
 use super::sandbox::{Sandboxes, SlotFolder};
+use super::start_fault::{StartFault, StartFaultKind};
 use super::{ANSWER_DESCRIPTOR, OutputStream, Running};
 use crate::error::io_message;
 use crate::text::Sanitized;
@@ -55,52 +56,6 @@ pub enum StdoutMode {
     Capture(usize),
     /// Its lines are answers, as those on descriptor 3.
     Answers,
-}
-
-/// Why a program did not start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StartFault {
-    pub kind: StartFaultKind,
-    /// The sentence, without a full stop.
-    pub message: String,
-}
-
-/// What a failed start says about the next ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StartFaultKind {
-    /// The program cannot be executed, probably not for the next job either.
-    Exec,
-    /// The data of this job cannot be passed.
-    Job,
-    /// The slot's directory cannot be prepared, probably not for the next start either.
-    Sandbox,
-    /// The system has no process, memory, descriptor or disk space left: it may have some later.
-    Exhausted,
-}
-
-impl StartFault {
-    fn new(kind: StartFaultKind, message: impl Into<String>) -> StartFault {
-        let message = message.into();
-        StartFault { kind, message }
-    }
-
-    pub(super) fn job(message: impl Into<String>) -> StartFault {
-        StartFault::new(StartFaultKind::Job, message)
-    }
-
-    pub(super) fn sandbox(message: impl Into<String>) -> StartFault {
-        StartFault::new(StartFaultKind::Sandbox, message)
-    }
-
-    /// A directory that may be prepared later: the disk is full, or a program still writes in it.
-    pub(super) fn sandbox_not_yet(message: impl Into<String>) -> StartFault {
-        StartFault::new(StartFaultKind::Exhausted, message)
-    }
-
-    pub(super) fn exhausted(why: impl std::fmt::Display) -> StartFault {
-        let message = format!("cannot start a program: {why}");
-        StartFault::new(StartFaultKind::Exhausted, message)
-    }
 }
 
 impl Launch<'_> {

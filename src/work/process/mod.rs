@@ -11,6 +11,7 @@ mod launch;
 mod pipe;
 pub(super) mod sandbox;
 mod signals;
+mod start_fault;
 pub mod substitute;
 
 use std::ffi::OsString;
@@ -26,11 +27,12 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::low_level::signal_name;
 
-pub use self::launch::{Directory, Launch, StartFault, StartFaultKind, StdoutMode};
+pub use self::launch::{Directory, Launch, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::Sandboxes;
 pub use self::signals::Waker;
 use self::signals::{Signals, Wakeups};
+pub use self::start_fault::{StartFault, StartFaultKind};
 use super::machine::event::ProcessExit;
 use crate::error::{Error, Kind, io_message};
 

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::emptying::{empty, is_empty, open_writable};
-use super::launch::StartFault;
+use super::start_fault::StartFault;
 use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::trust;

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use super::launch::StartFault;
+use super::start_fault::StartFault;
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::path::Path;

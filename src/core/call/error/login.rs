@@ -11,8 +11,6 @@ pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
     let message = refused.message.as_str();
     let auth = |message: String| Error::new(Kind::Auth, message);
     let error = match refused.code.as_str() {
-        "NOAUTH" => auth(format!("`{target}` requires a password"))
-            .hint("set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`"),
         "WRONGPASS" => auth(match &target.user {
             Some(user) => format!("`{target}` refuses user `{user}`: wrong name or password"),
             None => format!("`{target}` refuses the password"),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::connection::{no_reply, not_connected, timed_out};
 use crate::address::Target;
-use crate::core::call::connect::Fault;
+use crate::core::call::fault::Fault;
 use crate::core::call::request::Call;
 use crate::error::{Error, Kind};
 

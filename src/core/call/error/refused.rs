@@ -1,6 +1,5 @@
 //! Errors about a call that the server or the core refused.
 
-use super::login::login_refused;
 use super::raised::{core_defect, raised};
 use super::topology::{
     address_is_cluster_node, circling, cluster_down, cluster_prefix, slot_moving,
@@ -67,7 +66,8 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
     let message = refused.without_position();
     let error = |kind, message: String| Error::new(kind, message);
     Some(match refused.code.as_str() {
-        "NOAUTH" => return Some(login_refused(refused, target)),
+        "NOAUTH" => error(Kind::Auth, format!("`{target}` requires a password"))
+            .hint("set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`"),
         "ERR" if message.contains("max number of clients") => error(
             Kind::Refused,
             format!("`{target}` refuses connections: max number of clients reached"),

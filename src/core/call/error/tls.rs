@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::address::{Address, Target};
 use crate::clock::moment::Moment;
-use crate::core::call::tls::{ClientRefusal, Distrust, TlsFault};
+use crate::core::call::tls::fault::{ClientRefusal, Distrust, TlsFault};
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 

@@ -3,7 +3,7 @@
 //! Versions 1.2 and 1.3, with `ring` as the only cryptography. The server's certificate is always
 //! verified: there is no setting against it.
 
-mod fault;
+pub(super) mod fault;
 mod files;
 mod silence;
 
@@ -19,9 +19,9 @@ use rustls::pki_types::ServerName;
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, SignatureScheme, StreamOwned};
 
-pub(crate) use self::fault::{ClientRefusal, Distrust, TlsFault};
+use self::fault::TlsFault;
 use crate::address::tls::Tls;
-use crate::core::call::connect::Fault;
+use crate::core::call::fault::Fault;
 use crate::error::Error;
 use crate::text::Sanitized;
 

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::TlsFault;
-use crate::core::call::connect::Fault;
+use crate::core::call::fault::Fault;
 
 /// Maximum wait for the first byte before the server is asked whether it speaks TLS at all.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
 use super::{TlsClient, TlsFault};
 use crate::address::tls::Tls;
-use crate::core::call::connect::Fault;
+use crate::core::call::fault::Fault;
 
 /// A server that requires a client certificate, and a client that has none.
 fn server_and_client() -> (ServerConfig, TlsClient) {

@@ -1,0 +1,23 @@
+//! How a scan is verified.
+
+use super::finding_filter::FindingFilter;
+use crate::name::Name;
+
+/// How a scan is verified.
+#[derive(Clone, Debug)]
+pub(crate) struct VerifyOptions {
+    pub filter: FindingFilter,
+    /// Maximum number of examples of each finding.
+    pub max_examples: usize,
+    /// Whether a repair follows: `--only` approves findings, and repairable items are queued.
+    pub repair: bool,
+    /// The queues that are scanned; all if empty.
+    pub queues: Vec<Name>,
+}
+
+impl VerifyOptions {
+    /// Whether only some queues are scanned.
+    pub(super) fn is_by_queue(&self) -> bool {
+        !self.queues.is_empty()
+    }
+}

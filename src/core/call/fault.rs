@@ -1,0 +1,44 @@
+//! Why a connection could not be opened, or can no longer be used.
+
+use std::io;
+
+use super::tls::fault::TlsFault;
+use crate::error::io_message;
+
+/// Why a connection could not be opened, or can no longer be used.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// The name has no address.
+    Unresolved,
+    /// The server is not there. The text is the system's message.
+    Unreachable(io::ErrorKind, String),
+    /// The deadline passed.
+    TimedOut,
+    /// The connection ended.
+    Closed,
+    /// The reply is not in the Redis protocol.
+    MalformedReply,
+    /// A reply is longer than any of Redis.
+    TooLong,
+    /// The replies to one request take more memory than they may.
+    TooMuch,
+    /// The server's error message is not UTF-8, so the crate cannot read it.
+    InvalidUtf8,
+    /// A process of another user listens on the socket of a private server.
+    Stranger,
+    /// The server speaks TLS, and this end does not.
+    RequiresTls,
+    /// There is no encrypted connection.
+    Tls(TlsFault),
+}
+
+impl Fault {
+    /// The fault of an error of the system.
+    pub(super) fn from_io(error: &io::Error) -> Fault {
+        match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
+            io::ErrorKind::UnexpectedEof => Fault::Closed,
+            kind => Fault::Unreachable(kind, io_message(error)),
+        }
+    }
+}

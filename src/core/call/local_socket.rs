@@ -1,0 +1,36 @@
+//! The socket of a private server.
+
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use super::fault::Fault;
+
+/// Its path.
+pub(super) fn path(dir: &Path) -> PathBuf {
+    dir.join("redis.sock")
+}
+
+/// Connects to the private server of a directory, unless a process of another user listens there. Nothing
+/// is sent.
+pub(super) fn connect(dir: &Path) -> Result<UnixStream, Fault> {
+    let stream = UnixStream::connect(path(dir)).map_err(|error| Fault::from_io(&error))?;
+    if is_own_server(&stream) {
+        Ok(stream)
+    } else {
+        Err(Fault::Stranger)
+    }
+}
+
+/// Whether a process of this user or of root listens.
+#[cfg(target_os = "linux")]
+fn is_own_server(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid();
+    let peer = rustix::net::sockopt::socket_peercred(stream);
+    peer.is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
+}
+
+/// Other systems do not say it without `unsafe`. The directory is private.
+#[cfg(not(target_os = "linux"))]
+fn is_own_server(_: &UnixStream) -> bool {
+    true
+}

@@ -1,0 +1,69 @@
+//! Why a file was not opened, and the error that says so.
+
+use std::io;
+
+use crate::error::{Error, Kind, io_message};
+
+/// Why a file was not opened.
+#[derive(Debug)]
+pub(crate) enum Unopened {
+    Failed(io::Error),
+    /// It is not what is expected, or not safe to use.
+    Refused {
+        why: String,
+        hint: Option<String>,
+    },
+}
+
+impl Unopened {
+    pub(super) fn refused(why: impl Into<String>) -> Unopened {
+        let (why, hint) = (why.into(), None);
+        Unopened::Refused { why, hint }
+    }
+
+    pub(super) fn hint(self, hint: impl Into<String>) -> Unopened {
+        match self {
+            Unopened::Refused { why, .. } => Unopened::Refused {
+                why,
+                hint: Some(hint.into()),
+            },
+            failed => failed,
+        }
+    }
+
+    /// The kind of the system's error, if there was one.
+    pub(crate) fn io_kind(&self) -> Option<io::ErrorKind> {
+        match self {
+            Unopened::Failed(fault) => Some(fault.kind()),
+            Unopened::Refused { .. } => None,
+        }
+    }
+
+    /// The error that begins with `what`, such as ``cannot write `F` ``. A refused file is bad usage; a
+    /// failure of the system has this kind.
+    pub(crate) fn error(self, what: &str, kind: Kind) -> Error {
+        match &self {
+            Unopened::Failed(_) => self.error_of_kind(what, kind),
+            Unopened::Refused { .. } => self.error_of_kind(what, Kind::Usage),
+        }
+    }
+
+    /// The error that begins with `what`, of this kind also for what is refused.
+    pub(crate) fn error_of_kind(self, what: &str, kind: Kind) -> Error {
+        let (why, hint) = match self {
+            Unopened::Failed(fault) => (io_message(&fault), None),
+            Unopened::Refused { why, hint } => (why, hint),
+        };
+        let error = Error::new(kind, format!("{what}: {why}"));
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}
+
+impl From<io::Error> for Unopened {
+    fn from(fault: io::Error) -> Unopened {
+        Unopened::Failed(fault)
+    }
+}

@@ -1,0 +1,71 @@
+//! Recurring jobs: templates from which jobs are put, one per interval.
+
+pub(crate) mod text;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::coordination::Coordination;
+use crate::clock::moment::Moment;
+use crate::json::{Data, Json, Number};
+use crate::name::Name;
+
+/// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Recurring {
+    /// Its id
+    pub jid: Name,
+    /// The kind of work
+    pub klass: Option<Name>,
+    /// The queue of its jobs
+    pub queue: Option<Name>,
+    /// Seconds from one job to the next
+    pub every_s: Option<Number>,
+    /// When the next job is due
+    pub next: Option<Moment>,
+    /// Maximum number of missed jobs that are put later; 0 is all
+    pub backlog: Option<Number>,
+    /// How many jobs it has put
+    pub count: Option<Number>,
+    /// The priority of its jobs
+    pub priority: Option<Number>,
+    /// The retries of its jobs
+    pub retries: Option<Number>,
+    /// The tags of its jobs
+    pub tags: Vec<Name>,
+    #[serde(flatten)]
+    pub data: Data,
+    /// The options that coordinate its jobs with others, by name: throttles, lock, key, dup, until,
+    /// ttl, score, rescore, hold, backoff
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Json>")]
+    pub options: Option<Coordination<'static>>,
+    /// Since when it is paused, if it is
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_since: Option<Moment>,
+    /// The user and host that paused it, if known
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_by: Option<Name>,
+    /// The reason, if one was given
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_reason: Option<Name>,
+}
+
+impl Recurring {
+    /// Whether it is paused: no client but `qless` sees it.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused_since.is_some()
+    }
+
+    /// The options that coordinate its jobs with others.
+    pub(crate) fn coordination(&self) -> Coordination<'static> {
+        self.options.clone().unwrap_or_default()
+    }
+
+    /// The next runs. After its first run a template runs on whole seconds.
+    pub(crate) fn next_runs(next: Moment, every_s: f64) -> [Moment; 3] {
+        let whole = next.micros().div_euclid(1_000_000) as f64;
+        let later = |runs: f64| Moment::from_seconds(whole + runs * every_s).unwrap_or(next);
+        [next, later(1.0), later(2.0)]
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a program did not start, and what that says about the next ones.
+
+/// Why a program did not start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartFault {
+    pub kind: StartFaultKind,
+    /// The sentence, without a full stop.
+    pub message: String,
+}
+
+/// What a failed start says about the next ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartFaultKind {
+    /// The program cannot be executed, probably not for the next job either.
+    Exec,
+    /// The data of this job cannot be passed.
+    Job,
+    /// The slot's directory cannot be prepared, probably not for the next start either.
+    Sandbox,
+    /// The system has no process, memory, descriptor or disk space left: it may have some later.
+    Exhausted,
+}
+
+impl StartFault {
+    pub(super) fn new(kind: StartFaultKind, message: impl Into<String>) -> StartFault {
+        let message = message.into();
+        StartFault { kind, message }
+    }
+
+    pub(super) fn job(message: impl Into<String>) -> StartFault {
+        StartFault::new(StartFaultKind::Job, message)
+    }
+
+    pub(super) fn sandbox(message: impl Into<String>) -> StartFault {
+        StartFault::new(StartFaultKind::Sandbox, message)
+    }
+
+    /// A directory that may be prepared later: the disk is full, or a program still writes in it.
+    pub(super) fn sandbox_not_yet(message: impl Into<String>) -> StartFault {
+        StartFault::new(StartFaultKind::Exhausted, message)
+    }
+
+    pub(super) fn exhausted(why: impl std::fmt::Display) -> StartFault {
+        let message = format!("cannot start a program: {why}");
+        StartFault::new(StartFaultKind::Exhausted, message)
+    }
+}
