@@ -135,7 +135,7 @@ impl View for StatsByDay {
 }
 
 impl Stats {
-    /// Its counts, the table of both measures and the histogram of one.
+    /// Its counts, and if a job was popped or ended, the table of both measures and the histogram of one.
     fn paragraph(&self, picture: Measure, page: &RenderOptions) -> String {
         let today = page
             .now
@@ -153,6 +153,9 @@ impl Stats {
         let mut text = wrap_parts("", counts, "  ", page);
         text.push('\n');
         let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread(of)));
+        if measures.iter().all(|(_, spread)| spread.count == 0) {
+            return text;
+        }
         let with_headers = RenderOptions {
             headers: true,
             choice: Default::default(),
