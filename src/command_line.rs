@@ -94,7 +94,7 @@ impl CommandLine {
         Some(sentence.replacen("{}", &format!("`{line}`"), 1))
     }
 
-    /// The line of a command that was typed. So it can be typed again, whatever is empty in it.
+    /// The line quoted for a shell, also if a value or a name in it is empty: the user typed it so.
     pub(crate) fn to_text(&self) -> String {
         let words = self
             .words

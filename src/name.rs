@@ -75,8 +75,8 @@ pub(crate) fn document_text(bytes: &[u8]) -> String {
     text
 }
 
-/// Sanitized on a terminal: characters that a terminal would act on or hide are escaped.
-/// [`Name::as_bytes`] has the exact bytes.
+/// Always sanitized, wherever it is written: characters that a terminal would act on or hide are
+/// escaped. [`Name::as_bytes`] has the exact bytes.
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         Sanitized(self).fmt(f)

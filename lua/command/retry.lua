@@ -1,4 +1,4 @@
--- A running job to a queue at the cost of one try. Without tries, the job fails.
+-- Puts a running job back into a queue, at the cost of one try. Without tries, the job fails.
 -- Takes: jid queue worker [delay [group [message]]]
 -- Result: the number of remaining tries
 -- Refuses: a job that is not running or is held by another worker

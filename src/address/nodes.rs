@@ -89,7 +89,7 @@ pub(super) fn sentinel(given: &str) -> Result<Target, String> {
 /// The parts of an address of several nodes.
 struct AddressParts<'a> {
     scheme: &'a str,
-    /// With its `@`.
+    /// User and password, up to and including the `@`; empty if there are none.
     login: &'a str,
     hosts: &'a str,
     path: &'a str,

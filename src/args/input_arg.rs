@@ -10,7 +10,7 @@ use super::invalid::Invalid;
 use super::plain;
 use crate::name::Name;
 
-/// What was given for a value.
+/// Where a value comes from: the argument itself, stdin (`-`) or a file (`@PATH`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InputArg {
     Value(OsString),

@@ -43,7 +43,7 @@ const MAX_PROCESSES: usize = 1000;
 /// The longest message of a failure, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
 
-/// The longest data, without what else is said of a job.
+/// The highest limit of data, in bytes: it leaves 12 MiB of a text of Redis to the rest of the job.
 const MAX_DATA_BYTES: usize = 500 << 20;
 
 /// A word as it is.

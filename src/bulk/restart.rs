@@ -119,7 +119,7 @@ impl RestartWatch {
         self.losses = core.losses();
         self.node = node;
         if moved {
-            // The slot was moved, with all of its keys.
+            // Another node of the cluster serves the slot now: it was moved with all of its keys, so nothing was lost.
             self.begun = Some(present);
             return;
         }

@@ -138,8 +138,8 @@ pub(crate) fn trees(
     Ok((jobs, below))
 }
 
-/// The roots and all jobs below them, each once and after the jobs below it; the jobs of a
-/// cycle come after all but one of the others.
+/// The roots and all jobs below them, each once and after the jobs below it. In a cycle no order
+/// satisfies this: one job of it comes before a job below it.
 fn leaves_first(roots: &[Name], below: impl Fn(&Name) -> Vec<Name>) -> Vec<Name> {
     let mut order = Vec::new();
     let mut visited: HashSet<Name> = HashSet::new();

@@ -180,8 +180,8 @@ fn explanation(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> E
     }
 }
 
-/// The facts about queues, and of each where a job stands in it; `None` if there is no such
-/// queue. The figures of a queue are those of one moment.
+/// For each pair of a queue and a jid, the facts about the queue and the place of the job in it; `None`
+/// without a queue or if it does not exist. The figures of a queue are those of one moment.
 fn facts(
     core: &mut Core,
     now: Moment,

@@ -156,7 +156,7 @@ pub(super) fn too_long(what: &str, size: Option<u64>, most: usize) -> Error {
     Error::usage(message).hint("`--max-data` raises the limit")
 }
 
-/// Reads an input, up to one byte more than allowed: that byte shows that the input is too long.
+/// Reads an input up to `most` bytes and one more, by which the caller sees that it is too long.
 fn whole(mut input: OpenInput, most: usize) -> Result<InputText, Error> {
     let mut bytes = Vec::new();
     let more = (most as u64).saturating_add(1);

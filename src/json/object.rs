@@ -180,7 +180,7 @@ fn address_of_key((key, value): (&Cow<'_, str>, &RawValue)) -> usize {
 /// Why an object is refused.
 #[derive(Debug)]
 pub(crate) struct Wrong {
-    /// The address of what is wrong, in the text; `None` for the whole value.
+    /// The memory address of what is wrong, a pointer into the text; `None` for the whole value.
     address: Option<usize>,
     /// The members that lead to what is wrong: `failure.group`, `tags[1]`.
     path: String,

@@ -77,7 +77,7 @@ impl Neighbor {
         self.state.as_ref().map_or("missing", State::into_str)
     }
 
-    /// The detail that matters in its state.
+    /// Group and time of a failed job, worker and age of a running one, else the usual detail of its state.
     fn detail(&self, page: &RenderOptions) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {

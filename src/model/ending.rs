@@ -24,7 +24,7 @@ pub struct FailureReason {
     pub message: Name,
 }
 
-/// The end of a job, as its worker wants it.
+/// How a worker asks to end a job that it holds; the core may refuse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobEnding {
     pub jid: Name,

@@ -28,7 +28,7 @@ pub(crate) struct JobDetails {
     pub missing: Vec<Name>,
 }
 
-/// The thing that has a jid.
+/// What a jid names: a job or a recurring job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum JobDetail {

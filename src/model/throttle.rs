@@ -149,7 +149,7 @@ impl View for ThrottleJobs {
     }
 }
 
-/// Queue and state of a job.
+/// The queue and the state of a job; `missing` if it does not exist.
 fn place(job: &Neighbor) -> String {
     let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
     match job.state {

@@ -27,7 +27,7 @@ pub enum ItemKind {
     Group,
     /// Blocks of a failure list, by the number of entries behind them.
     Entries,
-    /// Failed jobs that may be missing in the failure list of their group.
+    /// Jids of failed jobs, to verify that the failure list of their group has each.
     Failed,
     /// Jids and marks alternately: failed jobs that were in no failure list when it was read, after
     /// the mark.

@@ -27,7 +27,7 @@ use crate::ui::Ui;
 /// The timeout if none is given.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest silence of a primary of which nothing is said.
+/// If a replica has not heard from its primary for longer than this, a note is written.
 const MAX_LAG: Duration = Duration::from_secs(10);
 
 /// The commands that warn of a server that evicts jobs.

@@ -167,7 +167,7 @@ struct WaitLoop<'w, F> {
 }
 
 impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
-    /// Why the wait ended.
+    /// Runs the wait and tells why it ended. An error after the deadline counts as the deadline.
     fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
         match self.watch(session) {
             Ok(outcome) | Err(Stopped::Early(outcome)) => Ok(outcome),

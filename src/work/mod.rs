@@ -519,7 +519,7 @@ impl Work {
         .min()
     }
 
-    /// Notes what the processes did.
+    /// Handles an event of a process: updates the machine, or passes its output on.
     fn note(&mut self, now: f64, event: ProcessEvent, session: &mut Session) {
         match event {
             ProcessEvent::Line {

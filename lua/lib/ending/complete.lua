@@ -1,7 +1,7 @@
 -- Completes jobs as the command `complete` does.
 -- Takes: the batch; argv
--- Result: a function of jid, queue and the positions of the first and of the last word behind `complete`, which
---   returns the row of the reply. Empty data keeps the data of the job
+-- Result: a function of jid, queue and the positions in argv of the first and of the last argument of `complete`,
+--   which returns the row of the reply. Empty data keeps the data of the job
 -- Publishes: as `complete`
 local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled',
   'throttles')

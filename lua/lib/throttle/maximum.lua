@@ -1,5 +1,5 @@
 -- Finds how many jobs may run at once under a throttle: 0 is no limit, below 0 no job runs.
--- Takes: id; the maximum if none is set, or nil
+-- Takes: id; the maximum if none is set, or nil for the default: 1 for the lock of a lane, else 0
 -- Result: the maximum; whether it is the given one
 return function(id, given)
   local text = redis.pcall('hget', Keys.throttle .. id, 'maximum')

@@ -12,7 +12,7 @@ use super::line::TypedLine;
 pub(super) struct Cursor<'t> {
     pub command: &'t Command,
     pub slot: CursorSlot<'t>,
-    /// What is typed of it.
+    /// The part of the value that was typed before the cursor.
     pub begun: String,
     /// What stands before it in the same word: `--queue=`, or the values before a comma.
     pub before: String,

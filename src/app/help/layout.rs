@@ -77,7 +77,7 @@ impl DocParts {
         parts
     }
 
-    /// The paragraphs, each with the program if that follows it.
+    /// The paragraphs; one that ends with a colon comes with the example program that it introduces.
     pub(crate) fn text_with_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.text.iter().map(|text| {
             let program = self.program.as_deref().filter(|_| text.ends_with(':'));

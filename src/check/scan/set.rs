@@ -58,7 +58,8 @@ enum SetCursor {
 /// A page of ranks.
 #[derive(Clone, Debug, Default)]
 struct RankPage {
-    /// Its last rank, and the first member of the page read before; `None` for the first page.
+    /// The last rank of this page, and the member that was first on the page read before it and must
+    /// still have that rank; `None` for the first page, which is read from the end of the set.
     from: Option<(i64, Witness)>,
     /// Whether this page is read with scores.
     scores: bool,

@@ -24,8 +24,8 @@ pub(super) struct Blocking {
 }
 
 impl Blocking {
-    /// Whether a finding cannot be verified before another one is repaired. Is that one not reported,
-    /// then the finding is noted as unverified.
+    /// Whether a finding cannot be verified before another one is repaired. If the options hide that
+    /// other one, the finding is noted as unverified.
     pub(super) fn blocks(&mut self, verdict: &Verdict, filter: &FindingFilter) -> bool {
         let item = self.hasher.hash_one(&verdict.item);
         let is_blocked = match verdict.id {
@@ -62,7 +62,7 @@ impl Blocking {
         }
     }
 
-    /// The findings that were not verified because their requirements are not reported.
+    /// The findings that could not be verified, because one to repair first is not selected for the report.
     pub(super) fn unverified(&self) -> Vec<FindingId> {
         self.unverified.iter().copied().collect()
     }

@@ -70,8 +70,8 @@ impl Overlaps {
         }
     }
 
-    /// The findings that are not repaired for an item in a location, because another
-    /// location or no location repairs them.
+    /// The findings that a repair must leave out for this item at this location, because another
+    /// finding covers them, another location repairs them, or no location does.
     pub(crate) fn excluded(&self, location: &Location, item: &Name) -> Vec<FindingId> {
         let mut excluded = Vec::new();
         for finding in FINDINGS.iter().filter(|finding| !finding.covers.is_empty()) {

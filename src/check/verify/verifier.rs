@@ -45,7 +45,7 @@ impl Verifier {
         self.calls.verified
     }
 
-    /// The findings that were not verified because their requirements are not reported.
+    /// The findings that could not be verified, because one to repair first is not selected for the report.
     pub(crate) fn unverified(&self) -> Vec<FindingId> {
         self.verdicts.blocking.unverified()
     }

@@ -58,7 +58,7 @@ impl Core {
         self.end(now, worker, jobs, true)
     }
 
-    /// `again`: an earlier call may have ended the jobs.
+    /// `again`: an earlier call whose reply was lost may have ended the jobs already.
     fn end(
         &mut self,
         now: Moment,

@@ -31,8 +31,8 @@ impl Core {
         Ok(jobs)
     }
 
-    /// Completes running jobs, each in the name of a worker, and returns the new states. Without new
-    /// data a job keeps its data, byte for byte.
+    /// Completes running jobs, each in the name that `worker` gives. The result of a job is the name
+    /// of its new state. Without new data a job keeps its data, byte for byte.
     pub fn complete(
         &mut self,
         now: Moment,

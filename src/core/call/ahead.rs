@@ -82,7 +82,7 @@ impl Core {
         }
     }
 
-    /// Takes the replies that are still on their way, so that the next ones belong to another call.
+    /// Receives all outstanding replies, so that the next reply on the connection belongs to the next call.
     pub(super) fn settle_ahead(&mut self) {
         self.settle(u64::MAX);
     }
@@ -95,7 +95,7 @@ impl Core {
         self.ahead.open.remove(at)?.response
     }
 
-    /// Takes the replies to the requests up to one.
+    /// Receives the outstanding replies up to that of request `last`, and keeps them for their callers.
     fn settle(&mut self, last: u64) {
         for at in 0..self.ahead.open.len() {
             let request = &self.ahead.open[at];

@@ -252,7 +252,7 @@ impl<'de> MapAccess<'de> for Pairs {
     }
 }
 
-/// A word and its values.
+/// A variant of an enum: its word, then its values.
 struct Variant {
     word: Vec<u8>,
     items: std::vec::IntoIter<Value>,

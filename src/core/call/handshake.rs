@@ -183,7 +183,7 @@ enum HandshakeStep<'a> {
     Info,
     Memory,
     Replication,
-    /// Asks for the rights on keys with this prefix.
+    /// Tests which commands the user may run on keys with this prefix.
     Rights(&'a str),
     Time,
 }

@@ -101,7 +101,7 @@ fn value<R: Read>(
             let mut items = Vec::new();
             while items.len() < count {
                 if items.len() == items.capacity() {
-                    // As many again as have arrived.
+                    // Doubles what has arrived, so that a false count reserves little memory.
                     let more = items.len().max(MAX_RESERVED / size_of::<Value>());
                     let more = more.min(count - items.len());
                     reading.takes(more * size_of::<Value>())?;
@@ -182,7 +182,7 @@ fn text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, Unread
         None => {
             let mut text = Vec::new();
             while text.len() < size {
-                // As much again as has arrived.
+                // Doubles what has arrived, so that a false size reserves little memory.
                 let more = text.len().max(MAX_RESERVED).min(size - text.len());
                 text.reserve_exact(more);
                 if wire.by_ref().take(more as u64).read_to_end(&mut text)? < more {

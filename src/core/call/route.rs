@@ -21,9 +21,9 @@ pub(super) struct Route {
     pub next: Option<Node>,
     /// The nodes of the cluster, as one of them listed them last.
     pub listed: Vec<Node>,
-    /// Those of them that are primaries.
+    /// The nodes in `listed` that are primaries.
     pub primaries: Vec<Node>,
-    /// The ids of all of them.
+    /// The ids of all nodes of the cluster, from the same listing.
     pub ids: Vec<Vec<u8>>,
     /// The Sentinel that replied last.
     pub sentinel: Option<Node>,
@@ -62,7 +62,7 @@ impl Route {
 pub(super) struct Reached {
     pub connection: Connection,
     pub server: ServerInfo,
-    /// Its address, if that of the user names several servers.
+    /// The node of this server, if the address that the user gave names several servers.
     pub node: Option<Node>,
 }
 

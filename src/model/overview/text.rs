@@ -12,7 +12,7 @@ use crate::view::{RenderOptions, View};
 /// The most items of a list that are shown.
 const MOST: usize = 5;
 
-/// How long no worker may have been seen before that is said.
+/// The overview says that no worker was seen if the last one was seen at least this many seconds ago.
 const SILENT: f64 = 60.0;
 
 impl View for Overview {

@@ -480,7 +480,7 @@ fn at_line(mut outcome: JobOutcome, line: u64) -> JobOutcome {
     outcome
 }
 
-/// An outcome with what the file says about its job.
+/// Adds the line, the queue and the state of the archived job to its outcome.
 fn with_line(outcome: JobOutcome, round: &PutRound, sent: &SentJob, state: State) -> JobOutcome {
     let mut outcome = at_line(outcome, sent.line);
     outcome.item.queue = Some(round.queue(sent).into());

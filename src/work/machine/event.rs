@@ -254,7 +254,7 @@ pub enum Event {
     Put(Option<Name>),
     /// The queues whose names match.
     Queues(Vec<(Name, u32)>),
-    /// Whether no further job may begin, since what is said of the jobs cannot be written.
+    /// Whether no further job may begin, since the output about the jobs cannot be written yet.
     Hold(bool),
     /// A signal asks to end. The second one ends the processes, too; the third one waits for nothing.
     Stop,

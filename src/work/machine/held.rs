@@ -19,7 +19,7 @@ pub(super) enum Phase {
     Ready,
     /// With the process of a slot.
     Running(usize),
-    /// Its end is to be written.
+    /// It has ended, and the core has not confirmed that yet.
     Ending {
         /// How the process ended, if its end decided.
         exit: Option<ProcessExit>,

@@ -253,7 +253,7 @@ impl Machine {
         }
     }
 
-    /// Notes what happened.
+    /// Updates the state by an event, and adds the actions that follow from it.
     pub fn note(&mut self, now: f64, event: Event) {
         match event {
             Event::Started { slot, .. } => {

@@ -29,7 +29,7 @@ pub struct Launch<'a> {
     /// Variables that are added to those of this program.
     pub variables: Vec<(&'static str, OsString)>,
     pub directory: &'a Directory,
-    /// What the program reads first.
+    /// What is written to the program's stdin at its start.
     pub stdin: Vec<u8>,
     /// Whether stdin stays open after that, for [`super::Processes::write`].
     pub keeps_stdin: bool,
