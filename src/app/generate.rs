@@ -315,7 +315,7 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     man.render_name_section(&mut bytes)?;
     man.render_synopsis_section(&mut bytes)?;
     man.render_description_section(&mut bytes)?;
-    for (text, program) in parts.text_with_program() {
+    for (text, program) in parts.paragraphs_with_program() {
         bytes.extend(format!(".PP\n{}\n", roff(&text.replace('\n', " "))).bytes());
         if let Some(program) = program {
             bytes.extend(format!(".PP\n.nf\n{}\n.fi\n", roff(program)).bytes());

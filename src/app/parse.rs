@@ -65,7 +65,7 @@ fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
         typed: CommandText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
             canonical_command: own(&tree, &matches),
-            whole: whole(args),
+            repeatable_line: whole(args),
         },
     })
 }

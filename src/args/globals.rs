@@ -126,5 +126,5 @@ pub(crate) struct CommandText {
     /// The command with the arguments that decide what it does.
     pub canonical_command: CommandLine,
     /// The whole line as it can be typed again; `None` if it holds a secret.
-    pub whole: Option<CommandLine>,
+    pub repeatable_line: Option<CommandLine>,
 }

@@ -35,7 +35,13 @@ pub(crate) fn set(
         let ttl = present.ttl_s.filter(|seconds| *seconds > 0);
         let ttl = ttl.map(|seconds| seconds.to_string());
         let core = session.core()?;
-        core.set_throttle(now, &present.id, *maximum, ttl.as_deref(), &actor::by())?;
+        core.set_throttle(
+            now,
+            &present.id,
+            *maximum,
+            ttl.as_deref(),
+            &actor::user_at_host(),
+        )?;
     }
     maxima.note_set(session);
     Ok(())
@@ -89,7 +95,7 @@ impl MaximumChanges {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let question = format!("{}{}", self.describe(), session.on()?);
+        let question = format!("{}{}", self.describe(), session.on_destination()?);
         session.ui.confirm_protected(&question, |_| String::new())?;
         Ok(())
     }
@@ -98,7 +104,7 @@ impl MaximumChanges {
     pub(crate) fn of_put(&self) -> Option<PutMaxima> {
         let changes = self.changes.iter();
         let maxima = changes.map(|(present, maximum)| (&present.id, *maximum));
-        (!self.changes.is_empty()).then(|| PutMaxima::new(maxima, &actor::by()))
+        (!self.changes.is_empty()).then(|| PutMaxima::new(maxima, &actor::user_at_host()))
     }
 
     /// Says on a terminal what was set.

@@ -359,7 +359,7 @@ impl BulkPlan {
     }
 
     /// The note that each changed job gets in its history.
-    pub(crate) fn note(&self) -> Vec<u8> {
+    pub(crate) fn history_note(&self) -> Vec<u8> {
         self.options.note.clone()
     }
 

@@ -51,7 +51,7 @@ impl SaveFile {
     ) -> Result<(Vec<&'j JobSnapshot>, Vec<JobOutcome>), Error> {
         let cancelled = Cancellation {
             at: now,
-            by: actor::by().into(),
+            by: actor::user_at_host().into(),
             reason: self.reason.clone(),
         };
         let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();

@@ -110,7 +110,7 @@ const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.check()?;
-    let morgue = Morgue::of(&args);
+    let morgue = MorgueTarget::from_args(&args);
     match args.action {
         MorgueAction::List => {
             session.ui.require_format(&[Format::Jid])?;
@@ -201,15 +201,15 @@ impl Args {
 }
 
 /// The dead jobs of a queue.
-struct Morgue {
+struct MorgueTarget {
     queue: Name,
     /// The group whose jobs are meant instead.
     group: Option<Name>,
 }
 
-impl Morgue {
-    fn of(args: &Args) -> Morgue {
-        Morgue {
+impl MorgueTarget {
+    fn from_args(args: &Args) -> MorgueTarget {
+        MorgueTarget {
             queue: args.queue.clone(),
             group: args.group.clone(),
         }

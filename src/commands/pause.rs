@@ -86,13 +86,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             ""
         };
         let count = plural(queues.len() as u64, "queue", "queues");
-        let what = format!("pause {count}{}{revoke}", session.on()?);
+        let what = format!("pause {count}{}{revoke}", session.on_destination()?);
         let details = |_: &_| format!("  {}\n", joined(&queues));
         session.ui.confirm_protected(&what, details)?;
     }
     let mut stopped = 0;
     if !dry {
-        let (by, reason) = (actor::by(), args.reason.as_ref());
+        let (by, reason) = (actor::user_at_host(), args.reason.as_ref());
         session.core()?.pause(now, &queues, until, reason, &by)?;
         if args.stop_running {
             let note = actor::note("pause", args.reason.as_ref());

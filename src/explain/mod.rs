@@ -61,7 +61,7 @@ pub(crate) fn jobs(
                 None => (None, None),
             })
             .collect();
-        let facts = facts(core, now, &asked)?;
+        let facts = pop_facts(core, now, &asked)?;
         for (item, queue) in items.iter().zip(facts) {
             explanations.push(match item {
                 Some(JobOrTemplate::Job(job)) => Some(explain_job(core, now, job, queue)?),
@@ -98,7 +98,7 @@ fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobOr
 
 /// Why a job does not run.
 pub(crate) fn of_job(core: &mut Core, now: Moment, job: &Job) -> Result<Explanation, Error> {
-    let queue = facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
+    let queue = pop_facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
     explain_job(core, now, job, queue.flatten())
 }
 
@@ -154,7 +154,7 @@ fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment
 
 /// Why pops of a queue get no job.
 pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explanation, Error> {
-    let found = facts(core, now, &[(Some(name), None)])?.pop().flatten();
+    let found = pop_facts(core, now, &[(Some(name), None)])?.pop().flatten();
     let Some(facts) = found else {
         return Err(not_found::queue(core, now, name)?);
     };
@@ -182,7 +182,7 @@ fn explanation(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> E
 
 /// For each pair of a queue and a jid, the facts about the queue and the place of the job in it; `None`
 /// without a queue or if it does not exist. The figures of a queue are those of one moment.
-fn facts(
+fn pop_facts(
     core: &mut Core,
     now: Moment,
     asked: &[(Option<&Name>, Option<&Name>)],

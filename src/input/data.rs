@@ -57,7 +57,7 @@ pub(crate) fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
         if path.split('.').count() > syntax::DEEPEST {
             return Err(wrong(&format!("nested deeper than {}", syntax::DEEPEST)));
         }
-        put(&mut root, path.split('.'), value).map_err(|why| wrong(&why))?;
+        insert_at_path(&mut root, path.split('.'), value).map_err(|why| wrong(&why))?;
     }
     let mut data = Vec::new();
     write(&root, &mut data);
@@ -72,7 +72,7 @@ enum ArgNode {
     Object(Vec<(String, ArgNode)>),
 }
 
-fn put<'k>(
+fn insert_at_path<'k>(
     object: &mut Vec<(String, ArgNode)>,
     mut path: impl Iterator<Item = &'k str>,
     value: Vec<u8>,

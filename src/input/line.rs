@@ -405,15 +405,15 @@ fn typed<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
 }
 
 fn integer<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    whole(value, value::integer)
+    whole_number_text(value, value::integer)
 }
 
 fn count<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    whole(value, value::count)
+    whole_number_text(value, value::count)
 }
 
 /// Checks a whole number.
-fn whole<'l, D: Deserializer<'l>, T, E: Display>(
+fn whole_number_text<'l, D: Deserializer<'l>, T, E: Display>(
     value: D,
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {

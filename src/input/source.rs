@@ -60,8 +60,8 @@ impl InputSource {
                 bytes: value.as_bytes().to_vec(),
                 what: what.to_owned(),
             },
-            InputArg::Stdin => whole(self.stdin(what)?, most)?,
-            InputArg::File(path) => whole(OpenInput::file(path)?, most)?,
+            InputArg::Stdin => read_past_limit(self.stdin(what)?, most)?,
+            InputArg::File(path) => read_past_limit(OpenInput::file(path)?, most)?,
         };
         if text.bytes.len() <= most {
             return Ok(text);
@@ -157,7 +157,7 @@ pub(super) fn too_long(what: &str, size: Option<u64>, most: usize) -> Error {
 }
 
 /// Reads an input up to `most` bytes and one more, by which the caller sees that it is too long.
-fn whole(mut input: OpenInput, most: usize) -> Result<InputText, Error> {
+fn read_past_limit(mut input: OpenInput, most: usize) -> Result<InputText, Error> {
     let mut bytes = Vec::new();
     let more = (most as u64).saturating_add(1);
     let read = input.from.by_ref().take(more).read_to_end(&mut bytes);

@@ -93,7 +93,7 @@ impl<'t> Object<'t> {
         for (at, (key, raw)) in self.members.iter().enumerate() {
             if self.members[..at].iter().any(|(known, _)| known == key) {
                 let wrong = Wrong::new(WrongReason::Twice(shown(key)));
-                return Err(wrong.at(address_of_key((key, raw))));
+                return Err(wrong.at_address(address_of_key((key, raw))));
             }
         }
         Ok(())
@@ -206,7 +206,7 @@ impl Wrong {
         }
     }
 
-    fn at(mut self, address: usize) -> Wrong {
+    fn at_address(mut self, address: usize) -> Wrong {
         self.address.get_or_insert(address);
         self
     }
@@ -219,7 +219,7 @@ impl Wrong {
             "."
         };
         self.path = format!("{}{dot}{}", shown(step), self.path);
-        self.at(value.get().as_ptr().addr())
+        self.at_address(value.get().as_ptr().addr())
     }
 
     fn fault(self, text: &[u8]) -> SyntaxFault {
@@ -424,7 +424,9 @@ impl<'t> Deserializer<'t> for &Object<'t> {
             members: members.into_iter(),
             current: None,
         };
-        visitor.visit_map(map).map_err(|wrong| wrong.at(start))
+        visitor
+            .visit_map(map)
+            .map_err(|wrong| wrong.at_address(start))
     }
 
     forward_to_deserialize_any! {
@@ -460,7 +462,7 @@ impl<'t> de::MapAccess<'t> for MemberAccess<'t> {
         let text = name.map_or(Cow::Borrowed(&**key), Cow::Borrowed);
         let read = seed.deserialize(CowStrDeserializer::<Wrong>::new(text));
         let address = address_of_key((key, value.raw));
-        read.map(Some).map_err(|wrong| wrong.at(address))
+        read.map(Some).map_err(|wrong| wrong.at_address(address))
     }
 
     fn next_value_seed<T: DeserializeSeed<'t>>(&mut self, seed: T) -> Result<T::Value, Wrong> {

@@ -8,7 +8,7 @@ use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
-use crate::view::{Lines, RenderOptions, View};
+use crate::view::{NdjsonLines, RenderOptions, View};
 
 /// A context: named settings of the config file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -131,7 +131,7 @@ impl View for ContextsInFull {
         texts.collect()
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         self.0.lines(lines)
     }
 }
@@ -147,7 +147,7 @@ impl View for ValidatedContexts {
         Table::new(VALIDATED, &self.0.items, page).draw(page)
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         self.0.lines(lines)
     }
 }

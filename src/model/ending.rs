@@ -26,7 +26,7 @@ pub struct FailureReason {
 
 /// How a worker asks to end a job that it holds; the core may refuse.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JobEnding {
+pub struct EndingRequest {
     pub jid: Name,
     /// The queue in which it runs.
     pub queue: Name,
@@ -96,7 +96,7 @@ pub enum EndingOutcome {
 
 /// What became of a lock that its worker extended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LockOutcome {
+pub enum ExtendOutcome {
     /// When the lock expires now, in seconds since the epoch.
     Extended(f64),
     /// The job does not exist any more.

@@ -9,7 +9,7 @@ use crate::name::Name;
 use crate::view::document::DocumentKind;
 pub(crate) use crate::view::list::List;
 use crate::view::table::Heading;
-use crate::view::{Lines, RenderOptions, View};
+use crate::view::{NdjsonLines, RenderOptions, View};
 
 /// Jobs, and the jids that were asked for and that no job has.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -59,7 +59,7 @@ impl View for JobList {
         self.list.text(page)
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         self.list.lines(lines)
     }
 
@@ -79,7 +79,7 @@ impl View for JobDetails {
         texts.collect::<Vec<String>>().join("\n")
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.list.items)
     }
 

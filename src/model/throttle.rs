@@ -138,7 +138,7 @@ impl View for ThrottleJobs {
             // A script finds each line by its name.
             let item = if page.terminal { "" } else { item };
             for job in jobs {
-                detail.line_with_remark(item, &job.jid, None, place(job));
+                detail.line_with_remark(item, &job.jid, None, queue_and_state(job));
             }
             let more = count.saturating_sub(jobs.len() as u64);
             if more > 0 && page.terminal {
@@ -150,7 +150,7 @@ impl View for ThrottleJobs {
 }
 
 /// The queue and the state of a job; `missing` if it does not exist.
-fn place(job: &Neighbor) -> String {
+fn queue_and_state(job: &Neighbor) -> String {
     let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
     match job.state {
         Some(state) => format!("{queue}, {state}"),

@@ -10,7 +10,7 @@ use crate::error::Kind;
 use crate::name::Name;
 use crate::text;
 use crate::view::document::DocumentKind;
-use crate::view::{Lines, RenderOptions, View};
+use crate::view::{NdjsonLines, RenderOptions, View};
 
 /// How the wait for one job ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, IntoStaticStr)]
@@ -109,7 +109,7 @@ impl View for Wait {
         self.items.iter().map(|item| item.line(page)).collect()
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.items)
     }
 

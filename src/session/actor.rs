@@ -7,7 +7,7 @@ use crate::name::Name;
 use crate::name::refuse_new;
 
 /// `user@host`.
-pub(crate) fn by() -> String {
+pub(crate) fn user_at_host() -> String {
     format!("{}@{}", user(), host())
 }
 
@@ -16,7 +16,7 @@ pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     let mut note = b"{\"verb\":".to_vec();
     note.extend(quote(verb.as_bytes()));
     note.extend(b",\"by\":");
-    note.extend(quote(by().as_bytes()));
+    note.extend(quote(user_at_host().as_bytes()));
     if let Some(reason) = reason {
         note.extend(b",\"reason\":");
         note.extend(quote(reason.as_bytes()));
@@ -35,7 +35,7 @@ pub(crate) fn worker(given: Option<&Name>) -> Result<Name, Error> {
     };
     let Some(name) = named else {
         let session = session_id().map_or(String::new(), |id| format!("-{id}"));
-        return Ok(Name::from(format!("cli-{}{session}", by())));
+        return Ok(Name::from(format!("cli-{}{session}", user_at_host())));
     };
     match refuse_new(name.as_bytes()) {
         Ok(()) => Ok(name),

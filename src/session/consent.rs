@@ -42,7 +42,7 @@ impl Session {
             self.ui.note_dry_run(&format!("would {what}"));
             return Ok(None);
         }
-        let question = format!("{what}{}", self.on()?);
+        let question = format!("{what}{}", self.on_destination()?);
         match asks {
             Asks::Always => self.ui.confirm(&question, details),
             Asks::IfProtected => self.ui.confirm_protected(&question, details),

@@ -87,12 +87,15 @@ impl Session {
 
     /// The whole command line, to be typed again, unless it holds a secret.
     pub(crate) fn typed(&self) -> Option<String> {
-        self.command_line.whole.as_ref().map(CommandLine::to_text)
+        self.command_line
+            .repeatable_line
+            .as_ref()
+            .map(CommandLine::to_text)
     }
 
     /// The whole command line with another value of a flag that was typed.
     pub(crate) fn typed_with(&self, flag: &str, value: &str) -> Option<String> {
-        let line = self.command_line.whole.as_ref()?;
+        let line = self.command_line.repeatable_line.as_ref()?;
         Some(line.with_value(flag, value).to_text())
     }
 
@@ -114,7 +117,7 @@ impl Session {
     }
 
     /// ` on DESTINATION` if the database has a label, for questions that name no address.
-    pub(crate) fn on(&mut self) -> Result<String, Error> {
+    pub(crate) fn on_destination(&mut self) -> Result<String, Error> {
         if self.label().is_some() {
             self.destination().map(|place| format!(" on {place}"))
         } else {
@@ -148,7 +151,7 @@ impl Session {
             Err(error) => {
                 return Err(with_line_that_works(
                     error,
-                    self.command_line.whole.as_ref(),
+                    self.command_line.repeatable_line.as_ref(),
                 ));
             }
         };

@@ -181,11 +181,11 @@ fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
 
 /// The first bytes of the SHA-256 of a line; never 0, which stands for no line.
 pub(super) fn sum(line: &[u8]) -> u64 {
-    start(&Sha256::digest(line))
+    first_bytes(&Sha256::digest(line))
 }
 
 /// The first bytes of a hash as a number.
-pub(super) fn start(sum: &[u8]) -> u64 {
+pub(super) fn first_bytes(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)
 }

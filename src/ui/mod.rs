@@ -17,7 +17,7 @@ use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
 use crate::view::table::Choice;
-use crate::view::{Lines, RenderOptions, Times, View, json};
+use crate::view::{NdjsonLines, RenderOptions, Times, View, json};
 
 mod ask;
 pub(crate) mod keyboard;
@@ -301,7 +301,7 @@ impl Ui {
             }
             Format::Json => json::document(view).map_err(serialize_error)?,
             Format::Ndjson => {
-                let mut lines = Lines::default();
+                let mut lines = NdjsonLines::default();
                 view.lines(&mut lines).map_err(serialize_error)?;
                 lines.0
             }
@@ -405,7 +405,7 @@ impl Ui {
     }
 
     /// Writes by a thread from now on, so that a reader who stops reading does not stop the program.
-    /// The thread calls `wake` as [`Outlet::start`] says.
+    /// The thread calls `wake` as [`OutputThread::start`] says.
     pub(crate) fn write_by_thread(&mut self, wake: impl Fn() + Send + 'static) {
         let outlet = OutputThread::start(self.live_lines(), wake);
         self.stdout.hand_over(outlet);

@@ -26,7 +26,7 @@ struct OutletState {
     waiting: AtomicUsize,
     /// Whether the program wants to be woken once everything is written.
     is_awaited: AtomicBool,
-    /// Wakes those that wait in [`Outlet::drain`].
+    /// Wakes those that wait in [`OutputThread::drain`].
     written: (Mutex<()>, Condvar),
     /// Why stdout could not be written to first. A reader that has gone away is no fault.
     fault: Mutex<Option<io::Error>>,
@@ -39,8 +39,8 @@ pub(crate) struct OutputThread {
 }
 
 impl OutputThread {
-    /// Starts the thread. It calls `wake` when everything is written, if [`Outlet::is_full`] or
-    /// [`Outlet::is_empty`] said otherwise before.
+    /// Starts the thread. It calls `wake` when everything is written, if [`OutputThread::is_full`] or
+    /// [`OutputThread::is_empty`] said otherwise before.
     pub(crate) fn start(
         status: Option<LiveLines>,
         wake: impl Fn() + Send + 'static,

@@ -18,7 +18,7 @@ enum Destination {
     Pager(Pager, RunningPager),
     Frame(Vec<u8>),
     /// Output is buffered until it is flushed into the thread.
-    Outlet(OutputThread, Vec<u8>),
+    OutputThread(OutputThread, Vec<u8>),
 }
 
 impl ResultWriter {
@@ -54,13 +54,13 @@ impl ResultWriter {
 
     /// Leaves all writing to a thread from now on.
     pub(crate) fn hand_over(&mut self, outlet: OutputThread) {
-        self.to = Destination::Outlet(outlet, Vec::new());
+        self.to = Destination::OutputThread(outlet, Vec::new());
     }
 
     /// The thread that writes, if there is one.
     pub(crate) fn outlet(&self) -> Option<&OutputThread> {
         match &self.to {
-            Destination::Outlet(outlet, _) => Some(outlet),
+            Destination::OutputThread(outlet, _) => Some(outlet),
             _ => None,
         }
     }
@@ -78,7 +78,7 @@ impl ResultWriter {
         }
         _ = self.flush();
         match &self.to {
-            Destination::Outlet(outlet, _) => outlet.stderr(note.to_vec()),
+            Destination::OutputThread(outlet, _) => outlet.stderr(note.to_vec()),
             _ => _ = io::stderr().write_all(note),
         }
     }
@@ -86,7 +86,7 @@ impl ResultWriter {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.to {
             Destination::Stdout => self.stdout.write_all(bytes),
-            Destination::Frame(buffer) | Destination::Outlet(_, buffer) => {
+            Destination::Frame(buffer) | Destination::OutputThread(_, buffer) => {
                 buffer.extend_from_slice(bytes);
                 Ok(())
             }
@@ -124,7 +124,7 @@ impl ResultWriter {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
-            Destination::Outlet(outlet, buffer) => {
+            Destination::OutputThread(outlet, buffer) => {
                 outlet.stdout(buffer);
                 self.hand_over(outlet);
                 return Ok(());

@@ -70,9 +70,9 @@ pub(crate) fn record<T: Serialize + ?Sized>(
 
 /// The lines of `-o ndjson` that a view writes.
 #[derive(Default)]
-pub(crate) struct Lines(pub(crate) Vec<u8>);
+pub(crate) struct NdjsonLines(pub(crate) Vec<u8>);
 
-impl Lines {
+impl NdjsonLines {
     /// Writes one item.
     pub(crate) fn item<T: Serialize + ?Sized>(
         &mut self,

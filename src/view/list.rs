@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::document::DocumentKind;
 use super::table::{Column, Heading, Table, headings};
-use super::{Lines, RenderOptions, View};
+use super::{NdjsonLines, RenderOptions, View};
 use crate::name::Name;
 
 /// Items of one kind.
@@ -87,7 +87,7 @@ impl<T: Row> View for List<T> {
         table(&self.items, page)
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.items)
     }
 

@@ -18,7 +18,7 @@ pub(crate) mod paint;
 pub(crate) mod table;
 
 use document::DocumentKind;
-pub(crate) use json::Lines;
+pub(crate) use json::NdjsonLines;
 
 /// The properties of the terminal or pipe that a text is written to.
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ pub(crate) trait View: Serialize {
     fn text(&self, page: &RenderOptions) -> String;
 
     /// Writes the lines of `-o ndjson`: a list writes its items, anything else its document.
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.document(self)
     }
 

@@ -40,12 +40,12 @@ pub(crate) fn failure(
             let silence = totals.silent_s.map_or_else(String::new, |silent| {
                 format!("; the server has not replied for {}", words(silent.0))
             });
-            let rest = rest(wait);
+            let rest = not_reached(wait);
             let error = format!("the deadline of {deadline} passed: {rest}{silence}");
             Error::new(Kind::Deadline, error)
         }
         (WaitOutcome::Interrupted(kind), _) => {
-            Error::new(kind, format!("interrupted: {}", rest(wait)))
+            Error::new(kind, format!("interrupted: {}", not_reached(wait)))
         }
     };
     Err(match job {
@@ -58,7 +58,7 @@ pub(crate) fn failure(
 }
 
 /// How many jobs have not reached the state.
-fn rest(wait: &Wait) -> String {
+fn not_reached(wait: &Wait) -> String {
     let WaitTotals {
         jobs,
         reached,

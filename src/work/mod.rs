@@ -437,14 +437,14 @@ impl Work {
             self.processes.wait(until, &mut events)?;
             // A notice about a lock comes before a reply that brings the job again.
             while let Ok(event) = self.notices.try_recv() {
-                self.machine.note(self.time.now(), event);
+                self.machine.handle_event(self.time.now(), event);
             }
             while let Some(reply) = self.server.next()? {
                 self.time.set(reply.now);
                 if reply.is_successor {
                     self.reporter.successor();
                 }
-                self.machine.note(self.time.now(), reply.event);
+                self.machine.handle_event(self.time.now(), reply.event);
             }
             // This machine may have been frozen: programs whose locks are over are stopped before anything
             // else is done.
@@ -453,7 +453,7 @@ impl Work {
                 self.perform(now, action, session)?;
             }
             for event in events.drain(..) {
-                self.note(now, event, session);
+                self.handle_process_event(now, event, session);
             }
             for action in self.machine.stop_overdue(now) {
                 self.perform(now, action, session)?;
@@ -483,7 +483,7 @@ impl Work {
             self.is_on_hold = is_congested;
             self.processes.hold_output(is_congested);
             self.machine
-                .note(self.time.now(), Event::Hold(is_congested));
+                .handle_event(self.time.now(), Event::Hold(is_congested));
         }
     }
 
@@ -520,7 +520,7 @@ impl Work {
     }
 
     /// Handles an event of a process: updates the machine, or passes its output on.
-    fn note(&mut self, now: f64, event: ProcessEvent, session: &mut Session) {
+    fn handle_process_event(&mut self, now: f64, event: ProcessEvent, session: &mut Session) {
         match event {
             ProcessEvent::Line {
                 slot,
@@ -528,9 +528,10 @@ impl Work {
                 is_whole,
             } => {
                 let (jid, content) = self.content(slot, &line, is_whole);
-                self.machine.note(now, Event::Line { slot, jid, content });
+                self.machine
+                    .handle_event(now, Event::Line { slot, jid, content });
             }
-            ProcessEvent::Mute { slot } => self.machine.note(now, Event::Mute { slot }),
+            ProcessEvent::Mute { slot } => self.machine.handle_event(now, Event::Mute { slot }),
             ProcessEvent::Output {
                 slot,
                 stream,
@@ -540,7 +541,8 @@ impl Work {
                 if to_stdout && !self.hooks.owns(slot) {
                     let lines = bytes.split(|byte| *byte == b'\n');
                     for jid in lines.filter_map(answer::answered_job) {
-                        self.machine.note(now, Event::AnswerOnStdout { slot, jid });
+                        self.machine
+                            .handle_event(now, Event::AnswerOnStdout { slot, jid });
                     }
                 }
                 if self.has_labels {
@@ -559,7 +561,7 @@ impl Work {
             ProcessEvent::Ended { slot, end } => {
                 let end = self.launcher.interpret_end(slot, end, &mut self.reporter);
                 self.hooks.process_ended(slot, &end);
-                self.machine.note(now, Event::Ended { slot, end });
+                self.machine.handle_event(now, Event::Ended { slot, end });
             }
             ProcessEvent::Signal(SIGTTIN) => {
                 for line in self.machine.dump(now) {
@@ -575,7 +577,7 @@ impl Work {
                     2 => self.hooks.stop(Instant::now()),
                     _ => self.hooks.kill(Instant::now()),
                 }
-                self.machine.note(now, Event::Stop);
+                self.machine.handle_event(now, Event::Stop);
             }
             ProcessEvent::Woken => {}
         }
@@ -612,7 +614,7 @@ impl Work {
                     Ok(pid) => Event::Started { slot, pid },
                     Err(why) => Event::NotStarted { slot, why },
                 };
-                self.machine.note(now, event);
+                self.machine.handle_event(now, event);
             }
             Action::Send { slot, job } => {
                 self.processes.write(slot, launcher::job_line(&job)?);

@@ -230,7 +230,7 @@ impl Calls {
                     });
                 Event::Recovered(reply)
             }
-            Request::Look => Event::Ready(self.look(now)),
+            Request::Look => Event::Ready(self.find_ready_queues(now)),
             Request::Extend(jids) => {
                 let reply = self.core.extend_locks(now, &self.worker, &jids);
                 Event::Extended(reply)
@@ -289,7 +289,7 @@ impl Calls {
     }
 
     /// The queues from which a pop may bring a job now.
-    fn look(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
+    fn find_ready_queues(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
         let mut ready = if self.found.are_known {
             self.core.ready_queues(now, &[])?
         } else {

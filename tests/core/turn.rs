@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use qless::internals::ending::{
-    EndingOutcome, EndingWay, FailureReason, JobEnding, LockOutcome, NextQueue,
+    EndingOutcome, EndingRequest, EndingWay, ExtendOutcome, FailureReason, NextQueue,
 };
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::{Clock, Core as Typed, Error, Moment, Name, Settings, Target, Trace};
@@ -49,8 +49,8 @@ fn why() -> FailureReason {
     }
 }
 
-fn ending(jid: &str, queue: &str, way: EndingWay) -> JobEnding {
-    JobEnding {
+fn ending(jid: &str, queue: &str, way: EndingWay) -> EndingRequest {
+    EndingRequest {
         jid: name(jid),
         queue: name(queue),
         way,
@@ -436,13 +436,13 @@ fn locks_are_extended_in_one_call() {
         let jids = ["a1", "a2", "nope", "a3"].map(name);
         let mut worker = cut(&core, place);
         let locks = worker.extend_locks(at(20), &name("w"), &jids).unwrap();
-        let extended = LockOutcome::Extended(110.0);
+        let extended = ExtendOutcome::Extended(110.0);
         assert_eq!(
             locks,
             [
                 extended.clone(),
-                LockOutcome::Lost,
-                LockOutcome::Gone,
+                ExtendOutcome::Lost,
+                ExtendOutcome::Gone,
                 extended
             ]
         );
@@ -462,15 +462,15 @@ fn more_jobs_than_one_call_takes_are_split() {
     assert_eq!(turn.jobs.len(), 1201);
     let held: Vec<Name> = turn.jobs.iter().map(|job| job.jid.clone()).collect();
     let locks = worker.extend_locks(at(11), &w, &held).unwrap();
-    assert_eq!(locks, vec![LockOutcome::Extended(71.0); 1201]);
+    assert_eq!(locks, vec![ExtendOutcome::Extended(71.0); 1201]);
     assert_eq!(worker.take_over(at(11), &w, |_| false).unwrap().len(), 1201);
-    let end = |jid: &Name| JobEnding {
+    let end = |jid: &Name| EndingRequest {
         jid: jid.clone(),
         queue: name("a"),
         way: complete(),
         exit: None,
     };
-    let ends: Vec<JobEnding> = held.iter().map(end).collect();
+    let ends: Vec<EndingRequest> = held.iter().map(end).collect();
     let turn = worker
         .turn(at(12), &w, 5, &queues(&[("a", 5)]), &ends[..600])
         .unwrap();
@@ -512,7 +512,7 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
     assert_eq!(turn.jobs[1].jid, name("\u{10ffff}"));
     let same = worker.take_over(at(10), &w, |_| false).unwrap();
     assert_eq!(same.iter().find(|held| held.jid == job.jid), Some(job));
-    let end = JobEnding {
+    let end = EndingRequest {
         jid: job.jid.clone(),
         queue: job.queue.clone(),
         way: EndingWay::Fail {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use qless::internals::ending::{EndingOutcome, EndingWay, LockOutcome};
+use qless::internals::ending::{EndingOutcome, EndingWay, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, Config, End, Event, Limit, LineContent, Mode, ProcessExit, Report, Request, Signal,
@@ -173,7 +173,7 @@ impl Worker {
     /// Notes an event at a time, and returns what follows.
     fn at(&mut self, now: f64, event: Event) -> String {
         self.now = now;
-        self.machine.note(now, event);
+        self.machine.handle_event(now, event);
         self.act()
     }
 
@@ -235,7 +235,9 @@ fn answer(jid: &str) -> Event {
 }
 
 fn extended(times: &[f64]) -> Event {
-    let extended = times.iter().map(|expires| LockOutcome::Extended(*expires));
+    let extended = times
+        .iter()
+        .map(|expires| ExtendOutcome::Extended(*expires));
     Event::Extended(Ok(extended.collect()))
 }
 
@@ -285,7 +287,7 @@ fn half_ended(slots: usize) -> (Worker, String) {
     worker.act();
     worker.reply(0.0, &jids.iter().map(String::as_str).collect::<Vec<_>>());
     for slot in 1..slots / 2 {
-        worker.machine.note(0.003, ended(slot, 0));
+        worker.machine.handle_event(0.003, ended(slot, 0));
     }
     let did = worker.at(0.003, ended(0, 0));
     (worker, did)
@@ -305,7 +307,7 @@ fn endings_of_short_jobs_wait_for_others_as_long_as_a_call_of_all_takes() {
     let (mut worker, _) = half_ended(100);
     let last: Vec<Event> = (50..100).map(|slot| ended(slot, 0)).collect();
     for event in last {
-        worker.machine.note(0.004, event);
+        worker.machine.handle_event(0.004, event);
     }
     let did = worker.later(0.004);
     assert!(did.ends_with(" pop 100 from q:100\n"), "{did}");
@@ -422,7 +424,7 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
     worker.reply(0.0, &["a"]);
     // A notice is a reason to ask.
     expect!["extend: a\n"].assert_eq(&worker.at(1.0, Event::Notice(name("a"))));
-    let cancelled = Event::Extended(Ok(vec![LockOutcome::Gone]));
+    let cancelled = Event::Extended(Ok(vec![ExtendOutcome::Gone]));
     expect![[r#"
         SIGTERM 0
         * Lost a cancelled
@@ -534,7 +536,7 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     let mut worker = Worker::persistent(2);
     worker.act();
     worker.reply(0.1, &["a", "b"]);
-    let lost = || Event::Extended(Ok(vec![LockOutcome::Lost]));
+    let lost = || Event::Extended(Ok(vec![ExtendOutcome::Lost]));
     worker.at(1.0, Event::Notice(name("a")));
     expect![[r#"
         cancel 0: a
@@ -932,7 +934,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
     worker.at(2.0, Event::Turn(Err(failure(true))));
     // The locks first.
     expect!["extend: a\n"].assert_eq(&worker.later(2.1));
-    let gone = Event::Extended(Ok(vec![LockOutcome::Lost]));
+    let gone = Event::Extended(Ok(vec![ExtendOutcome::Lost]));
     expect![[r#"
         * ConnectionBack { after: 1.0, was_refused: false }
         recover: 1 endings, known a
@@ -1144,7 +1146,7 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
     worker.reply(0.0, &["a"]);
     worker.at(1.0, Event::Put(None));
     worker.at(2.0, Event::Notice(name("a")));
-    worker.at(2.0, Event::Extended(Ok(vec![LockOutcome::Lost])));
+    worker.at(2.0, Event::Extended(Ok(vec![ExtendOutcome::Lost])));
     worker.at(2.1, Event::Turn(Err(failure(true))));
     // The process still ends.
     expect![[r#"
@@ -1186,11 +1188,11 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
             if line.starts_with("recover") {
                 worker
                     .machine
-                    .note(worker.now, Event::Recovered(Ok(TurnReply::default())));
+                    .handle_event(worker.now, Event::Recovered(Ok(TurnReply::default())));
             } else if line.starts_with("turn") {
                 turns += 1;
                 let refused = Event::Turn(Err(refusal(false)));
-                worker.machine.note(worker.now, refused);
+                worker.machine.handle_event(worker.now, refused);
             } else {
                 reports.push_str(line);
             }
@@ -1261,7 +1263,7 @@ fn locks_are_extended_while_turns_are_refused() {
                 }
                 line => panic!("{line}"),
             };
-            worker.machine.note(worker.now, reply);
+            worker.machine.handle_event(worker.now, reply);
         }
     }
     assert_eq!(extended_at, [20.0, 40.0, 60.0, 80.0, 100.0]);
@@ -1295,7 +1297,7 @@ fn a_stopped_worker_whose_jobs_are_not_taken_back_asks_less_and_less_often_and_e
                 }
                 _ => continue,
             };
-            worker.machine.note(worker.now, reply);
+            worker.machine.handle_event(worker.now, reply);
         }
         seen = worker.act();
     }

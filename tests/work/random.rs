@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use qless::internals::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
+use qless::internals::ending::{EndingOutcome, EndingRequest, EndingWay, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, Config, End, Event, Limit, LineContent, Mode, ProcessExit, Report, Request, Signal,
@@ -161,7 +161,7 @@ impl World {
     }
 
     fn note(&mut self, event: Event) {
-        self.machine.note(self.now, event);
+        self.machine.handle_event(self.now, event);
     }
 
     /// Lets the worker act until it has nothing to do now.
@@ -290,7 +290,7 @@ impl World {
     }
 
     /// Ends a job in the name of this worker.
-    fn finish(&mut self, ending: &JobEnding) -> EndingOutcome {
+    fn finish(&mut self, ending: &EndingRequest) -> EndingOutcome {
         if self.locks.remove(&ending.jid).is_none() {
             return EndingOutcome::NotHolder {
                 state: Name::from("waiting"),
@@ -376,9 +376,9 @@ impl World {
                 let extended = jids.iter().map(|jid| match self.locks.get_mut(jid) {
                     Some(expires) => {
                         *expires = self.now + LOCK;
-                        LockOutcome::Extended(*expires)
+                        ExtendOutcome::Extended(*expires)
                     }
-                    None => LockOutcome::Lost,
+                    None => ExtendOutcome::Lost,
                 });
                 Event::Extended(Ok(extended.collect()))
             }

@@ -250,11 +250,11 @@ fn jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let read = core.jobs(now, JobFields::Label, &jids)?;
     let read = jids.into_iter().zip(read);
     Ok(read
-        .filter_map(|(jid, job)| Some((jid, face(&job?))))
+        .filter_map(|(jid, job)| Some((jid, klass_and_state(&job?))))
         .collect())
 }
 
-fn face(job: &Job) -> String {
+fn klass_and_state(job: &Job) -> String {
     let klass = job
         .klass
         .as_ref()

@@ -78,7 +78,7 @@ impl DocParts {
     }
 
     /// The paragraphs; one that ends with a colon comes with the example program that it introduces.
-    pub(crate) fn text_with_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+    pub(crate) fn paragraphs_with_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.text.iter().map(|text| {
             let program = self.program.as_deref().filter(|_| text.ends_with(':'));
             (text.as_str(), program)
@@ -97,7 +97,7 @@ pub(crate) fn laid_out(command: Command) -> Command {
         }
         before.push('\n');
     }
-    for (text, program) in parts.text_with_program() {
+    for (text, program) in parts.paragraphs_with_program() {
         before.push_str(&format!("{text}\n\n"));
         let lines = program.iter().flat_map(|program| program.lines());
         before.extend(lines.map(|line| format!("    {line}\n")));
@@ -193,7 +193,7 @@ mod tests {
         let command = command.before_long_help("a\nb");
         let parts = DocParts::of_command(&command);
         assert_eq!(parts.first, "Do it");
-        let text: Vec<_> = parts.text_with_program().collect();
+        let text: Vec<_> = parts.paragraphs_with_program().collect();
         assert_eq!(text, [("Some more:", Some("a\nb")), ("And more.", None)]);
         assert_eq!(parts.examples, ["qless x", "qless x | y", "z"]);
         assert_eq!(parts.exit_codes.as_deref(), Some("0."));

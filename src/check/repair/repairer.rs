@@ -223,7 +223,7 @@ impl Repairer {
             };
             let before = repaired;
             if reply.repeated {
-                repaired += self.settle(planned, &items, &reply);
+                repaired += self.count_lost_repairs(planned, &items, &reply);
             }
             for verdict in with(VerdictOutcome::Repaired) {
                 let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
@@ -255,7 +255,7 @@ impl Repairer {
 
     /// Counts what the first of two calls has repaired, whose reply was lost: the findings that were
     /// planned, or else expected, and that the second call did not meet.
-    fn settle(
+    fn count_lost_repairs(
         &mut self,
         planned: Option<Vec<Verdict>>,
         items: &[Name],

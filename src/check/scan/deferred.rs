@@ -45,14 +45,14 @@ impl Scanner<'_> {
             |cursor, count| Read::hash(&key, cursor, count),
             |scanner, items| {
                 for pair in items.chunks_exact(2) {
-                    scanner.check_option(&pair[0], &pair[1])?;
+                    scanner.check_config_option(&pair[0], &pair[1])?;
                 }
                 Ok(())
             },
         )
     }
 
-    fn check_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
+    fn check_config_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
         if option.ends_with(DEFAULTS) {
             // Which members it uses is for the core to say. There is at most one such option per queue.
             return self.add_candidate(ItemKind::Names, b"config", option);

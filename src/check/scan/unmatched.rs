@@ -167,14 +167,14 @@ impl Unmatched {
         (self.first_hash..=self.last_hash).contains(&hash)
     }
 
-    fn home(&self, slot: u64) -> usize {
+    fn home_slot(&self, slot: u64) -> usize {
         (slot >> 2) as usize & (self.slots.len() - 1)
     }
 
     /// The slot of an entry, or the slot that it would take.
     fn find(&self, hash: u64, side: Side) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
-        let mut at = self.home(slot_of_hash);
+        let mut at = self.home_slot(slot_of_hash);
         loop {
             match self.slots[at] {
                 0 => return Err(at),
@@ -207,7 +207,7 @@ impl Unmatched {
             if slot == 0 {
                 break;
             }
-            let home = self.home(slot);
+            let home = self.home_slot(slot);
             // A slot may move to the hole only if that is not before its home.
             if next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask {
                 self.slots[hole] = slot;
@@ -226,7 +226,7 @@ impl Unmatched {
         };
         let old = std::mem::replace(&mut self.slots, vec![0; len]);
         for slot in old.into_iter().filter(|slot| *slot != 0) {
-            let mut at = self.home(slot);
+            let mut at = self.home_slot(slot);
             while self.slots[at] != 0 {
                 at = (at + 1) & (len - 1);
             }

@@ -19,7 +19,7 @@ pub(super) struct Blocking {
     /// Jobs with a dependency that only the other job lists: they are not released.
     one_sided: BoundedSet,
     /// Findings that were not verified because their requirements are not reported.
-    unverified: BTreeSet<FindingId>,
+    blocked_by_unreported: BTreeSet<FindingId>,
     hasher: RandomState,
 }
 
@@ -35,7 +35,7 @@ impl Blocking {
             _ => false,
         };
         if is_blocked && filter.selects(verdict.id) && filter.hides_requirements(verdict.id) {
-            self.unverified.insert(verdict.id);
+            self.blocked_by_unreported.insert(verdict.id);
         }
         is_blocked
     }
@@ -64,6 +64,6 @@ impl Blocking {
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
     pub(super) fn unverified(&self) -> Vec<FindingId> {
-        self.unverified.iter().copied().collect()
+        self.blocked_by_unreported.iter().copied().collect()
     }
 }

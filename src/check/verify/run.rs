@@ -96,7 +96,7 @@ pub(crate) fn run(
         verifier.report(&verdict);
     }
     let took = core.now().since(now);
-    let unverified = verifier.unverified();
+    let unverified = verifier.blocked_by_unreported();
     let (items, queue) = verifier.finish();
     let extent = || extent(counts, keys, verified);
     let halted = match scanned {

@@ -46,7 +46,7 @@ impl Verifier {
     }
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
-    pub(crate) fn unverified(&self) -> Vec<FindingId> {
+    pub(crate) fn blocked_by_unreported(&self) -> Vec<FindingId> {
         self.verdicts.blocking.unverified()
     }
 

@@ -167,7 +167,7 @@ impl Core {
         for jids in jids.chunks(JOBS_PER_READ) {
             let fields =
                 "state,queue,worker,priority,retries,failure,shown,since,mark,due,scheduled";
-            let rows: Vec<Option<SnapshotRow>> = self.look(now, fields, jids)?;
+            let rows: Vec<Option<SnapshotRow>> = self.read_job_fields(now, fields, jids)?;
             let rows = jids.iter().zip(rows);
             snapshots.extend(rows.map(|(jid, row)| Some(row?.read(now, jid, &mut interner))));
         }
@@ -186,7 +186,7 @@ impl Core {
         }
         let mut dependents = HashMap::new();
         for jids in jids.chunks(JOBS_PER_READ) {
-            let rows: Vec<Option<DependentsRow>> = self.look(now, "dependents", jids)?;
+            let rows: Vec<Option<DependentsRow>> = self.read_job_fields(now, "dependents", jids)?;
             let found = jids.iter().zip(rows);
             let found = found.filter_map(|(jid, row)| Some((jid.clone(), row?.dependents)));
             dependents.extend(found.filter(|(_, names)| !names.is_empty()));
@@ -195,7 +195,7 @@ impl Core {
     }
 
     /// Reads fields of jobs: `None` for each job that does not exist.
-    pub(super) fn look<T: DeserializeOwned, J: AsRef<[u8]>>(
+    pub(super) fn read_job_fields<T: DeserializeOwned, J: AsRef<[u8]>>(
         &mut self,
         now: Moment,
         fields: &str,

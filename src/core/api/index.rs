@@ -68,7 +68,7 @@ impl Index {
         }
     }
 
-    fn args(&self) -> (&'static str, &[u8]) {
+    fn script_args(&self) -> (&'static str, &[u8]) {
         match self {
             Index::Waiting(queue) => ("waiting", queue.as_bytes()),
             Index::Locks(queue) => ("locks", queue.as_bytes()),
@@ -143,7 +143,7 @@ impl Core {
             let calls: Vec<Call> = slice
                 .iter()
                 .map(|(index, offset)| {
-                    let (kind, name) = index.args();
+                    let (kind, name) = index.script_args();
                     Call::new(calls::LOOK_INDEX)
                         .arg(kind)
                         .arg(name)

@@ -286,7 +286,7 @@ impl Core {
         now: Moment,
         reads: ReadsAhead,
     ) -> Result<Vec<ReadReply>, Error> {
-        let results = self.take_ahead(now, reads.calls).into_iter();
+        let results = self.take_ahead_or_repeat(now, reads.calls).into_iter();
         results
             .zip(reads.forms)
             .map(|(result, form)| form.read(result))

@@ -6,7 +6,7 @@ use super::reconcile::second;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::json::Number;
-use crate::model::ending::{EndingOutcome, EndingWay, JobEnding};
+use crate::model::ending::{EndingOutcome, EndingRequest, EndingWay};
 use crate::model::job::Job;
 use crate::name::Name;
 
@@ -16,7 +16,7 @@ impl Core {
         &mut self,
         now: Moment,
         worker: &Name,
-        jobs: &[JobEnding],
+        jobs: &[EndingRequest],
         outcomes: &mut [EndingOutcome],
     ) {
         let mut open = Vec::new();

@@ -325,7 +325,7 @@ impl Core {
     ) -> Result<Vec<LaneTime>, Error> {
         let mut times = Vec::with_capacity(jids.len());
         for jids in jids.chunks(MOST) {
-            let found: Vec<Option<LaneTime>> = self.look(now, "key,time", jids)?;
+            let found: Vec<Option<LaneTime>> = self.read_job_fields(now, "key,time", jids)?;
             times.extend(found.into_iter().map(Option::unwrap_or_default));
         }
         Ok(times)

@@ -14,7 +14,7 @@ use crate::error::{Cause, Error, Kind};
 use crate::json::Number;
 use crate::json::quote::array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
+use crate::model::ending::{EndingOutcome, EndingRequest, EndingWay, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -42,7 +42,7 @@ impl Core {
         &mut self,
         now: Moment,
         worker: &Name,
-        jobs: &[JobEnding],
+        jobs: &[EndingRequest],
     ) -> Result<Vec<EndingOutcome>, Error> {
         self.end(now, worker, jobs, false)
     }
@@ -53,7 +53,7 @@ impl Core {
         &mut self,
         now: Moment,
         worker: &Name,
-        jobs: &[JobEnding],
+        jobs: &[EndingRequest],
     ) -> Result<Vec<EndingOutcome>, Error> {
         self.end(now, worker, jobs, true)
     }
@@ -63,7 +63,7 @@ impl Core {
         &mut self,
         now: Moment,
         worker: &Name,
-        jobs: &[JobEnding],
+        jobs: &[EndingRequest],
         again: bool,
     ) -> Result<Vec<EndingOutcome>, Error> {
         let chunks = || jobs.chunks(MAX_JOBS_PER_CALL);
@@ -115,7 +115,7 @@ impl Core {
         worker: &Name,
         total: u64,
         queues: &[(Name, u64)],
-        jobs: &[JobEnding],
+        jobs: &[EndingRequest],
     ) -> Result<FinishAndPop, Error> {
         let first = jobs.len().saturating_sub(1) / MAX_JOBS_PER_CALL * MAX_JOBS_PER_CALL;
         let (first, last) = jobs.split_at(first);
@@ -181,7 +181,7 @@ impl Core {
         now: Moment,
         worker: &Name,
         jids: &[Name],
-    ) -> Result<Vec<LockOutcome>, Error> {
+    ) -> Result<Vec<ExtendOutcome>, Error> {
         let extend = |jids: &[Name]| {
             let call = Call::new(calls::GUARD_HEARTBEAT).arg(worker);
             call.args(jids.iter().flat_map(|jid| [jid.as_bytes(), b""]))
@@ -191,9 +191,9 @@ impl Core {
         for locks in self.calls::<Vec<ExtendReply>>(now, &calls) {
             for lock in locks? {
                 outcomes.push(match lock {
-                    ExtendReply::Done(expires) => LockOutcome::Extended(expires),
-                    ExtendReply::Gone => LockOutcome::Gone,
-                    ExtendReply::NotHolder => LockOutcome::Lost,
+                    ExtendReply::Done(expires) => ExtendOutcome::Extended(expires),
+                    ExtendReply::Gone => ExtendOutcome::Gone,
+                    ExtendReply::NotHolder => ExtendOutcome::Lost,
                     ExtendReply::Invalid(why) => {
                         let message = format!("cannot extend a lock: {why}");
                         return Err(Error::new(Kind::Error, message));
@@ -225,7 +225,7 @@ impl Core {
         let locks = self.extend_locks(now, worker, &jids)?;
         let held = jids.into_iter().zip(locks);
         let held: Vec<Name> = held
-            .filter(|(_, lock)| matches!(lock, LockOutcome::Extended(_)))
+            .filter(|(_, lock)| matches!(lock, ExtendOutcome::Extended(_)))
             .map(|(jid, _)| jid)
             .collect();
         self.held_jobs(now, worker, &held)
@@ -238,7 +238,7 @@ fn in_part(error: Error) -> Error {
 }
 
 /// Adds the words of endings to a call.
-fn add_endings(mut call: Call, jobs: &[JobEnding]) -> Call {
+fn add_endings(mut call: Call, jobs: &[EndingRequest]) -> Call {
     for job in jobs {
         let mut words: Vec<Cow<[u8]>> =
             vec![job.jid.as_bytes().into(), job.queue.as_bytes().into()];
@@ -281,7 +281,7 @@ fn add_endings(mut call: Call, jobs: &[JobEnding]) -> Call {
 /// in place of the state.
 fn endings(
     mut outcomes: Vec<EndingOutcome>,
-    jobs: &[JobEnding],
+    jobs: &[EndingRequest],
 ) -> Result<Vec<EndingOutcome>, Error> {
     let unexpected = |why| reply::unexpected(calls::GUARD_FINISH.name, why);
     if outcomes.len() != jobs.len() {

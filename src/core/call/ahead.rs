@@ -61,7 +61,11 @@ impl Core {
 
     /// The replies to calls that were sent ahead. If they did not come, or if the server
     /// refused any of the calls, all of them are made again.
-    pub(crate) fn take_ahead(&mut self, now: Moment, ahead: Ahead) -> Vec<Result<Value, Error>> {
+    pub(crate) fn take_ahead_or_repeat(
+        &mut self,
+        now: Moment,
+        ahead: Ahead,
+    ) -> Vec<Result<Value, Error>> {
         let Ahead { calls, request } = ahead;
         let response = request.and_then(|number| self.response(number));
         match response {
@@ -83,20 +87,20 @@ impl Core {
     }
 
     /// Receives all outstanding replies, so that the next reply on the connection belongs to the next call.
-    pub(super) fn settle_ahead(&mut self) {
-        self.settle(u64::MAX);
+    pub(super) fn receive_ahead(&mut self) {
+        self.receive_up_to(u64::MAX);
     }
 
     /// The response to a request.
     fn response(&mut self, number: u64) -> Option<Response> {
-        self.settle(number);
+        self.receive_up_to(number);
         let mut open = self.ahead.open.iter();
         let at = open.position(|request| request.number == number)?;
         self.ahead.open.remove(at)?.response
     }
 
     /// Receives the outstanding replies up to that of request `last`, and keeps them for their callers.
-    fn settle(&mut self, last: u64) {
+    fn receive_up_to(&mut self, last: u64) {
         for at in 0..self.ahead.open.len() {
             let request = &self.ahead.open[at];
             if request.number > last {

@@ -198,7 +198,7 @@ impl Core {
     /// Makes calls in the caller's thread from now on, for a caller that has a thread for its calls
     /// and makes one after the other.
     pub(crate) fn stay_in_thread(&mut self) {
-        self.settle_ahead();
+        self.receive_ahead();
         self.stays_in_thread = true;
         self.connection = self.connection.take().map(Connection::without_thread);
     }
@@ -231,7 +231,7 @@ impl Core {
 
     /// Sends commands of Redis once, on the connection that is open. Returns the replies that came.
     pub(crate) fn exchange_once(&mut self, packed: Packed, deadline: Instant) -> Vec<Value> {
-        self.settle_ahead();
+        self.receive_ahead();
         let Some(connection) = &self.connection else {
             return Vec::new();
         };
@@ -316,7 +316,7 @@ impl Core {
 
     /// Makes calls in one round trip, and says which of them were repeated.
     pub(crate) fn calls_with_repeat(&mut self, now: Moment, calls: &[Call]) -> Vec<Reply> {
-        self.settle_ahead();
+        self.receive_ahead();
         let text = now.to_string();
         let begun = Instant::now();
         let deadline = begun + self.timeout;

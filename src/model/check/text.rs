@@ -8,7 +8,7 @@ use crate::model::repair::{RepairPlan, Repaired};
 use crate::name::Name;
 use crate::text;
 use crate::view::document::DocumentKind;
-use crate::view::json::Lines;
+use crate::view::json::NdjsonLines;
 use crate::view::paint::Style;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
 use crate::view::{RenderOptions, View};
@@ -47,7 +47,7 @@ impl View for Check {
         Table::new(COLUMNS, &self.items, page).draw(page)
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.items)
     }
 }

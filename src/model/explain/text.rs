@@ -9,7 +9,7 @@ use crate::text;
 use crate::text::{Sanitized, decisive_line, duration, plural, short};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, Symbols};
-use crate::view::{Lines, RenderOptions, View};
+use crate::view::{NdjsonLines, RenderOptions, View};
 
 impl View for Explanation {
     const DOCUMENT: DocumentKind = DocumentKind::new::<Explanation>(
@@ -43,7 +43,7 @@ impl View for Explanations {
             .join(if page.terminal { "\n" } else { "" })
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.list.items)
     }
 

@@ -9,7 +9,7 @@ use crate::model::finding::{Approval, FindingId, Severity};
 use crate::name::Name;
 use crate::text::{Sanitized, is_harmful, measure, thousands};
 use crate::view::document::DocumentKind;
-use crate::view::json::Lines;
+use crate::view::json::NdjsonLines;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
 use crate::view::{RenderOptions, View};
 
@@ -51,7 +51,7 @@ impl View for Repaired {
         Table::new(COLUMNS, &self.items, page).draw(page)
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.items)
     }
 }
@@ -84,7 +84,7 @@ impl View for RepairPlan {
         self.plan.iter().map(commands).collect()
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.plan)
     }
 }

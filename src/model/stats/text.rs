@@ -5,7 +5,7 @@ use crate::json::Number;
 use crate::text;
 use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Heading, NONE, Table, headings};
-use crate::view::{Lines, RenderOptions, View};
+use crate::view::{NdjsonLines, RenderOptions, View};
 
 const QUEUE: Column<Stats> = Column::name("QUEUE", |of| &of.queue);
 const DATE: Column<Stats> = Column::text("DAY", |of, _| Cell::text(&of.day));
@@ -113,7 +113,7 @@ impl View for DayStats {
         }
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.list.items)
     }
 }
@@ -129,7 +129,7 @@ impl View for StatsByDay {
         Table::new(DAYS, &self.0.items, page).draw(page)
     }
 
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.items(&self.0.items)
     }
 }

@@ -164,7 +164,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         contents: &contents,
         options: &options,
         missing,
-        note: options.flags.reason.is_some().then(|| plan.note()),
+        note: options.flags.reason.is_some().then(|| plan.history_note()),
         next: now,
     };
     let held = !dry_run && !pauses.hold.is_empty();
@@ -391,7 +391,7 @@ fn apply_settings(
     session: &mut Session,
 ) -> Result<(), Error> {
     let core = session.core()?;
-    let by = actor::by();
+    let by = actor::user_at_host();
     let reason = Name::from("qless import --hold");
     core.pause(now, &pauses.hold, None, Some(&reason), &by)?;
     for pause in &pauses.from_file {
@@ -412,7 +412,7 @@ fn apply_settings(
             &change.id,
             change.maximum,
             seconds.as_deref(),
-            &actor::by(),
+            &actor::user_at_host(),
         )?;
     }
     Ok(())
@@ -481,7 +481,12 @@ fn at_line(mut outcome: JobOutcome, line: u64) -> JobOutcome {
 }
 
 /// Adds the line, the queue and the state of the archived job to its outcome.
-fn with_line(outcome: JobOutcome, round: &PutRound, sent: &SentJob, state: State) -> JobOutcome {
+fn add_archived_details(
+    outcome: JobOutcome,
+    round: &PutRound,
+    sent: &SentJob,
+    state: State,
+) -> JobOutcome {
     let mut outcome = at_line(outcome, sent.line);
     outcome.item.queue = Some(round.queue(sent).into());
     outcome.item.state_before = Some(state.into_str().into());
@@ -593,7 +598,7 @@ impl Importer<'_> {
                     outcome
                 }
             };
-            let outcome = with_line(outcome, &round, sent, *state);
+            let outcome = add_archived_details(outcome, &round, sent, *state);
             slice.outcomes.push(outcome);
         }
         let tracked: Vec<&Name> = tracked.iter().collect();

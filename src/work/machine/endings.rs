@@ -9,7 +9,7 @@ use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, WorkStage};
 use crate::model::ending::{
-    EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue, exhausted_group,
+    EndingOutcome, EndingRequest, EndingWay, FailureReason, NextQueue, exhausted_group,
 };
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
@@ -185,7 +185,7 @@ impl Machine {
             if was_stopped {
                 self.fail(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit)
             } else {
-                self.end(now, &jid, self.way(&end), exit)
+                self.end(now, &jid, self.ending_way(&end), exit)
             }
         }
     }
@@ -200,7 +200,7 @@ impl Machine {
     }
 
     /// What the end of a process means for a job that it had.
-    fn way(&self, end: &End) -> EndingWay {
+    fn ending_way(&self, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         let fault = match end.exit {
             ProcessExit::Code(0) if !is_persistent => {
@@ -304,7 +304,7 @@ impl Machine {
             self.share(now);
         }
         let jid = jid.clone();
-        self.endings.push(JobEnding {
+        self.endings.push(EndingRequest {
             jid,
             queue,
             way,
@@ -327,7 +327,7 @@ impl Machine {
     pub(super) fn note_ending_outcome(
         &mut self,
         now: f64,
-        ending: &JobEnding,
+        ending: &EndingRequest,
         outcome: EndingOutcome,
     ) {
         let (result, detail) = match (outcome, &ending.way) {
@@ -487,7 +487,7 @@ fn reason(why: &FailureReason) -> String {
 }
 
 /// The group and the message that the core stores if no retry is left.
-fn exhausted(ending: &JobEnding) -> String {
+fn exhausted(ending: &EndingRequest) -> String {
     match &ending.way {
         EndingWay::Retry { why: Some(why), .. } => reason(why),
         _ => format!(

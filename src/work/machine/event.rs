@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Kind};
-use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
+use crate::model::ending::{EndingOutcome, EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{Queue, ReadyQueues};
 use crate::model::retry_cause::RetryCause;
@@ -243,7 +243,7 @@ pub enum Event {
     /// The reply to [`Request::Look`].
     Ready(Result<ReadyQueues, Error>),
     /// The reply to [`Request::Extend`].
-    Extended(Result<Vec<LockOutcome>, Error>),
+    Extended(Result<Vec<ExtendOutcome>, Error>),
     /// The reply to [`Request::Release`].
     Released(Result<Vec<Name>, Error>),
     /// The server says that a lock was lost or a job cancelled. It may mean an earlier lock.
@@ -265,7 +265,7 @@ pub enum Event {
 pub enum Request {
     /// End jobs, then pop up to `total`.
     Turn {
-        endings: Arc<Vec<JobEnding>>,
+        endings: Arc<Vec<EndingRequest>>,
         total: u64,
         queues: Vec<(Name, u64)>,
         /// Whether the worker ends if no job comes and none waits for others.
@@ -273,7 +273,7 @@ pub enum Request {
     },
     /// The reply to a turn was lost: end its jobs again, and find the jobs that it popped.
     Recover {
-        endings: Arc<Vec<JobEnding>>,
+        endings: Arc<Vec<EndingRequest>>,
         known: Vec<Name>,
     },
     /// Find the queues that may have jobs, among more than one call takes.

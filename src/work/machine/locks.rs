@@ -2,7 +2,7 @@
 
 use super::slots::Slot;
 use super::{Link, Machine};
-use crate::model::ending::JobEnding;
+use crate::model::ending::EndingRequest;
 use crate::name::Name;
 
 impl Machine {
@@ -18,7 +18,7 @@ impl Machine {
             }
         }
         for (jid, expires) in over {
-            let names = |endings: &[JobEnding]| endings.iter().any(|one| one.jid == jid);
+            let names = |endings: &[EndingRequest]| endings.iter().any(|one| one.jid == jid);
             let recovery = self.recovery.as_deref().filter(|_| self.is_recovering);
             let is_sent = self.turn.iter().any(|turn| names(&turn.endings))
                 || recovery.is_some_and(|endings| names(endings))

@@ -19,7 +19,7 @@ use self::event::{Action, Config, Event, Limit, Mode, Report, WorkResult};
 use self::held::HeldJobs;
 use self::rotation::Rotation;
 use self::slots::{QuickDeaths, Slot};
-use crate::model::ending::JobEnding;
+use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{plural, thousands};
@@ -105,7 +105,7 @@ enum WorkStage {
 /// A turn that was asked for.
 #[derive(Debug)]
 struct SentFinishAndPop {
-    endings: Arc<Vec<JobEnding>>,
+    endings: Arc<Vec<EndingRequest>>,
     /// How many jobs it may bring.
     total: u64,
     /// Whether the worker ends if no job comes and none waits for others.
@@ -124,7 +124,7 @@ pub struct Machine {
     /// Jobs that wait for a slot.
     ready: VecDeque<PoppedJob>,
     /// Endings that are still to be written.
-    endings: Vec<JobEnding>,
+    endings: Vec<EndingRequest>,
     /// When they are written, also if there are few.
     endings_due: f64,
     /// How long a job usually takes, in seconds.
@@ -135,7 +135,7 @@ pub struct Machine {
     given_up: HashSet<Name>,
     turn: Option<SentFinishAndPop>,
     /// The endings of a turn whose reply was lost.
-    recovery: Option<Arc<Vec<JobEnding>>>,
+    recovery: Option<Arc<Vec<EndingRequest>>>,
     is_recovering: bool,
     search_at: f64,
     /// When it was asked which queues have jobs, until the reply.
@@ -254,7 +254,7 @@ impl Machine {
     }
 
     /// Updates the state by an event, and adds the actions that follow from it.
-    pub fn note(&mut self, now: f64, event: Event) {
+    pub fn handle_event(&mut self, now: f64, event: Event) {
         match event {
             Event::Started { slot, .. } => {
                 (self.start_failures, self.busy_failures) = (0, 0);

@@ -4,7 +4,7 @@ use super::event::{JobResult, Report, TurnReply, WorkResult};
 use super::held::Phase;
 use super::{Asked, BACKOFF, Link, Machine, Refused, SOON, WorkStage};
 use crate::error::{Error, Kind};
-use crate::model::ending::{JobEnding, LockOutcome};
+use crate::model::ending::{EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -138,7 +138,7 @@ impl Machine {
     }
 
     /// Notes what became of endings, and the new jobs.
-    pub(super) fn settle(&mut self, now: f64, endings: &[JobEnding], reply: TurnReply) {
+    pub(super) fn settle(&mut self, now: f64, endings: &[EndingRequest], reply: TurnReply) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
             self.note_ending_outcome(now, ending, outcome);
         }
@@ -150,7 +150,7 @@ impl Machine {
         self.add(now, reply.jobs);
     }
 
-    pub(super) fn note_extend_reply(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Error>) {
+    pub(super) fn note_extend_reply(&mut self, now: f64, reply: Result<Vec<ExtendOutcome>, Error>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
             Err(error) => self.note_away(now, error, Asked::Extend),
@@ -158,18 +158,18 @@ impl Machine {
                 self.note_back(now, Asked::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
-                        LockOutcome::Extended(expires) if self.held.get(jid).is_some() => {
+                        ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
                             self.held.note_extended(now, jid, expires);
                         }
                         // The server was slow: the job was given up meanwhile.
-                        LockOutcome::Extended(_) => self.give_back_late(jid),
+                        ExtendOutcome::Extended(_) => self.give_back_late(jid),
                         // The end of a job was written meanwhile, or its reply will say what happened.
                         _ if self.is_ending(jid) => self.held.extend_no_more(jid),
-                        LockOutcome::Gone => {
+                        ExtendOutcome::Gone => {
                             let why = self.why_gone(jid);
                             self.lose(now, jid, f64::INFINITY, why);
                         }
-                        LockOutcome::Lost => {
+                        ExtendOutcome::Lost => {
                             self.lose(now, jid, f64::INFINITY, "another worker may have it");
                         }
                     }

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::clock::duration;
 use crate::json::object::{Object, ObjectForm, found, shown, text_of};
 use crate::json::syntax::{Shape, SyntaxFault};
-use crate::model::ending::{EndingWay, FailureReason, JobEnding, NextQueue};
+use crate::model::ending::{EndingRequest, EndingWay, FailureReason, NextQueue};
 use crate::name::{Name, refuse_new, reserved};
 use crate::text::{Sanitized, cut};
 
@@ -55,12 +55,12 @@ const MAX_IGNORED: usize = 5;
 
 impl Answer {
     /// The end of the job, which runs in this queue; `None` if the answer is no end.
-    pub fn ending(self, queue: &Name) -> Option<JobEnding> {
+    pub fn ending(self, queue: &Name) -> Option<EndingRequest> {
         let AnswerKind::Ending(mut way) = self.what else {
             return None;
         };
         way.name_group(queue);
-        Some(JobEnding {
+        Some(EndingRequest {
             jid: self.jid,
             queue: queue.clone(),
             way,
