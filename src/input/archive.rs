@@ -158,7 +158,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     due: Option<FiniteNumber<'t>>,
     pub backlog: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "whole")]
-    jobs_put: Option<i64>,
+    count: Option<i64>,
     pub priority: Option<FiniteNumber<'t>>,
     pub retries: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "names")]
@@ -174,8 +174,8 @@ pub(crate) struct ArchivedTemplate<'t> {
 
 impl ArchivedTemplate<'_> {
     /// How many jobs it has put.
-    pub(crate) fn count(&self) -> u64 {
-        let count = self.jobs_put.unwrap_or_default();
+    pub(crate) fn jobs_put(&self) -> u64 {
+        let count = self.count.unwrap_or_default();
         count.try_into().unwrap_or_default()
     }
 

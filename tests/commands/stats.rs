@@ -262,9 +262,6 @@ fn a_terminal_shows_a_histogram() {
     expect![[r#"
         mail on 1970-01-01 (UTC)    0 completed   0 failures   0 still failed   0 locks lost
 
-              COUNT  MEAN  STD  P50  P90  P95  P99  MAX
-        wait      0     –    –    –    –    –    –    –
-        run       0     –    –    –    –    –    –    –
     "#]]
     .assert_eq(&seen);
 }

@@ -674,7 +674,7 @@ impl Importer<'_> {
                 .import_template(now, &pack::template(&read, &queue, now, note.as_deref()))
             {
                 Ok(()) => {
-                    core.raise_count(now, &job.jid, read.count())?;
+                    core.raise_count(now, &job.jid, read.jobs_put())?;
                     JobOutcome::done(&job.jid).state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
