@@ -261,7 +261,6 @@ fn a_terminal_shows_a_histogram() {
     let seen = terminal::run(qless, 100).stdout();
     expect![[r#"
         mail on 1970-01-01 (UTC)    0 completed   0 failures   0 still failed   0 locks lost
-
     "#]]
     .assert_eq(&seen);
 }

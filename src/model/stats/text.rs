@@ -151,11 +151,11 @@ impl Stats {
             page.plural(self.retries, "lock lost", "locks lost"),
         ];
         let mut text = wrap_parts("", counts, "  ", page);
-        text.push('\n');
         let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread(of)));
         if measures.iter().all(|(_, spread)| spread.count == 0) {
             return text;
         }
+        text.push('\n');
         let with_headers = RenderOptions {
             headers: true,
             choice: Default::default(),
