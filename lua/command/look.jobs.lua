@@ -3,7 +3,7 @@
 -- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
 
--- The throttles of which a job holds a slot.
+-- The throttles in which a job holds a slot.
 -- Takes: jid
 local function slots(jid)
   local held = {}

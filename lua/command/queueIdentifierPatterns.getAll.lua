@@ -1,4 +1,4 @@
--- The stored identifier patterns, also those that an older qmore stored. `default` is always one of them.
+-- The stored identifier patterns, also of an older qmore. `default` is always one of them.
 -- Result: a JSON object of texts by name; each text is a JSON array of patterns
 return function()
   local reply = redis.call('hgetall', Keys.identifier_patterns)

@@ -1,4 +1,4 @@
--- The stored priority patterns in their order, also those that an older qmore stored.
+-- The stored priority patterns in their order, also of an older qmore.
 -- Result: a JSON array of texts; each text is a JSON object with `fairly` and `pattern`
 return function()
   local list = redis.call('lrange', Keys.priority_patterns, 0, -1)

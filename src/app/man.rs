@@ -80,7 +80,7 @@ fn canonical(words: &[String]) -> Vec<String> {
     words.iter().map(first_name).collect()
 }
 
-/// The page of this name: first that of a command, then that of a format.
+/// The page of this name: a command before a format.
 fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
     let typed = words.join(" ");
     let name = match canonical(words).join("-") {

@@ -1,4 +1,4 @@
--- The lane of a key: the key itself if it begins with a slash, else that of the queue.
+-- The lane of a key: the key itself if it begins with a slash, else a lane of the queue.
 -- Takes: queue; key
 return function(queue, key)
   if string.byte(key) == 47 then return key end
