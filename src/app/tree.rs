@@ -14,7 +14,7 @@ use crate::session::Session;
 pub(super) const ALIASES: [(&str, &str); 1] = [("resume", "unpause")];
 
 /// The first name of a command.
-pub(super) fn canonical(word: &str) -> &str {
+pub(super) fn canonical_name(word: &str) -> &str {
     let known = ALIASES.iter().find(|(alias, _)| *alias == word);
     known.map_or(word, |(_, name)| name)
 }

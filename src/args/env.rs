@@ -48,7 +48,7 @@ impl Globals {
             self.prefix = read("QLESS_PREFIX", value::prefix)?;
         }
         if self.timeout.is_none() {
-            self.timeout = read("QLESS_TIMEOUT", value::timeout)?;
+            self.timeout = read("QLESS_TIMEOUT", value::positive_duration)?;
         }
         if self.output.is_none() {
             self.output = read("QLESS_OUTPUT", |word| {

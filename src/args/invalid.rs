@@ -55,7 +55,7 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// A bare text says what is wrong with the value.
+/// A plain text becomes `Because`: it says what is wrong with the value.
 impl From<String> for Invalid {
     fn from(why: String) -> Invalid {
         Invalid::Because(why)

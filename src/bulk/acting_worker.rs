@@ -19,11 +19,11 @@ pub(crate) enum ActingWorker {
 
 impl ActingWorker {
     /// The worker that the flags and the environment name.
-    pub(crate) fn holder(holder: &Holder) -> Result<ActingWorker, Error> {
+    pub(crate) fn from_holder_flags(holder: &Holder) -> Result<ActingWorker, Error> {
         if holder.as_holder {
             Ok(ActingWorker::Holder)
         } else {
-            actor::worker(holder.worker.as_ref()).map(ActingWorker::Named)
+            actor::worker_name(holder.worker.as_ref()).map(ActingWorker::Named)
         }
     }
 
@@ -60,7 +60,7 @@ impl ActingWorker {
     }
 
     /// The worker that settles this job.
-    pub(crate) fn for_job(&self, job: &JobSnapshot) -> Name {
+    pub(crate) fn worker_for(&self, job: &JobSnapshot) -> Name {
         match self {
             ActingWorker::Named(name) => name.clone(),
             ActingWorker::Holder => job.worker.clone().unwrap_or_default(),

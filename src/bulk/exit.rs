@@ -8,7 +8,7 @@ use crate::model::bulk::{ItemResult, OutcomeCode};
 pub(crate) type Codes = std::collections::BTreeMap<(ItemResult, OutcomeCode), usize>;
 
 /// The kind of error for a code if one job was named.
-pub(crate) const fn kind(code: OutcomeCode) -> Kind {
+pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
     match code {
         OutcomeCode::Gone | OutcomeCode::MissingDependency => Kind::NotFound,
         OutcomeCode::Invalid | OutcomeCode::Ok => Kind::Error,
@@ -38,13 +38,13 @@ pub(crate) fn exit(codes: &Codes, remaining: usize, named: bool) -> Exit {
     let failed = |(result, _): &(ItemResult, OutcomeCode)| *result == ItemResult::Failed;
     let refused = |(result, code): &(ItemResult, OutcomeCode)| {
         matches!(result, ItemResult::Skipped | ItemResult::Failed)
-            && matches!(kind(*code), Kind::NotFound | Kind::Conflict)
+            && matches!(error_kind(*code), Kind::NotFound | Kind::Conflict)
     };
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
         (None, _) => Exit::Ok,
         (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
-        (Some((ItemResult::Failed, code)), None) if remaining == 0 => kind(*code).exit(),
+        (Some((ItemResult::Failed, code)), None) if remaining == 0 => error_kind(*code).exit(),
         _ if named && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
         _ if codes.keys().any(failed) => Exit::Partial,
         _ => Exit::Ok,

@@ -14,7 +14,7 @@ use crate::session::Session;
 /// The dependents of each job of a plan.
 pub(super) type Edges = HashMap<Name, Vec<Name>>;
 
-pub(super) fn edges(
+pub(super) fn read_dependency_edges(
     jobs: &[JobSnapshot],
     now: Moment,
     session: &mut Session,
@@ -112,8 +112,9 @@ pub(super) fn restore_lanes(
         let jids: Vec<Name> = places.iter().map(|(at, _)| jids[*at].clone()).collect();
         let found = session.core()?.jobs_with(now, "jid,history", &jids)?;
         let keyed = places.iter().zip(found).map(|(&(at, time), job)| {
-            let (put, started) = job.as_ref().map_or((None, false), last_put);
-            // Jobs that one call put have the same time. Their bury went backwards.
+            let (put, started) = job.as_ref().map_or((None, false), put_order_key);
+            // Jobs that one call put have the same time. They were buried last to first, so their order is
+            // reversed.
             let tie = match plan.targeting {
                 Targeting::Selector if !started => usize::MAX - at,
                 _ => at,
@@ -133,7 +134,7 @@ pub(super) fn restore_lanes(
 
 /// The second of the last put of a job, and whether the job was started since. A job that was
 /// started preceded the jobs of its lane that were put in the same second and were not.
-fn last_put(job: &Job) -> (Option<Moment>, bool) {
+fn put_order_key(job: &Job) -> (Option<Moment>, bool) {
     let history = job.history.as_deref().unwrap_or_default();
     let put = history
         .iter()

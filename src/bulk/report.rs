@@ -64,7 +64,7 @@ impl ReportWriter {
             codes: Codes::default(),
             reasons: Reasons::default(),
             doc: BulkReport {
-                sum: sum.within(ui.context()),
+                sum: sum.within(ui.context_name()),
                 items: Vec::new(),
                 row_content: verb.row_content,
                 rows: Vec::new(),
@@ -83,17 +83,17 @@ impl ReportWriter {
     }
 
     /// How many jobs were changed.
-    pub(crate) fn done(&self) -> usize {
+    pub(crate) fn done_count(&self) -> usize {
         self.doc.sum.done
     }
 
     /// Counts one job that was to be changed and did not exist any more.
-    pub(crate) fn vanished(&mut self) {
+    pub(crate) fn count_vanished(&mut self) {
         self.vanished += 1;
     }
 
     /// Counts one job; writes it if the format lists each job as it happens.
-    pub(crate) fn add(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
+    pub(crate) fn add_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         let JobOutcome {
             item,
             cells,
@@ -129,9 +129,9 @@ impl ReportWriter {
         }
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.jids(&[&item.jid]),
+            Format::Jid if changed => ui.write_jids(&[&item.jid]),
             Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
-                ui.verbatim(&[raw.as_slice(), b"\n"].concat())
+                ui.write_verbatim(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
                 self.doc.items.push(item);
@@ -188,9 +188,14 @@ impl ReportWriter {
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
         if !self.is_single() {
-            let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
-            text.push_str(&named_lines("running", self.ran, &self.running, ui.page()));
-            text.push_str(&self.cut_note(ui));
+            let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
+            text.push_str(&named_lines(
+                "running",
+                self.ran,
+                &self.running,
+                ui.render_options(),
+            ));
+            text.push_str(&self.unlisted_note(ui));
             if self.vanished > 0 {
                 let jobs = plural(self.vanished as u64, "job was", "jobs were");
                 text.push_str(&format!(
@@ -223,7 +228,7 @@ impl ReportWriter {
     }
 
     /// The line about the jobs that a dry run does not list.
-    fn cut_note(&self, ui: &Ui) -> String {
+    fn unlisted_note(&self, ui: &Ui) -> String {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;
         let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);

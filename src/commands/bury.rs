@@ -52,7 +52,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);
-    targets.check()?;
+    targets.check_selection()?;
     let options = BulkOptions::new(session, &BURY, &args.bulk)?;
     let mut source = session.input();
     let given = jids::read(&mut source, &targets.jids)?;

@@ -43,7 +43,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
         let text = session.core()?.raw(now, &Call::raw("key.get").arg(&lane))?;
-        session.ui.verbatim(&text)?;
+        session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let jids = session.core()?.members(now, &Index::Lane(lane.clone()))?;

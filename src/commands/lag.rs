@@ -68,7 +68,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if out.format() == Format::Raw {
         for names in names.chunks(NAMES_PER_CALL) {
             let text = core.raw(now, &Call::raw("lag").args(names))?;
-            out.verbatim(&text)?;
+            out.write_verbatim(&text)?;
         }
     } else {
         let mut lags = core.lags(now, &names)?;
@@ -80,8 +80,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if names.is_empty() && unreadable.is_empty() {
         out.note_on_terminal("no queues");
-        nothing::hint(session, now, None)?;
+        nothing::hint_at_reason(session, now, None)?;
     }
-    let exit = session.ui.left_out(queue::left_out(&unreadable));
+    let exit = session.ui.report_left_out(queue::left_out(&unreadable));
     Ok(if exceeding > 0 { Exit::Threshold } else { exit })
 }

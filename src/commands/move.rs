@@ -57,6 +57,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let action = options.action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread(&args.spread)
-        .into_queue(Some(&options.to), args.existing, session)?
+        .note_new_queue(Some(&options.to), args.existing, session)?
         .carry_out(action, session)
 }

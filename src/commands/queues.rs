@@ -55,7 +55,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         };
         for call in &calls {
             let text = core.raw(now, call)?;
-            out.verbatim(&text)?;
+            out.write_verbatim(&text)?;
         }
         return Ok(Exit::Ok);
     }
@@ -64,10 +64,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     out.show(&List::whole(queues))?;
     if empty && unreadable.is_empty() {
         out.note_on_terminal("no queues");
-        nothing::hint(session, now, None)?;
+        nothing::hint_at_reason(session, now, None)?;
     }
     let (core, out) = session.core_and_ui()?;
-    if out.hints() {
+    if out.shows_hints() {
         let groups = core.failed_counts(now)?;
         let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
         if jobs > 0 {
@@ -79,5 +79,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }
     }
-    Ok(out.left_out(queue::left_out(&unreadable)))
+    Ok(out.report_left_out(queue::left_out(&unreadable)))
 }

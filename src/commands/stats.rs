@@ -59,14 +59,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
-    let mut days = days(&args, now)?;
+    let mut days = days_to_show(&args, now)?;
     let queues = core.queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
     if out.format() == Format::Raw {
         for queue in &names {
             for (_, day) in &days {
                 let text = core.raw(now, &Call::raw("stats").arg(queue).arg(day.to_string()))?;
-                out.verbatim(&text)?;
+                out.write_verbatim(&text)?;
             }
         }
         return Ok(Exit::Ok);
@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         out.show(&stats::DayStats { list, picture })?;
         return Ok(Exit::Ok);
     };
-    days.insert(0, Day::Near(-i64::from(count)).begins(now)?);
+    days.insert(0, Day::Near(-i64::from(count)).name_and_start(now)?);
     let mut shown: Vec<Stats> = Vec::new();
     for queue in core.stats(now, &names, &days)?.chunk_by_mut(same_queue) {
         for at in 1..queue.len() {
@@ -95,12 +95,12 @@ fn same_queue(one: &Stats, other: &Stats) -> bool {
 }
 
 /// The days to show, oldest first: their names and first moments.
-fn days(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
+fn days_to_show(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
-        None => Ok(vec![args.day.begins(now)?]),
+        None => Ok(vec![args.day.name_and_start(now)?]),
         Some(count) => (0..i64::from(count))
             .rev()
-            .map(|ago| Day::Near(-ago).begins(now))
+            .map(|ago| Day::Near(-ago).name_and_start(now))
             .collect(),
     }
 }

@@ -57,7 +57,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let facts = session.core()?.status_facts(now, from)?;
     let mut overview = overview(facts, now);
     overview.since_s = RoundedSeconds(since);
-    overview.last_minute = last_minute(&overview, session);
+    overview.last_minute = rates_of_last_minute(&overview, session);
     session.ui.show(&overview)?;
     Ok(Exit::Ok)
 }
@@ -238,7 +238,7 @@ fn problems(
 }
 
 /// The rates since the oldest count of the last minute, and notes the present one.
-fn last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
+fn rates_of_last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
     let totals = &overview.totals;
     let at = Instant::now();
     let sample = Sample {

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::joined;
 
 /// Resume paused queues
@@ -39,8 +39,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let core = session.core()?;
-    let mut queues = not_found::queues(core, now, args.queues.named(), &Index::Paused, false)?;
-    if args.queues.named().is_some() && !queues.is_empty() {
+    let mut queues =
+        not_found::queues(core, now, args.queues.queue_names(), &Index::Paused, false)?;
+    if args.queues.queue_names().is_some() && !queues.is_empty() {
         let paused = core.members(now, &Index::Paused)?;
         let (paused, running) = queues.into_iter().partition(|queue| paused.contains(queue));
         let running: Vec<Name> = running;
@@ -53,11 +54,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let count = ("queue", "queues");
     if queues.is_empty() {
-        if args.queues.named().is_none() {
+        if args.queues.queue_names().is_none() {
             session.ui.note_on_terminal("no paused queues");
         }
     } else if session
-        .consent_for(args.dry, Asks::IfProtected, "unpause", count, &queues)?
+        .consent_for(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
         .is_some()
     {
         session.core()?.unpause(now, &queues)?;

@@ -54,7 +54,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.require_writable_raw()?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        return raw(&args.workers, session);
+        return print_raw(&args.workers, session);
     }
     let (core, out) = session.core_and_ui()?;
     if let Some(name) = one {
@@ -87,13 +87,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     out.show(&List::whole(workers))?;
     if empty {
         out.note_on_terminal("no workers");
-        nothing::hint(session, now, None)?;
+        nothing::hint_at_reason(session, now, None)?;
     }
     Ok(Exit::Ok)
 }
 
 /// Prints the reply of the core's own `workers`, which also forgets workers not seen for long.
-fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
+fn print_raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     let now = session.now();
     let names: Option<Vec<&Name>> = workers.iter().map(Pattern::plain).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
@@ -107,7 +107,7 @@ fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     };
     for call in &calls {
         let text = session.core()?.raw(now, call)?;
-        session.ui.verbatim(&text)?;
+        session.ui.write_verbatim(&text)?;
     }
     Ok(Exit::Ok)
 }

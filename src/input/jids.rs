@@ -39,16 +39,16 @@ pub(crate) fn read(source: &mut InputSource, given: &[InputArg]) -> Result<JidAr
     let mut listed = false;
     for arg in given {
         let take = |item: Item| read_item(item).map(|jid| jids.extend(jid));
-        match source.items(arg, "job ids", take)? {
+        match source.for_each_item(arg, "job ids", take)? {
             Some(jid) => jids.push(Name::from(jid)),
             None => listed = true,
         }
     }
-    Ok(once(jids, listed))
+    Ok(without_duplicates(jids, listed))
 }
 
 /// Removes duplicates.
-fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
+fn without_duplicates(mut jids: Vec<Name>, listed: bool) -> JidArgs {
     let mut seen = HashSet::with_capacity(jids.len());
     jids.retain(|jid| seen.insert(jid.clone()));
     match jids.len() {
@@ -71,8 +71,9 @@ mod tests {
 
     #[test]
     fn only_a_single_jid_on_the_command_line_is_one() {
-        let once =
-            |jids: &[&str], listed| once(jids.iter().map(|&jid| jid.into()).collect(), listed);
+        let once = |jids: &[&str], listed| {
+            without_duplicates(jids.iter().map(|&jid| jid.into()).collect(), listed)
+        };
         assert_eq!(once(&["a"], false), JidArgs::One("a".into()));
         assert_eq!(once(&["a", "a"], false), JidArgs::One("a".into()));
         assert_eq!(once(&["a"], true), JidArgs::Many(vec!["a".into()]));

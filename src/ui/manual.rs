@@ -35,7 +35,7 @@ fn rendered(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
         .ok()?;
     let mut stdin = man.stdin.take()?;
     let roff = roff.to_vec();
-    // A thread writes, so that neither side waits for the other.
+    // A thread writes to `man`, so that writing and reading do not wait for each other.
     let writer = std::thread::spawn(move || stdin.write_all(&roff));
     let output = man.wait_with_output().ok()?;
     let written = writer.join().is_ok_and(|written| written.is_ok());

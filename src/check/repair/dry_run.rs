@@ -66,14 +66,14 @@ pub(super) fn run(
     let now = session.now();
     let mut batch_sizes = BatchSizes::new(session.core()?.round_trip(now));
     let mut pace = Pace::new(options.rate);
-    let (max_batch, mut verdicts) = (pace.slice(usize::MAX), Vec::new());
+    let (max_batch, mut verdicts) = (pace.slice_size(usize::MAX), Vec::new());
     for batch in queue.into_batches() {
         let Some(findings) = options.filter.to_repair(batch.stage, &batch.excluded) else {
             continue;
         };
         let mut wait = |count| {
             pace.wait(count, interrupt);
-            match interrupt.asked() {
+            match interrupt.received_kind() {
                 Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
                 None => Ok(()),
             }

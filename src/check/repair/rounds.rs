@@ -195,7 +195,7 @@ impl Repair<'_> {
             "{} after {count} of {all} findings were repaired",
             error.reason()
         );
-        let hint = match session.typed() {
+        let hint = match session.typed_line() {
             Some(typed) => format!("run the same command again to continue: `{typed}`"),
             None => "run the same command again to continue".to_owned(),
         };

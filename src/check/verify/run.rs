@@ -183,12 +183,12 @@ pub(crate) fn report(
             if !own.has("--dry-run") {
                 plan = plan.word("--dry-run");
             }
-            let hint = format!("show the plan: {}", plan.to_text());
-            session.ui.hint_in_any_case(&hint);
+            let hint = format!("show the plan: {}", plan.quoted_line());
+            session.ui.hint_always(&hint);
         } else if check.items.iter().any(|found| found.needs_only > 0) {
             session
                 .ui
-                .hint_in_any_case("show what you can decide: qless help findings");
+                .hint_always("show what you can decide: qless help findings");
         }
     }
     match result.halted {

@@ -29,7 +29,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, ui) = session.core_and_ui()?;
     if ui.format() == Format::Raw {
         let text = core.raw(now, &Call::raw("throttle.get").arg(&args.id))?;
-        ui.verbatim(&text)?;
+        ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     ui.show(&core.readable_throttle(now, &args.id)?)?;

@@ -146,8 +146,10 @@ impl CallSpec {
             Subject::Pop { worker, .. } => command("workers", worker),
             Subject::Key(at) => command("config get", at),
             Subject::Worker(at) => command("workers", at),
-            Subject::Group(at) => Some(CommandLine::new("failed").exactly("--group", &named(at)?)),
+            Subject::Group(at) => {
+                Some(CommandLine::new("failed").exact_pattern("--group", &named(at)?))
+            }
         };
-        command?.within("{} shows it")
+        command?.fill_sentence("{} shows it")
     }
 }

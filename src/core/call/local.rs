@@ -216,7 +216,7 @@ impl Local {
         if trust::others_may_write(found.mode()) {
             // With the umask 002, `mkdir` makes a directory for the group. While it is empty, it counts
             // as missing, and is closed before it is used.
-            if !trust::all_may_write(found.mode())
+            if !trust::everybody_may_write(found.mode())
                 && self.is_empty().map_err(|error| self.unusable(&error))?
             {
                 return Ok(false);
@@ -344,7 +344,7 @@ impl Local {
         let options = options.iter();
         let mut command = Command::new(&program);
         command.args(options.flat_map(|(name, value)| [OsStr::new(name), value]));
-        for variable in variables::with_secrets() {
+        for variable in variables::secret_variables() {
             command.env_remove(variable);
         }
         let mut child = command

@@ -156,7 +156,7 @@ impl ReportedFinding {
 /// The command that removes a dependency, if it can be typed.
 fn cut(one: &Name, other: &Name) -> Option<String> {
     let command = CommandLine::new("depends").value("--off", other).name(one);
-    command.line()
+    command.shell_line()
 }
 
 /// A finding in a document.

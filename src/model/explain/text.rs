@@ -196,7 +196,7 @@ impl Reason {
 
     /// The command that helps, if it can be typed.
     pub(crate) fn command(&self) -> Option<String> {
-        self.fix.line()
+        self.fix.shell_line()
     }
 
     fn sentence(&self, page: &RenderOptions) -> String {

@@ -220,7 +220,7 @@ pub(crate) struct Problem {
 impl Problem {
     /// The problem with the command that helps, if there is one that can be typed.
     pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> Problem {
-        let message = match fix.and_then(|fix| fix.line()) {
+        let message = match fix.and_then(|fix| fix.shell_line()) {
             Some(fix) => format!("{what}: `{fix}`"),
             None => what.to_owned(),
         };

@@ -16,7 +16,7 @@ const NAMES: usize = 5;
 
 /// The error for a connection that could not be encrypted.
 pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
-    let place = target.place();
+    let place = target.location();
     let place = Sanitized(&place);
     let tls = |message: String| Error::new(Kind::Tls, message);
     match fault {
@@ -46,7 +46,7 @@ pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
 }
 
 fn untrusted(reason: &Distrust, target: &Target) -> Error {
-    let place = target.place();
+    let place = target.location();
     let place = Sanitized(&place);
     let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());
     let (reason, hint) = match reason {
@@ -118,7 +118,7 @@ fn dated(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
 
 fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
     const ISSUER: &str = "it must be issued by a CA that the server trusts";
-    let place = target.place();
+    let place = target.location();
     let place = Sanitized(&place);
     let (reason, hint) = match refusal {
         ClientRefusal::Issuer => (": the server does not know its issuer", ISSUER),
@@ -137,7 +137,7 @@ fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
 fn host(target: &Target) -> String {
     match &target.address {
         Address::Tcp(node) => Sanitized(&node.host).to_string(),
-        _ => target.place(),
+        _ => target.location(),
     }
 }
 
