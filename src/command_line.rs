@@ -141,7 +141,7 @@ impl CommandLine {
     }
 
     /// The command line without a flag and its value.
-    pub(crate) fn without(&self, flag: &str) -> CommandLine {
+    pub(crate) fn without_flag(&self, flag: &str) -> CommandLine {
         let mut line = self.clone();
         line.words
             .retain(|word| word.text.as_bytes() != flag.as_bytes());
@@ -155,7 +155,7 @@ impl CommandLine {
     }
 
     /// Whether a flag was given, with or without a value.
-    pub(crate) fn has(&self, flag: &str) -> bool {
+    pub(crate) fn has_flag(&self, flag: &str) -> bool {
         let mut words = self.words.iter();
         words.any(|word| word.text.as_bytes() == flag.as_bytes())
     }

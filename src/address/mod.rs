@@ -323,7 +323,7 @@ fn unix(url: &Url, given: &str) -> Result<Target, String> {
     if url.host_str().is_some_and(|host| !host.is_empty()) || !given.contains(":///") {
         return Err("requires three slashes: `unix:///run/redis.sock`".into());
     }
-    let path = path(url.path())?;
+    let path = decode_path(url.path())?;
     let mut target = Target {
         address: Address::Unix(path),
         user: None,
@@ -374,7 +374,7 @@ fn local(given: &str) -> Result<Target, String> {
     }
     let dir = match dir {
         "" => None,
-        dir => Some(path(dir)?),
+        dir => Some(decode_path(dir)?),
     };
     Ok(Target {
         address: Address::Local {
@@ -402,7 +402,7 @@ fn database(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("expects a number as database, not `{text}`"))
 }
 
-fn path(encoded: &str) -> Result<PathBuf, String> {
+fn decode_path(encoded: &str) -> Result<PathBuf, String> {
     let bytes = percent_decode(encoded)?;
     if bytes.contains(&0) {
         Err("has a NUL in its path".into())

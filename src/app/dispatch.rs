@@ -28,7 +28,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(stop) => return report_stop(stop, &args),
     };
-    let settings = match cli.command.config() {
+    let settings = match cli.command.config_file_use() {
         ConfigFileUse::Nothing => Ok(None),
         ConfigFileUse::Defaults => {
             settings::read_config_and_fill(&mut cli.globals, false).map(Some)
@@ -92,14 +92,14 @@ fn announce_context(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
     if let Some(warning) = &settings.warning {
         ui.warn(warning);
     }
-    if let (true, Some(summary)) = (ui.verbose(), &settings.summary) {
+    if let (true, Some(summary)) = (ui.is_verbose(), &settings.summary) {
         ui.write_stderr(&format!("  {summary}\n"));
     }
 }
 
 /// Runs the subcommand that was typed.
 fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
-    let (writes, watch) = (command.writes(), command.watch());
+    let (writes, watch) = (command.writes(), command.watch_interval());
     session.changes = writes;
     if writes && watch.is_some() {
         return Err(Error::usage(
@@ -113,7 +113,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     if let Some(every) = watch {
         return watch::run(every, session, |session| command.run(session));
     }
-    if !writes && !session.globals.no_pager && command.paged() {
+    if !writes && !session.globals.no_pager && command.is_paged() {
         session.ui.page_long_output();
     }
     command.run(session)

@@ -172,7 +172,7 @@ pub fn clap_tree() -> clap::Command {
 
 /// The tree with only the commands that a command line names, if it names any.
 fn named_commands_tree(args: &[OsString]) -> clap::Command {
-    let named = tree::only(|name| {
+    let named = tree::commands_named(|name| {
         let mut args = args.iter().filter_map(|arg| arg.to_str());
         args.any(|arg| tree::canonical_name(arg) == name)
     });

@@ -36,7 +36,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
         ErrorKind::ValueValidation => {
             let source = std::error::Error::source(error);
             match source.and_then(|source| source.downcast_ref::<Invalid>()) {
-                Some(invalid) => invalid.sentence(&arg, &value),
+                Some(invalid) => invalid.refusal_sentence(&arg, &value),
                 None => format!("`{arg}` cannot be `{value}`"),
             }
         }

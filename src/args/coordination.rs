@@ -22,7 +22,7 @@ pub(crate) const COORDINATION: &str = "Coordination";
 
 /// The flags that every command takes that puts jobs or advances them.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Coordinated {
+pub(crate) struct CoordinationFlags {
     /// Lane: jobs with the same key run one at a time, in the order of their puts; with a slash in
     /// front also across queues
     #[arg(help_heading = COORDINATION, long, value_name = "K", value_parser = option_parser(CoordinationOption::Key))]
@@ -85,7 +85,7 @@ pub(crate) struct ThrottleArg {
     pub maximum: Option<i64>,
 }
 
-impl Coordinated {
+impl CoordinationFlags {
     /// The options.
     pub(crate) fn options(&self) -> Coordination<'static> {
         let mut options = Coordination::default();
@@ -109,7 +109,7 @@ impl Coordinated {
 
 impl LaneFlags {
     /// The options of both groups of flags.
-    pub(crate) fn options(&self, others: &Coordinated) -> Coordination<'static> {
+    pub(crate) fn options(&self, others: &CoordinationFlags) -> Coordination<'static> {
         let mut options = others.options();
         let dup = match (self.merge, &self.unique) {
             (true, _) => Some(Name::from("merge")),

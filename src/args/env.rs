@@ -73,7 +73,7 @@ fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, Invalid>) -> Result<Opt
         Some(text) => match parse(&text) {
             Ok(value) => Ok(Some(value)),
             Err(why) => {
-                let error = Error::usage(why.sentence(name, &text));
+                let error = Error::usage(why.refusal_sentence(name, &text));
                 Err(if name == "QLESS_PREFIX" {
                     value::with_working_prefix(error, &text)
                 } else {

@@ -101,7 +101,7 @@ pub(crate) struct ExistingQueue {
 
 /// The flag of commands that read and can repeat that.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct Watch {
+pub(crate) struct WatchFlag {
     /// Repeat every 2 s, or every D, until q, Esc or Ctrl-C; with `-o ndjson`, one document each time
     #[arg(long = "watch", value_name = "D", num_args = 0..=1, require_equals = true,
           default_missing_value = "2s", value_parser = value::watch_interval)]
@@ -389,7 +389,7 @@ pub(crate) struct Targets {
 
 /// [`Targets`] without the filters about failures.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Unfailed {
+pub(crate) struct TargetsWithoutFailure {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
     pub jids: Vec<InputArg>,
@@ -397,8 +397,8 @@ pub(crate) struct Unfailed {
     pub filters: Filters,
 }
 
-impl From<Unfailed> for Targets {
-    fn from(unfailed: Unfailed) -> Targets {
+impl From<TargetsWithoutFailure> for Targets {
+    fn from(unfailed: TargetsWithoutFailure) -> Targets {
         Targets {
             jids: unfailed.jids,
             selector: unfailed.filters.into(),
@@ -442,7 +442,7 @@ pub(crate) struct MaxData {
 
 /// The worker in whose name a job is completed, failed or retried.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Holder {
+pub(crate) struct HolderFlags {
     /// Name of the worker that holds the job [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
           add = value::CandidateKind::Workers)]
@@ -452,7 +452,7 @@ pub(crate) struct Holder {
     pub as_holder: bool,
 }
 
-impl Holder {
+impl HolderFlags {
     pub(crate) fn is_given(&self) -> bool {
         self.worker.is_some() || self.as_holder
     }
@@ -460,7 +460,7 @@ impl Holder {
 
 /// The time at which a job runs.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Later {
+pub(crate) struct RunTimeFlags {
     /// Run it after this time, such as `10m`
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub delay: Option<Duration>,
@@ -470,7 +470,7 @@ pub(crate) struct Later {
     pub at: Option<TypedMoment>,
 }
 
-impl Later {
+impl RunTimeFlags {
     /// Whether one of the flags was given.
     pub(crate) fn is_given(&self) -> bool {
         self.delay.is_some() || self.at.is_some()
@@ -497,7 +497,7 @@ impl Later {
 
 /// Queues by name, or all of them.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Queues {
+pub(crate) struct QueueTargets {
     /// Queues
     #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all",
           add = value::CandidateKind::Queues)]
@@ -507,7 +507,7 @@ pub(crate) struct Queues {
     pub all: bool,
 }
 
-impl Queues {
+impl QueueTargets {
     /// The named queues; `None` means all queues.
     pub(crate) fn queue_names(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)

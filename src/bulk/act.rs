@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::plan::{ExcludedJob, Targeting};
+use super::plan::{ExcludedJob, TargetSource};
 use super::restart::RestartWatch;
 use super::{BulkOptions, BulkPlan, JobOutcome, ReportWriter, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
@@ -33,8 +33,8 @@ impl BulkPlan {
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
         let not_tried = self.apply_fail_fast();
-        let totals = Totals::new(self.options.verb.word, self.dry_run(), matched);
-        let mut recorder = Recorder {
+        let totals = Totals::new(self.options.verb.word, self.is_dry_run(), matched);
+        let mut recorder = OutcomeRecorder {
             report: ReportWriter::new(
                 &session.ui,
                 self.options.verb,
@@ -108,7 +108,7 @@ impl BulkPlan {
 
 /// The jobs to change.
 struct PendingJobs {
-    targeting: Targeting,
+    targeting: TargetSource,
     jobs: Vec<JobSnapshot>,
     /// The time over which they are to run.
     spread: Duration,
@@ -117,12 +117,12 @@ struct PendingJobs {
 }
 
 /// Records outcomes: in the report file first, then on the streams.
-struct Recorder {
+struct OutcomeRecorder {
     report: ReportWriter,
     options: BulkOptions,
 }
 
-impl Recorder {
+impl OutcomeRecorder {
     fn record_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         self.write_to_report(&outcome)?;
         self.report.add_outcome(ui, outcome)
@@ -161,7 +161,7 @@ impl Recorder {
         mut pending: PendingJobs,
         mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<(usize, Option<Error>), Error> {
-        let single = pending.targeting == Targeting::OneJid;
+        let single = pending.targeting == TargetSource::OneJid;
         let all = pending.jobs.len();
         let matched = all + pending.not_tried;
         let interrupt = Interrupt::listen();
@@ -278,7 +278,7 @@ fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Sessi
 
 /// How to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
 fn resume_hint(remaining: usize, session: &Session) -> String {
-    let limited = session.canonical_command().has("--limit");
+    let limited = session.canonical_command().has_flag("--limit");
     let typed = if limited {
         session.typed_line_with("--limit", &remaining.to_string())
     } else {

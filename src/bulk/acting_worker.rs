@@ -1,7 +1,7 @@
 //! The worker in whose name a command settles a running job.
 
 use super::JobOutcome;
-use crate::args::shared::Holder;
+use crate::args::shared::HolderFlags;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub(crate) enum ActingWorker {
 
 impl ActingWorker {
     /// The worker that the flags and the environment name.
-    pub(crate) fn from_holder_flags(holder: &Holder) -> Result<ActingWorker, Error> {
+    pub(crate) fn from_holder_flags(holder: &HolderFlags) -> Result<ActingWorker, Error> {
         if holder.as_holder {
             Ok(ActingWorker::Holder)
         } else {

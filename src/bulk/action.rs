@@ -111,7 +111,7 @@ impl BulkPlan {
         action: BulkAction,
         session: &mut Session,
     ) -> Result<Exit, Error> {
-        if action.asks || self.dry_run() {
+        if action.asks || self.is_dry_run() {
             let effects = (action.effects)(&self) + &self.queue_lines;
             self.ask_consent(session, &effects)?;
         }

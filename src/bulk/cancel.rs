@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::order;
 use super::order::{Edges, dependents_first};
-use super::plan::Targeting;
+use super::plan::TargetSource;
 use super::running::RunningJobs;
 use super::save::{SaveFile, dependent_trees};
 use super::{BulkPlan, JobOutcome, SliceOutcome};
@@ -59,18 +59,18 @@ pub(crate) fn run(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     plan.refuse_single_excluded()?;
-    if let (Some(save), false) = (save, plan.dry_run()) {
+    if let (Some(save), false) = (save, plan.is_dry_run()) {
         return run_saved(plan, dependents, save, now, session);
     }
     let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
-    if dependents == Dependents::Cancel && (plan.dry_run() || session.ui.needs_answer()) {
+    if dependents == Dependents::Cancel && (plan.is_dry_run() || session.ui.needs_answer()) {
         plan.below = dependents_outside_plan(&plan, &edges, now, session)?;
     }
     if dependents == Dependents::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
-    if plan.dry_run() {
+    if plan.is_dry_run() {
         return dry_run(plan, dependents, &edges, session);
     }
     let affected = describe_affected(dependents, &plan, &edges);
@@ -136,7 +136,7 @@ fn run_saved(
     let consent = confirm(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     if below > 0 && plan.is_single() {
-        plan.targeting = Targeting::Jids;
+        plan.targeting = TargetSource::Jids;
     }
     let dependents = match dependents {
         Dependents::Cancel => Dependents::Refuse,
@@ -261,9 +261,9 @@ fn confirm(
     let count = plan.jobs.len() + plan.below.len();
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
-        Targeting::OneJid => count > 1,
-        Targeting::Jids | Targeting::File => count > 1 || session.ui.is_protected(),
-        Targeting::Selector => true,
+        TargetSource::OneJid => count > 1,
+        TargetSource::Jids | TargetSource::File => count > 1 || session.ui.is_protected(),
+        TargetSource::Selector => true,
     };
     if count == 0 || !asks {
         return Ok(session.ui.implicit_consent());
@@ -327,7 +327,7 @@ fn dry_run(
     let below = plan.below.len();
     let count = plan.jobs.len() + below;
     let affected = describe_affected(dependents, &plan, edges);
-    if count > 0 && (plan.targeting != Targeting::OneJid || !affected.is_empty()) {
+    if count > 0 && (plan.targeting != TargetSource::OneJid || !affected.is_empty()) {
         let what = describe_cancel(&plan, count, below, &affected, session)?;
         session.ui.show_plan(&what, |page| plan.details(page, ""));
     }

@@ -66,7 +66,7 @@ impl LedgerHead {
             // An interrupted command goes on with the number of jobs that are left.
             command: session
                 .canonical_command()
-                .without("--limit")
+                .without_flag("--limit")
                 .without_program(),
             run_id: None,
             flushes: None,

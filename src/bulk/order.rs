@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::BulkPlan;
-use super::plan::Targeting;
+use super::plan::TargetSource;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::job::Job;
@@ -116,7 +116,7 @@ pub(super) fn restore_lanes(
             // Jobs that one call put have the same time. They were buried last to first, so their order is
             // reversed.
             let tie = match plan.targeting {
-                Targeting::Selector if !started => usize::MAX - at,
+                TargetSource::Selector if !started => usize::MAX - at,
                 _ => at,
             };
             ((put, !started, time, tie), at)

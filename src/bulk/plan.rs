@@ -29,7 +29,7 @@ const NAMED_ENTRIES: usize = 10;
 #[derive(Debug)]
 pub(crate) struct BulkPlan {
     pub(super) options: BulkOptions,
-    pub(super) targeting: Targeting,
+    pub(super) targeting: TargetSource,
     pub(super) excluded: Vec<ExcludedJob>,
     /// The jobs that an earlier run with the same report has done.
     pub(super) already_done: Vec<JobOutcome>,
@@ -54,7 +54,7 @@ pub(super) struct ExcludedJob {
 
 /// How the jobs of a plan were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Targeting {
+pub(super) enum TargetSource {
     /// One jid: a refusal is an error.
     OneJid,
     /// Several jids, or a list of them.
@@ -125,8 +125,8 @@ impl BulkPlan {
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
         let targeting = match given {
-            JidArgs::One(_) => Targeting::OneJid,
-            JidArgs::Many(_) => Targeting::Jids,
+            JidArgs::One(_) => TargetSource::OneJid,
+            JidArgs::Many(_) => TargetSource::Jids,
         };
         let mut plan = BulkPlan::new(options, targeting);
         for jids in given.jids().chunks(JOBS_PER_READ) {
@@ -156,7 +156,7 @@ impl BulkPlan {
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
         let (mut jobs, misplaced) = select::snapshots(session, now, selector)?;
-        let mut plan = BulkPlan::new(options, Targeting::Selector);
+        let mut plan = BulkPlan::new(options, TargetSource::Selector);
         // The list is filtered in place: it may hold a million jobs.
         let mut preceding = 0;
         jobs.retain(|job| {
@@ -185,7 +185,7 @@ impl BulkPlan {
         jobs: Vec<JobSnapshot>,
         excluded: Vec<JobOutcome>,
     ) -> BulkPlan {
-        let mut plan = BulkPlan::new(options, Targeting::File);
+        let mut plan = BulkPlan::new(options, TargetSource::File);
         for outcome in excluded {
             plan.exclude(outcome);
         }
@@ -197,7 +197,7 @@ impl BulkPlan {
         plan
     }
 
-    fn new(options: BulkOptions, targeting: Targeting) -> BulkPlan {
+    fn new(options: BulkOptions, targeting: TargetSource) -> BulkPlan {
         BulkPlan {
             options,
             targeting,
@@ -273,7 +273,7 @@ impl BulkPlan {
         let jobs = self.describe_jobs(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
         let details = |page: &RenderOptions| self.details(page, more);
-        if self.dry_run() {
+        if self.is_dry_run() {
             session.ui.show_plan(&what, details)
         } else {
             _ = session.ui.confirm(&what, details)?
@@ -283,9 +283,11 @@ impl BulkPlan {
 
     fn will_ask(&self, session: &Session) -> bool {
         let asks = match self.targeting {
-            Targeting::OneJid => false,
-            Targeting::Jids | Targeting::File => self.dry_run() || session.ui.is_protected(),
-            Targeting::Selector => true,
+            TargetSource::OneJid => false,
+            TargetSource::Jids | TargetSource::File => {
+                self.is_dry_run() || session.ui.is_protected()
+            }
+            TargetSource::Selector => true,
         };
         asks && !self.jobs.is_empty()
     }
@@ -301,8 +303,8 @@ impl BulkPlan {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_answer() && session.ui.can_ask();
-        if !self.will_ask(session) || !(self.dry_run() || questions) {
-            new_queues::note_new_queues(queues, flag, self.dry_run(), now, session)?;
+        if !self.will_ask(session) || !(self.is_dry_run() || questions) {
+            new_queues::note_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(self);
         }
         let lines = new_queues::new_queue_lines(queues, flag, true, now, session)?;
@@ -346,7 +348,7 @@ impl BulkPlan {
     }
 
     pub(super) fn is_single(&self) -> bool {
-        self.targeting == Targeting::OneJid
+        self.targeting == TargetSource::OneJid
     }
 
     /// Whether no job is left to change.
@@ -354,7 +356,7 @@ impl BulkPlan {
         self.jobs.is_empty()
     }
 
-    pub(crate) fn dry_run(&self) -> bool {
+    pub(crate) fn is_dry_run(&self) -> bool {
         self.options.dry_run
     }
 

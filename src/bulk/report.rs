@@ -3,7 +3,7 @@
 use super::JobOutcome;
 use super::exit;
 use super::exit::Codes;
-use super::plan::Targeting;
+use super::plan::TargetSource;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -19,7 +19,7 @@ use crate::view::json;
 /// Counts the outcomes and writes them.
 pub(crate) struct ReportWriter {
     verb: &'static Verb,
-    targeting: Targeting,
+    targeting: TargetSource,
     /// Whether the document also lists the jobs that were changed.
     all: bool,
     begun: Moment,
@@ -50,15 +50,15 @@ impl ReportWriter {
     pub(super) fn new(
         ui: &Ui,
         verb: &'static Verb,
-        targeting: Targeting,
+        targeting: TargetSource,
         sum: Totals,
         begun: Moment,
     ) -> ReportWriter {
         ReportWriter {
             verb,
             targeting,
-            all: targeting == Targeting::OneJid
-                || ui.verbose()
+            all: targeting == TargetSource::OneJid
+                || ui.is_verbose()
                 || (sum.dry_run && ui.format() != Format::Table),
             begun,
             codes: Codes::default(),
@@ -79,7 +79,7 @@ impl ReportWriter {
     }
 
     fn is_single(&self) -> bool {
-        self.targeting == Targeting::OneJid
+        self.targeting == TargetSource::OneJid
     }
 
     /// How many jobs were changed.
@@ -219,7 +219,7 @@ impl ReportWriter {
         match stopped_by {
             Some(error) => Err(error),
             None => {
-                let named = matches!(self.targeting, Targeting::OneJid | Targeting::Jids);
+                let named = matches!(self.targeting, TargetSource::OneJid | TargetSource::Jids);
                 let total: usize = self.codes.values().sum();
                 let refused = named && self.as_asked < total;
                 Ok(exit::exit(&self.codes, remaining, refused))

@@ -24,12 +24,12 @@ pub(crate) struct RestartWatch {
     connection: u64,
     /// The first jobs that were put. If they still exist after a flush, it was a flush of another database.
     first: Vec<Name>,
-    loss: Option<Loss>,
+    loss: Option<SuspectedLoss>,
 }
 
 /// What may have been lost.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Loss {
+pub(crate) struct SuspectedLoss {
     cause: &'static str,
     /// How many changes were acknowledged until the loss was noticed.
     acknowledged: usize,
@@ -134,7 +134,7 @@ impl RestartWatch {
         };
         self.begun = Some(present);
         if acknowledged > 0 {
-            self.loss = Some(Loss {
+            self.loss = Some(SuspectedLoss {
                 cause,
                 acknowledged,
             });
@@ -149,7 +149,7 @@ impl RestartWatch {
     }
 }
 
-impl Loss {
+impl SuspectedLoss {
     /// The error about changes that may be lost.
     pub(crate) fn loss_error(self, core: &Core) -> Error {
         let (address, cause) = (core.address(), self.cause);

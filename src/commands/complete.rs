@@ -1,9 +1,9 @@
 //! `qless complete`
 
 use super::{Group, Spec};
-use crate::args::coordination::{Coordinated, ThrottleArg};
+use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
+use crate::args::shared::{BulkFlags, ExistingQueue, HolderFlags, MaxData, RunTimeFlags};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -55,15 +55,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     existing: ExistingQueue,
     #[command(flatten)]
-    later: Later,
+    later: RunTimeFlags,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
           add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     depends: Vec<Name>,
     #[command(flatten)]
-    coordinated: Coordinated,
+    coordinated: CoordinationFlags,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     #[command(flatten)]
     bulk: BulkFlags,
 }
@@ -201,7 +201,7 @@ fn complete_many(
     let refuse = |job: &JobSnapshot| completion.refuse(job);
     let plan = BulkPlan::from_jids(session, now, options, given, refuse)?;
     if !plan.is_empty() {
-        maxima::set(throttles, plan.dry_run(), now, session)?;
+        maxima::set(throttles, plan.is_dry_run(), now, session)?;
     }
     let Completion { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {

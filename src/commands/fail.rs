@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
+use crate::args::shared::{BulkFlags, HolderFlags, MaxData, Targets, TargetsWithoutFailure};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -50,11 +50,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: MaxData,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Unfailed,
+    jobs: TargetsWithoutFailure,
 }
 
 const FAIL: Verb = Verb {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::jobs;
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, Watch};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, WatchFlag};
 use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     selector: Selector,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 /// What happens to the jobs.

@@ -3,7 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{Targets, Watch};
+use crate::args::shared::{Targets, WatchFlag};
 use crate::clock::moment::Moment;
 use crate::core::api::job;
 use crate::core::api::not_found;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     field: Option<String>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);

@@ -3,7 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, DryRun, Holder, MaxData};
+use crate::args::shared::{BulkFlags, DryRun, HolderFlags, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: MaxData,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     #[command(flatten)]
     dry: DryRun,
 }

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{Selector, Watch};
+use crate::args::shared::{Selector, WatchFlag};
 use crate::clock::moment::Moment;
 use crate::core::api::job::JobFields;
 use crate::core::api::queue;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     count: bool,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::core::api::names::NAMES_PER_CALL;
 use crate::core::api::queue;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::interval)]
     older_than: Option<Duration>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);

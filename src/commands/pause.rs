@@ -6,7 +6,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
-use crate::args::shared::{DryRun, Queues};
+use crate::args::shared::{DryRun, QueueTargets};
 use crate::args::value;
 use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
@@ -37,7 +37,7 @@ use crate::text::{joined, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    queues: Queues,
+    queues: QueueTargets,
     /// End the pause at this time
     #[arg(long, value_name = "T", value_parser = moment::moment_or_delay, allow_hyphen_values = true)]
     until: Option<TypedMoment>,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Selector, SpreadFlag, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, HolderFlags, Selector, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::RetryOptions;
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
     force: bool,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     /// Failure group to record with the holder's retry
     #[arg(long, value_name = "G", value_parser = value::new_name(),
           add = value::CandidateKind::Groups)]

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::args::value::Day;
 use crate::clock::moment::Moment;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MEASURE")]
     histogram: Option<Measure>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
@@ -79,7 +79,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     days.insert(0, Day::Near(-i64::from(count)).name_and_start(now)?);
     let mut shown: Vec<Stats> = Vec::new();
-    for queue in core.stats(now, &names, &days)?.chunk_by_mut(same_queue) {
+    for queue in core.stats(now, &names, &days)?.chunk_by_mut(is_same_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
             from[0].set_change(&before[at - 1]);
@@ -90,7 +90,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-fn same_queue(one: &Stats, other: &Stats) -> bool {
+fn is_same_queue(one: &Stats, other: &Stats) -> bool {
     one.queue == other.queue
 }
 

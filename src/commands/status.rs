@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Group, Spec};
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "1h")]
     since: Duration,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Targets, Watch};
+use crate::args::shared::{BulkFlags, Targets, WatchFlag};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     jobs: Targets,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 const TRACK: Verb = Verb {

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, Queues};
+use crate::args::shared::{DryRun, QueueTargets};
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -28,7 +28,7 @@ use crate::text::joined;
 #[command(visible_alias = "resume")]
 pub(crate) struct Args {
     #[command(flatten)]
-    queues: Queues,
+    queues: QueueTargets,
     #[command(flatten)]
     dry: DryRun,
 }

@@ -314,9 +314,9 @@ fn whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
 
 fn whole<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
-    struct Whole(#[serde(deserialize_with = "whole_number")] i64);
+    struct WholeNumber(#[serde(deserialize_with = "whole_number")] i64);
 
-    Option::deserialize(value).map(|number| number.map(|Whole(number)| number))
+    Option::deserialize(value).map(|number| number.map(|WholeNumber(number)| number))
 }
 
 fn interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::source::{InputSource, Item};
+use super::source::{InputItem, InputSource};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::model::jid_list;
@@ -38,7 +38,7 @@ pub(crate) fn read(source: &mut InputSource, given: &[InputArg]) -> Result<JidAr
     let mut jids = Vec::new();
     let mut listed = false;
     for arg in given {
-        let take = |item: Item| read_item(item).map(|jid| jids.extend(jid));
+        let take = |item: InputItem| read_item(item).map(|jid| jids.extend(jid));
         match source.for_each_item(arg, "job ids", take)? {
             Some(jid) => jids.push(Name::from(jid)),
             None => listed = true,
@@ -58,10 +58,10 @@ fn without_duplicates(mut jids: Vec<Name>, listed: bool) -> JidArgs {
 }
 
 /// The jid of an item, if it has one.
-fn read_item(item: Item) -> Result<Option<Name>, String> {
+fn read_item(item: InputItem) -> Result<Option<Name>, String> {
     match item {
-        Item::Line(line) => jid_list::read_line(line),
-        Item::Exact(jid) => Ok(Some(Name::from(jid))),
+        InputItem::Line(line) => jid_list::read_line(line),
+        InputItem::Exact(jid) => Ok(Some(Name::from(jid))),
     }
 }
 

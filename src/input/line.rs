@@ -115,7 +115,7 @@ pub(crate) struct Dependency<'l>(
 );
 
 impl<'l> NewName<'l> {
-    fn borrowed<'s: 'l>(&'s self) -> NewName<'l> {
+    fn reborrow<'s: 'l>(&'s self) -> NewName<'l> {
         NewName(Cow::Borrowed(&self.0))
     }
 }
@@ -217,18 +217,18 @@ impl<'l> NewJob<'l> {
 
     /// The job with the values of `other` for what it does not say. Delay and time are one value.
     pub(crate) fn or_defaults<'s: 'l>(mut self, other: &'s NewJob) -> NewJob<'l> {
-        fn bytes<'l>(value: &'l Option<Cow<[u8]>>) -> Option<Cow<'l, [u8]>> {
+        fn borrow_bytes<'l>(value: &'l Option<Cow<[u8]>>) -> Option<Cow<'l, [u8]>> {
             value.as_deref().map(Cow::Borrowed)
         }
-        let name = |name: &'s Option<NewName>| name.as_ref().map(NewName::borrowed);
+        let name = |name: &'s Option<NewName>| name.as_ref().map(NewName::reborrow);
         self.queue = self.queue.or_else(|| name(&other.queue));
         self.klass = self.klass.or_else(|| name(&other.klass));
-        self.data = self.data.or_else(|| bytes(&other.data));
+        self.data = self.data.or_else(|| borrow_bytes(&other.data));
         if self.delay.is_none() && self.at.is_none() {
             (self.delay, self.at) = (other.delay, other.at.clone());
         }
-        self.priority = self.priority.or_else(|| bytes(&other.priority));
-        self.retries = self.retries.or_else(|| bytes(&other.retries));
+        self.priority = self.priority.or_else(|| borrow_bytes(&other.priority));
+        self.retries = self.retries.or_else(|| borrow_bytes(&other.retries));
         self.tags = self.tags.or(other.tags.as_deref().map(Cow::Borrowed));
         self.depends = self.depends.or(other.depends.as_deref().map(Cow::Borrowed));
         self.coordination.fill(&other.coordination);

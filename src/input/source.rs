@@ -34,7 +34,7 @@ struct OpenInput {
 }
 
 /// An item of a list.
-pub(crate) enum Item<'i> {
+pub(crate) enum InputItem<'i> {
     Line(&'i [u8]),
     /// What stands before a NUL, byte for byte.
     Exact(&'i [u8]),
@@ -82,7 +82,7 @@ impl InputSource {
         &mut self,
         given: &'g InputArg,
         what: &'static str,
-        mut take: impl FnMut(Item) -> Result<(), String>,
+        mut take: impl FnMut(InputItem) -> Result<(), String>,
     ) -> Result<Option<&'g OsStr>, Error> {
         let mut input = match given {
             InputArg::Value(value) => return Ok(Some(value)),
@@ -106,9 +106,9 @@ impl InputSource {
             let taken = if bytes.len() as u64 == LONGEST {
                 Err(format!("it is longer than {LONGEST} bytes"))
             } else if self.null {
-                take(Item::Exact(item))
+                take(InputItem::Exact(item))
             } else {
-                take(Item::Line(item))
+                take(InputItem::Line(item))
             };
             taken.map_err(|why| Error::usage(format!("{}, {unit} {number}: {why}", input.what)))?;
         }

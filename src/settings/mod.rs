@@ -242,8 +242,8 @@ impl ConfigSource {
         })
     }
 
-    fn error_at(&self, place: read::Position, what: &str) -> Error {
-        let read::Position { line, column } = place;
+    fn error_at(&self, place: read::TextPosition, what: &str) -> Error {
+        let read::TextPosition { line, column } = place;
         let shown = self.display_path();
         Error::usage(format!(
             "config file `{shown}`, line {line}, column {column}: {what}"

@@ -17,7 +17,7 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ConfigContents {
     /// The name of the default context, and its position.
-    pub default: Option<(String, Position)>,
+    pub default: Option<(String, TextPosition)>,
     pub defaults: Values,
     pub contexts: BTreeMap<String, Values>,
     /// The names of the contexts in the order of the file.
@@ -26,7 +26,7 @@ pub(crate) struct ConfigContents {
 
 /// A position in the text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct TextPosition {
     pub line: usize,
     pub column: usize,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Position {
 /// An error in the text: position, message and hint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ConfigFault {
-    pub place: Position,
+    pub place: TextPosition,
     pub what: String,
     pub hint: Option<String>,
 }
@@ -174,12 +174,12 @@ fn span_start(span: Option<Range<usize>>) -> usize {
 }
 
 /// The position of a byte.
-fn position_at(bytes: &[u8], at: usize) -> Position {
+fn position_at(bytes: &[u8], at: usize) -> TextPosition {
     let before = &bytes[..at.min(bytes.len())];
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let begun = before.iter().rposition(|&byte| byte == b'\n');
     let column = String::from_utf8_lossy(&before[begun.map_or(0, |at| at + 1)..]);
-    Position {
+    TextPosition {
         line,
         column: column.chars().count() + 1,
     }

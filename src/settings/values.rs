@@ -199,7 +199,7 @@ enum AnyValue {
 
 impl AnyValue {
     /// The error about a value of this type. It does not show the value, which may be a password.
-    fn mistyped<E: Error>(&self, wanted: &str) -> E {
+    fn mistyped_error<E: Error>(&self, wanted: &str) -> E {
         let found = match self {
             AnyValue::Text(_) => "a text",
             AnyValue::Switch(_) => "`true` or `false`",
@@ -226,14 +226,14 @@ fn text<'de, D: Deserializer<'de>, T>(
         AnyValue::Text(text) => parse(&text)
             .map(Some)
             .map_err(|why| D::Error::custom(why.message(&text))),
-        other => Err(other.mistyped(wanted)),
+        other => Err(other.mistyped_error(wanted)),
     }
 }
 
 fn switch<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Switch(switch) => Ok(Some(switch)),
-        other => Err(other.mistyped("`true` or `false`")),
+        other => Err(other.mistyped_error("`true` or `false`")),
     }
 }
 
@@ -246,7 +246,7 @@ fn program<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D:
             Err(D::Error::custom("holds a NUL"))
         }
         AnyValue::Words(words) => Ok(Some(words)),
-        other => Err(other.mistyped(WORDS)),
+        other => Err(other.mistyped_error(WORDS)),
     }
 }
 

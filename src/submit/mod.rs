@@ -79,7 +79,7 @@ pub(crate) struct SubmitOptions {
 
 /// The result of `put --from`.
 #[derive(Debug)]
-pub(crate) struct Submitted {
+pub(crate) struct SubmitResult {
     pub exit: Exit,
     /// The jobs that were put, or that existed already, if they were asked for.
     pub jids: Vec<Name>,
@@ -100,7 +100,7 @@ const AHEAD: usize = 2;
 const BESIDES: usize = 1 << 20;
 
 /// Submits the lines of a file.
-pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Submitted, Error> {
+pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<SubmitResult, Error> {
     let defaults = &options.defaults;
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
     let queues = new_queues::is_check_wanted(options.existing, options.policy.dry_run, session);

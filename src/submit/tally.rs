@@ -12,7 +12,7 @@ use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::json;
 
-use super::Submitted;
+use super::SubmitResult;
 
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct PutTally {
@@ -83,7 +83,7 @@ impl PutTally {
             codes: Codes::default(),
             reasons: Reasons::default(),
             begun,
-            all: dry_run || ui.verbose(),
+            all: dry_run || ui.is_verbose(),
             jids: sorted.then(Vec::new),
             kept: None,
             planned: 0,
@@ -188,7 +188,7 @@ impl PutTally {
         ui: &mut Ui,
         now: Moment,
         stopped_by: Option<Error>,
-    ) -> Result<Submitted, Error> {
+    ) -> Result<SubmitResult, Error> {
         let remaining = self.remaining();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
@@ -231,7 +231,7 @@ impl PutTally {
         }
         match stopped_by {
             Some(error) => Err(error),
-            None => Ok(Submitted {
+            None => Ok(SubmitResult {
                 exit: exit::exit(&self.codes, sum.remaining, false),
                 jids: self.kept.unwrap_or_default(),
             }),

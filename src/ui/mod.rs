@@ -224,7 +224,7 @@ impl Ui {
     }
 
     /// Whether `-v` was given.
-    pub(crate) fn verbose(&self) -> bool {
+    pub(crate) fn is_verbose(&self) -> bool {
         self.verbose > 0
     }
 
@@ -548,7 +548,7 @@ impl Ui {
         if let Some(hint) = error.hint_text() {
             text.push_str(&format!("hint: {}\n", text::clean(hint.as_bytes())));
         }
-        if let (true, Some(words)) = (self.verbose(), error.detail_text()) {
+        if let (true, Some(words)) = (self.is_verbose(), error.detail_text()) {
             text.push_str(&format!("server: {}\n", text::clean(words.as_bytes())));
         }
         self.write_stderr(&text);

@@ -205,7 +205,7 @@ impl HookQueue {
     }
 
     /// Whether a slot is one of hooks.
-    pub(super) fn owns(&self, slot: usize) -> bool {
+    pub(super) fn owns_slot(&self, slot: usize) -> bool {
         slot >= self.first_slot
     }
 

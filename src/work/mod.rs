@@ -541,7 +541,7 @@ impl Work {
                 mut bytes,
             } => {
                 let to_stdout = stream == OutputStream::Stdout;
-                if to_stdout && !self.hooks.owns(slot) {
+                if to_stdout && !self.hooks.owns_slot(slot) {
                     let lines = bytes.split(|byte| *byte == b'\n');
                     for jid in lines.filter_map(answer::answered_job) {
                         self.machine
@@ -550,12 +550,12 @@ impl Work {
                 }
                 if self.has_labels {
                     let jids = self.machine.jids_at(slot);
-                    let slot = (!self.hooks.owns(slot)).then_some(slot);
+                    let slot = (!self.hooks.owns_slot(slot)).then_some(slot);
                     bytes = label::add_labels(self.time.moment(), slot, &jids, &bytes);
                 }
                 self.reporter.pass_on_output(to_stdout, &bytes, session);
             }
-            ProcessEvent::Ended { slot, end } if self.hooks.owns(slot) => {
+            ProcessEvent::Ended { slot, end } if self.hooks.owns_slot(slot) => {
                 if let Some(line) = self.hooks.note_hook_end(slot, &end) {
                     self.reporter.add_line(&line);
                 }

@@ -1,7 +1,7 @@
 //! Moving: into another queue, as if the job were put there.
 
 use super::{RequeueTarget, RunTime, wrong_state};
-use crate::args::shared::Later;
+use crate::args::shared::RunTimeFlags;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -25,7 +25,7 @@ pub(crate) const MOVE: Verb = Verb {
 pub(crate) struct MoveOptions {
     pub to: Name,
     /// When the jobs run: immediately if no time is given, but not before a job's own time.
-    pub later: Later,
+    pub later: RunTimeFlags,
     /// Take running jobs from their workers.
     pub force: bool,
 }

@@ -50,7 +50,7 @@ pub(super) fn run(
     let overflowed = queue.overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
     // The plan says what would be done; its commands are for whoever wants to see more.
-    if session.ui.format() == Format::Table && !session.ui.verbose() {
+    if session.ui.format() == Format::Table && !session.ui.is_verbose() {
         if overflowed {
             session.ui.note(note);
         }

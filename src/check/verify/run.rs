@@ -175,12 +175,12 @@ pub(crate) fn report(
     }
     if check.scan.complete && hints {
         let own = session.canonical_command();
-        let named = own.has("--only");
+        let named = own.has_flag("--only");
         let repairable =
             |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;
         if check.items.iter().any(repairable) {
             let mut plan = own.clone().word("--repair");
-            if !own.has("--dry-run") {
+            if !own.has_flag("--dry-run") {
                 plan = plan.word("--dry-run");
             }
             let hint = format!("show the plan: {}", plan.quoted_line());

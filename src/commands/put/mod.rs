@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::{Group, Spec};
-use crate::args::coordination::{Coordinated, LaneFlags};
+use crate::args::coordination::{CoordinationFlags, LaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
-use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
+use crate::args::shared::{BULK, ExistingQueue, MaxData, Replicas, RunTimeFlags};
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -121,7 +121,7 @@ pub(crate) struct Args {
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
-    later: Later,
+    later: RunTimeFlags,
     /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
@@ -170,7 +170,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
     deadline: Option<TypedMoment>,
     #[command(flatten)]
-    coordinated: Coordinated,
+    coordinated: CoordinationFlags,
     #[command(flatten)]
     lane: LaneFlags,
     #[command(flatten)]

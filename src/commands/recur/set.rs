@@ -4,7 +4,7 @@ use std::slice;
 use std::time::Duration;
 
 use super::{RECURRING, missing_error, note_runs, read_recurring, stays_paused_note};
-use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
+use crate::args::coordination::{COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
@@ -68,7 +68,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = value::count)]
     backlog: Option<u64>,
     #[command(flatten)]
-    coordinated: Coordinated,
+    coordinated: CoordinationFlags,
     #[command(flatten)]
     lane: LaneFlags,
     /// Put no job while an earlier one has not ended: `--unique` with the jid as key
