@@ -76,7 +76,7 @@ fn each_key(part: usize) {
             turn += 1;
             // No divisor of the number of types, so that each key gets other ones.
             let each = if single { 5 } else { 11 };
-            if !random::soaking() && !turn.is_multiple_of(each) {
+            if !random::is_played(turn, each) {
                 continue;
             }
             fill(&mut core);
@@ -123,7 +123,7 @@ fn beside_other_damage(part: usize) {
                 continue;
             }
             turn += 1;
-            if !random::soaking() && !single && !turn.is_multiple_of(19) {
+            if !single && !random::is_played(turn, 19) {
                 continue;
             }
             fill(&mut core);

@@ -55,6 +55,11 @@ pub(crate) fn soaking() -> bool {
     given("TEST_SEED") || given("TEST_ROUNDS")
 }
 
+/// Whether an expensive case is played: one in `each` in `make test`, all in `make soak`.
+pub(crate) fn is_played(case: usize, each: usize) -> bool {
+    soaking() || case.is_multiple_of(each)
+}
+
 /// The number of cases of an expensive test: six times as many in `make soak`.
 pub(crate) fn more_in_soak(cases: u32) -> u32 {
     if soaking() { 6 * cases } else { cases }
