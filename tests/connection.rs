@@ -628,17 +628,31 @@ mod refusals {
             .at(0)
             .env("QLESS_REDIS_URL", url)
             .env("QLESS_REDIS_PASSWORD", "x");
-        qless.run("length mail").shows(expect![[r#"
-            --- stderr
-            error: user `ops` may not run ZCARD on `ql:*`
-            hint: `qless help acl` prints the line an administrator needs
-            --- exit 6
-        "#]]);
+        let ran = qless.run("length mail");
+        if redis.has_selective_rights() {
+            ran.shows(expect![[r#"
+                --- stderr
+                error: user `ops` may not run ZCARD on `ql:*`
+                hint: `qless help acl` prints the line an administrator needs
+                --- exit 6
+            "#]]);
+        } else {
+            ran.shows(expect![[r#"
+                --- stderr
+                error: user `ops` may not run this command or subcommand
+                hint: `qless help acl` prints the line an administrator needs
+                --- exit 6
+            "#]]);
+        }
     }
 
     #[test]
     fn a_missing_right_is_reported_before_any_change() {
         let redis = Redis::start();
+        if !redis.has_selective_rights() {
+            // Such a server refuses a command of a script only when it comes to it.
+            return;
+        }
         redis.at(0).run("put mail K --jid j").ok();
         redis.send(&[
             "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-zrem", "-lrem",
@@ -691,6 +705,12 @@ mod refusals {
         let printed = redis.at(0).run("help acl").ok();
         for line in printed.lines() {
             if let Some(words) = line.strip_prefix("ACL SETUSER") {
+                let words = if redis.has_selective_rights() {
+                    words.to_owned()
+                } else {
+                    // As the line says.
+                    words.replace("%R~", "~").replace("_ro ", " ")
+                };
                 let words: Vec<&str> = words.split_whitespace().collect();
                 redis.send(&[&["ACL", "SETUSER"], &words[..]].concat());
             }

@@ -95,9 +95,13 @@ impl Redis {
 
     /// Sends one command and returns its reply: `redis.send(&["PING"])`.
     pub fn send(&self, words: &[&str]) -> redis::Value {
+        self.query(words).unwrap()
+    }
+
+    fn query(&self, words: &[&str]) -> redis::RedisResult<redis::Value> {
         let mut command = redis::cmd(words[0]);
         command.arg(&words[1..]);
-        command.query(&mut self.connection()).unwrap()
+        command.query(&mut self.connection())
     }
 
     /// Returns all keys with their values, serialized.
@@ -109,6 +113,13 @@ impl Redis {
             (key, value)
         });
         dump.collect()
+    }
+
+    /// Whether the server tells scripts what the user may run, as Redis does from 7.0 on, which also knows
+    /// rights that only read.
+    pub fn has_selective_rights(&self) -> bool {
+        let asked = self.query(&["EVAL", "return redis.acl_check_cmd and 1", "0"]);
+        asked.is_ok_and(|reply| reply == redis::Value::Int(1))
     }
 
     /// Returns the number of script calls since `CONFIG RESETSTAT`.

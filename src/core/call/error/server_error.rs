@@ -26,12 +26,12 @@ impl ServerError {
             || message.contains("same slot")
     }
 
-    /// The message without ` script: <sha>, on @user_script:N.`.
+    /// The message without ` script: <sha>, on @user_script:N.`, which Valkey writes without the SHA.
     pub(super) fn without_position(&self) -> String {
         let end = self
             .message
             .rfind(" script: ")
-            .filter(|at| self.message[*at..].contains(", on @"));
+            .filter(|at| self.message[*at..].contains("on @"));
         self.message[..end.unwrap_or(self.message.len())].to_string()
     }
 
@@ -68,7 +68,14 @@ impl ServerError {
             return self.clone();
         };
         let (line, rest) = rest.split_once(':').unwrap_or(("0", rest));
-        let rest = rest.trim_start();
+        let mut rest = rest.trim_start();
+        // The error of a command has the line of the script once more: `@user_script: 69: -OOM …`.
+        while let Some((_, inner)) = rest
+            .strip_prefix("@user_script:")
+            .and_then(|rest| rest.split_once(':'))
+        {
+            rest = inner.trim_start();
+        }
         let first = rest.trim_start_matches('-');
         let code = first.split(' ').next().unwrap_or_default();
         let is_code = code.len() > 2 && code.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -96,7 +103,7 @@ impl ServerError {
         let (line, text) = rest.split_once(':')?;
         let end = text
             .rfind(" script: ")
-            .filter(|at| text[*at..].contains(", on @user_script:"));
+            .filter(|at| text[*at..].contains("on @user_script:"));
         Some((
             line.parse().ok()?,
             text[..end.unwrap_or(text.len())].trim_start(),
