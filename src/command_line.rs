@@ -53,7 +53,7 @@ impl CommandLine {
 
     /// Adds a flag that takes a pattern, with the pattern that matches this name only.
     pub(crate) fn exactly(self, flag: &str, name: &Name) -> CommandLine {
-        self.value(flag, name::escaped(name))
+        self.value(flag, name::escape_wildcards(name))
     }
 
     /// Adds an argument.
@@ -210,7 +210,7 @@ pub(crate) fn flag(flag: &str, value: impl AsRef<[u8]>) -> String {
 
 /// A flag with the pattern that matches this name only, to be added to a command.
 pub(crate) fn exactly(flag: &str, name: &Name) -> String {
-    self::flag(flag, name::escaped(name))
+    self::flag(flag, name::escape_wildcards(name))
 }
 
 /// A command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
@@ -229,7 +229,7 @@ pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
     if name.contains(&0) {
         return UNTYPABLE.to_owned();
     }
-    let clean = text::clean(name);
+    let clean = text::clean_line(name);
     if clean.as_bytes() != name {
         return escaped(name);
     }

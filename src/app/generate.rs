@@ -70,7 +70,7 @@ fn documents() -> Generated {
             roff(document.kind),
             roff(document.summary)
         ));
-        for line in document.outline() {
+        for line in document.field_outline() {
             let indent = "  ".repeat(line.depth + 1);
             page.push_str(&format!(
                 "{indent}\\fB{}\\fR\n{indent}    {}\n",
@@ -260,7 +260,7 @@ fn findings() -> String {
         let says = sentence(severity.meaning());
         page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.into_str()));
     }
-    for (name, lines, choices) in findings::entries() {
+    for (name, lines, choices) in findings::manual_entries() {
         let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
         let (id, standing) = (roff(id), roff(standing));
         let text = roff(&lines.join(" "));
@@ -277,11 +277,11 @@ fn findings() -> String {
         ));
     }
     page.push_str(".SH \"KNOWN DEVIATIONS\"\nNormal, though it may look damaged:\n");
-    for line in findings::tolerated() {
+    for line in findings::tolerated_lines() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
     }
     page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
-    for line in findings::defects() {
+    for line in findings::defect_lines() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
     }
     page

@@ -15,15 +15,15 @@ use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::json::write;
-use crate::model::job::reason::{Reason, ReasonCode};
+use crate::model::job::reason::{DelayReason, ReasonCode};
 use crate::model::job::{Job, State};
-use crate::model::list::{JobDetail, JobDetails, List};
+use crate::model::list::{JobDetails, JobOrRecurring, List};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_lines};
+use crate::text::{Sanitized, clean_text};
 use crate::view::field;
-use crate::view::field::Lookup;
+use crate::view::field::FieldLookup;
 
 /// Show jobs in full
 ///
@@ -93,7 +93,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.core()?.add_payloads(now, jobs.iter_mut())?;
             details.list = List::whole(
                 jobs.into_iter()
-                    .map(|job| JobDetail::Job(job.into()))
+                    .map(|job| JobOrRecurring::Job(job.into()))
                     .collect(),
             );
         }
@@ -105,7 +105,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         show(&mut details, one, now, session)?;
     }
-    not_found::jobs(&details.missing).map(|()| Exit::Ok)
+    not_found::refuse_missing_jobs(&details.missing).map(|()| Exit::Ok)
 }
 
 /// Reads jobs, then recurring jobs for the jids that no job has.
@@ -127,15 +127,15 @@ fn find(
     let mut recurs = if others.is_empty() {
         Vec::new()
     } else {
-        core.recurs(now, &others)?
+        core.recurring_jobs(now, &others)?
     }
     .into_iter();
     let mut found = Vec::with_capacity(jids.len());
     for (jid, job) in jids.iter().zip(jobs) {
         match job {
-            Some(job) => found.push(JobDetail::Job(job.into())),
+            Some(job) => found.push(JobOrRecurring::Job(job.into())),
             None => match recurs.next().flatten() {
-                Some(recurring) => found.push(JobDetail::Recurring(recurring.into())),
+                Some(recurring) => found.push(JobOrRecurring::Recurring(recurring.into())),
                 None => details.missing.push(jid.clone()),
             },
         }
@@ -152,7 +152,7 @@ fn show(
 ) -> Result<(), Error> {
     if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
-            if let JobDetail::Job(job) = detail {
+            if let JobOrRecurring::Job(job) = detail {
                 job.neighbors = neighbors(job, now, session)?;
                 if one {
                     job.blocked_by = blocked_by(job, now, session)?;
@@ -161,14 +161,14 @@ fn show(
         }
     }
     match details.list.items.first() {
-        Some(JobDetail::Job(job)) if one => {
+        Some(JobOrRecurring::Job(job)) if one => {
             session.ui.show(job.as_ref())?;
             if let Some(reason) = &job.blocked_by {
-                session.ui.hint_if(reason.command());
+                session.ui.hint_if(reason.fix_command());
             }
             Ok(())
         }
-        Some(JobDetail::Recurring(recurring)) if one => session.ui.show(recurring.as_ref()),
+        Some(JobOrRecurring::Recurring(recurring)) if one => session.ui.show(recurring.as_ref()),
         None if one => Ok(()),
         _ => session.ui.show(details),
     }
@@ -182,12 +182,16 @@ fn neighbors(
     if job.dependencies.is_empty() && job.dependents.is_empty() {
         Ok(Vec::new())
     } else {
-        session.core()?.neighbors(now, job)
+        session.core()?.dependency_neighbors(now, job)
     }
 }
 
 /// The first reason why a job cannot run, unless its state says it already.
-fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Box<Reason>>, Error> {
+fn blocked_by(
+    job: &Job,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Option<Box<DelayReason>>, Error> {
     let is_open = matches!(
         job.state,
         Some(
@@ -204,7 +208,7 @@ fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Bo
         Err(error) => return Err(error),
     };
     let mut reasons = explanation.reasons.into_iter();
-    let is_news = |reason: &Reason| reason.blocking && reason.code != ReasonCode::Scheduled;
+    let is_news = |reason: &DelayReason| reason.blocking && reason.code != ReasonCode::Scheduled;
     Ok(reasons.find(is_news).map(Box::new))
 }
 
@@ -212,8 +216,8 @@ fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Bo
 fn data(details: &JobDetails, one: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
-            JobDetail::Job(job) => &job.data,
-            JobDetail::Recurring(recurring) => &recurring.data,
+            JobOrRecurring::Job(job) => &job.data,
+            JobOrRecurring::Recurring(recurring) => &recurring.data,
         };
         session.ui.verbatim(data.as_bytes())?;
         if !one || session.ui.terminal() {
@@ -227,16 +231,16 @@ fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(),
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
         let mut document = Vec::new();
-        write::exact(detail, &mut document).map_err(unwritable)?;
+        write::write_exact(detail, &mut document).map_err(unwritable)?;
         let document = String::from_utf8(document).map_err(Error::internal)?;
-        let text = match field::find(&document, path) {
-            Lookup::Text(text) => clean_lines(text.as_bytes()),
-            Lookup::Json(json) => Sanitized(&json).to_string(),
-            Lookup::Unknown(known) => {
+        let text = match field::find_field(&document, path) {
+            FieldLookup::Text(text) => clean_text(text.as_bytes()),
+            FieldLookup::Json(json) => Sanitized(&json).to_string(),
+            FieldLookup::Unknown(known) => {
                 let error = Error::usage(format!("a job has no field `{}`", Sanitized(path)));
                 return Err(error.hint(format!("its fields are {}", known.join(", "))));
             }
-            Lookup::Nothing => {
+            FieldLookup::Nothing => {
                 let jid = detail.jid();
                 let error = format!("`{jid}` has no `{}`", Sanitized(path));
                 return Err(Error::not_found(error).jid(jid));
@@ -255,8 +259,8 @@ fn raw(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let call = match &given {
-        Some(JidArgs::One(jid)) => Call::raw("get").arg(jid),
-        Some(JidArgs::Many(jids)) => Call::raw("multiget").args(jids),
+        Some(JidArgs::One(jid)) => Call::raw_call("get").arg(jid),
+        Some(JidArgs::Many(jids)) => Call::raw_call("multiget").args(jids),
         None => {
             let jobs = select::all(
                 session,
@@ -264,12 +268,14 @@ fn raw(
                 &args.targets.selector,
                 job::JobFields::Snapshot,
             )?;
-            Call::raw("multiget").args(jobs.iter().map(|job| &job.jid))
+            Call::raw_call("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
-    let text = session.core()?.raw(now, &call)?;
+    let text = session.core()?.call_raw(now, &call)?;
     match given {
-        Some(JidArgs::One(jid)) if text.is_empty() => not_found::jobs(&[jid]).map(|()| Exit::Ok),
+        Some(JidArgs::One(jid)) if text.is_empty() => {
+            not_found::refuse_missing_jobs(&[jid]).map(|()| Exit::Ok)
+        }
         Some(JidArgs::Many(jids)) => {
             // The reply does not say which jobs are missing.
             session.ui.verbatim(&text)?;
@@ -278,7 +284,7 @@ fn raw(
                 .jobs(now, job::JobFields::Snapshot, &jids)?
                 .into_iter();
             let missing = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
-            not_found::jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)
+            not_found::refuse_missing_jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }
         _ => session.ui.verbatim(&text).map(|()| Exit::Ok),
     }

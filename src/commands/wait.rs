@@ -134,7 +134,7 @@ struct WaitSummary<'a> {
 fn show(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
     match ui.format() {
         Format::Table => {
-            let line = item.line(ui.page());
+            let line = item.result_line(ui.page());
             ui.text(&line)
         }
         Format::Ndjson => show_line(item, ui),

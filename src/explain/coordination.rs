@@ -15,7 +15,7 @@ pub(super) fn before(
     let Some(lane) = job.key.as_ref().filter(|_| waits) else {
         return Ok(Vec::new());
     };
-    let mut lane = core.lane(now, lane)?;
+    let mut lane = core.lane_jobs(now, lane)?;
     match lane.iter().position(|other| other.jid == job.jid) {
         Some(place) => lane.truncate(place),
         // It has left its lane when it ended: nothing there keeps it.

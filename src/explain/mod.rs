@@ -13,7 +13,7 @@ use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::explain::{Explanation, PopFacts};
-use crate::model::job::reason::{BackoffCause, Reason};
+use crate::model::job::reason::{BackoffCause, DelayReason};
 use crate::model::job::{Job, State};
 use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
@@ -83,7 +83,7 @@ fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobOr
     let mut recurring = if others.is_empty() {
         Vec::new()
     } else {
-        core.recurs(now, &others)?
+        core.recurring_jobs(now, &others)?
     }
     .into_iter();
     let item = |job: Option<Job>| match job {
@@ -156,7 +156,7 @@ fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment
 pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explanation, Error> {
     let found = pop_facts(core, now, &[(Some(name), None)])?.pop().flatten();
     let Some(facts) = found else {
-        return Err(not_found::queue(core, now, name)?);
+        return Err(not_found::missing_queue(core, now, name)?);
     };
     let reasons = reasons::of_queue(&facts, now);
     let explanation = explanation(reasons, Some(&facts), now);
@@ -168,10 +168,10 @@ pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explana
     })
 }
 
-fn explanation(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
+fn explanation(reasons: Vec<DelayReason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
     let oldest = queue.and_then(|facts| facts.oldest);
     Explanation {
-        runnable: !reasons.iter().any(Reason::stops),
+        runnable: !reasons.iter().any(DelayReason::blocks_pop),
         next_jid: queue.and_then(|facts| facts.next.clone()),
         last_pop: queue.and_then(|facts| facts.popped),
         oldest_wait_s: oldest.map(|since| RoundedSeconds(now.since(since).max(0.0))),

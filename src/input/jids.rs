@@ -60,7 +60,7 @@ fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
 /// The jid of an item, if it has one.
 fn read_item(item: Item) -> Result<Option<Name>, String> {
     match item {
-        Item::Line(line) => jid_list::read_line(line),
+        Item::Line(line) => jid_list::read_jid_line(line),
         Item::Exact(jid) => Ok(Some(Name::from(jid))),
     }
 }

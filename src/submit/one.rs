@@ -3,25 +3,25 @@
 use crate::args::coordination;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{Placed, Policy, PutMaxima, Puts};
+use crate::core::api::put::{PutCall, PutMaxima, PutPolicy, PutResult};
 use crate::core::api::queue::CHECK;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::line::NewJob;
 use crate::json::Json;
 use crate::model::bulk::OutcomeCode;
-use crate::model::coordination::{Coordination, CoordinationOption, Need};
+use crate::model::coordination::{Coordination, CoordinationOption, RequiredOption};
 use crate::model::put::Put;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short;
+use crate::text::short_jid;
 
 /// The put of one job.
 #[derive(Debug)]
 pub(crate) struct SinglePut<'j> {
     pub job: NewJob<'j>,
     pub jid: Name,
-    pub policy: Policy,
+    pub policy: PutPolicy,
     /// Whether an existing job is left as it is.
     pub if_absent: bool,
     pub maxima: Option<PutMaxima>,
@@ -75,9 +75,9 @@ impl SinglePut<'_> {
             OutcomeCode::Exists => Err(self
                 .conflict("a job of this id exists already")
                 .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
-            OutcomeCode::MissingDependency => Err(self.missing(reply.names())),
+            OutcomeCode::MissingDependency => Err(self.missing(reply.detail_names())),
             OutcomeCode::Cycle => {
-                let mut names: Vec<String> = reply.names().map(Name::to_string).collect();
+                let mut names: Vec<String> = reply.detail_names().map(Name::to_string).collect();
                 if names.len() < 2 || names.first() != names.last() {
                     names.extend(names.first().cloned());
                 }
@@ -93,17 +93,17 @@ impl SinglePut<'_> {
         &self,
         now: Moment,
         session: &mut Session,
-    ) -> Result<GuardReply<Placed>, Error> {
-        let mut puts = Puts::new(self.policy);
+    ) -> Result<GuardReply<PutResult>, Error> {
+        let mut puts = PutCall::new(self.policy);
         puts.maxima.clone_from(&self.maxima);
         self.job.pack(self.jid.as_bytes(), now, &mut puts);
-        session.core()?.put(now, &self.jid, &puts)
+        session.core()?.put_one(now, &self.jid, &puts)
     }
 
     /// The job that was put, or the one that took the put.
     pub(crate) fn placement(
         &self,
-        placed: &Placed,
+        placed: &PutResult,
         now: Moment,
         session: &mut Session,
     ) -> Result<Placement, Error> {
@@ -137,7 +137,9 @@ impl SinglePut<'_> {
 
     /// A job that was there before, as it is now.
     fn found(&self, jid: &Name, now: Moment, session: &mut Session) -> Result<Put, Error> {
-        let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
+        let found = session
+            .core()?
+            .job_snapshots(now, std::slice::from_ref(jid))?;
         let found = found.into_iter().flatten().next();
         Ok(Put {
             jid: jid.clone(),
@@ -153,8 +155,8 @@ impl SinglePut<'_> {
     /// can change between two runs of the same command.
     fn note_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
         let given = &self.job.coordination;
-        let (Some((_, Need::Dup(needed))), Err(unmet)) =
-            (given.unmet(), coordination::check(given))
+        let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) =
+            (given.first_unmet_requirement(), coordination::check(given))
         else {
             return Ok(());
         };
@@ -165,11 +167,11 @@ impl SinglePut<'_> {
             .find(|option| option.key == key);
         let stored = stored.and_then(|stored| Json::read(stored.value.as_bytes()));
         let defaults = stored
-            .map(|stored| Coordination::read(&stored))
+            .map(|stored| Coordination::from_json(&stored))
             .unwrap_or_default();
         let mut all = given.clone();
-        all.fill(&defaults);
-        if all.get(CoordinationOption::Dup) != Some(needed.as_bytes()) {
+        all.fill_absent(&defaults);
+        if all.option_value(CoordinationOption::Dup) != Some(needed.as_bytes()) {
             let why = unmet.message();
             session.ui.note(&format!("note: {why}: it has no effect"));
         }
@@ -195,14 +197,14 @@ impl SinglePut<'_> {
     }
 
     /// The error for a put that the core refused as invalid.
-    fn refusal(&self, reply: &GuardReply<Placed>) -> Error {
+    fn refusal(&self, reply: &GuardReply<PutResult>) -> Error {
         // An option that needs another one, which the queue has no default for either.
         if let (OutcomeCode::Invalid, Err(unmet)) =
             (reply.code, coordination::check(&self.job.coordination))
         {
             return unmet;
         }
-        let why = reply.why();
+        let why = reply.refusal_text();
         // The core names the key, or repeats the words of the server.
         if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
             let why = why
@@ -236,8 +238,8 @@ impl Placement {
             });
             return Ok(Exit::Ok);
         }
-        let jid = short(jid.as_bytes());
-        let behind = self.behind(|jid| short(jid.as_bytes()));
+        let jid = short_jid(jid.as_bytes());
+        let behind = self.behind(|jid| short_jid(jid.as_bytes()));
         session.ui.note_on_terminal(&match self.taken {
             Taken::Not => format!("put {jid} {place}{behind}"),
             Taken::Merged => format!("merged into {jid} {place}"),

@@ -85,7 +85,7 @@ impl Ui {
             self.say(&format!("{lines} could not be written to stdout\n"));
         } else if !text.is_empty() {
             self.say("this could not be written to stdout:\n");
-            self.say(&text::clean_lines(&text));
+            self.say(&text::clean_text(&text));
         }
     }
 }

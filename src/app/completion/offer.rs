@@ -199,7 +199,9 @@ fn typed_part(name: &str, arg: &Arg) -> Option<String> {
         return None;
     }
     if is_glob(arg) {
-        name::escaped(&name.into()).as_str().map(str::to_owned)
+        name::escape_wildcards(&name.into())
+            .as_str()
+            .map(str::to_owned)
     } else {
         Some(name.to_owned())
     }

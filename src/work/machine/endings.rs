@@ -9,7 +9,7 @@ use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, WorkStage};
 use crate::model::ending::{
-    EndingOutcome, EndingRequest, EndingWay, FailureReason, NextQueue, exhausted_group,
+    EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_group,
 };
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
@@ -75,7 +75,7 @@ impl Machine {
             LineContent::Progress(text) => self.progress(now, &jid, text),
             LineContent::Ending(mut way) => {
                 process.has_answered = true;
-                if let EndingWay::Complete { next, .. } = &mut way
+                if let EndingAction::Complete { next, .. } = &mut way
                     && next.is_none()
                 {
                     *next = self.next_queue();
@@ -200,11 +200,11 @@ impl Machine {
     }
 
     /// What the end of a process means for a job that it had.
-    fn ending_way(&self, end: &End) -> EndingWay {
+    fn ending_way(&self, end: &End) -> EndingAction {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         let fault = match end.exit {
             ProcessExit::Code(0) if !is_persistent => {
-                return EndingWay::Complete {
+                return EndingAction::Complete {
                     data: end.data.clone(),
                     next: self.next_queue(),
                 };
@@ -221,7 +221,7 @@ impl Machine {
         fault: ProcessFault,
         exit: ProcessExit,
         message: String,
-    ) -> EndingWay {
+    ) -> EndingAction {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         let message = Name::from(if message.is_empty() {
             format!("the command ended with {exit} and wrote nothing to stderr")
@@ -229,20 +229,20 @@ impl Machine {
             message
         });
         let mut causes = self.config.retry_on.iter();
-        if causes.any(|cause| cause.covers(fault, is_persistent)) {
+        if causes.any(|cause| cause.applies_to(fault, is_persistent)) {
             // In the group that the core would choose.
             let why = Some(FailureReason {
                 message,
                 ..FailureReason::default()
             });
-            return EndingWay::Retry {
+            return EndingAction::Retry {
                 delay: self.config.retry_delay,
                 why,
             };
         }
-        EndingWay::Fail {
+        EndingAction::Fail {
             why: FailureReason {
-                group: Name::from(fault.group()),
+                group: Name::from(fault.failure_group()),
                 message,
             },
             data: None,
@@ -261,7 +261,7 @@ impl Machine {
             group: Name::from(group.to_owned()),
             message: Name::from(message),
         };
-        self.end(now, jid, EndingWay::Fail { why, data: None }, exit);
+        self.end(now, jid, EndingAction::Fail { why, data: None }, exit);
     }
 
     /// Ends a job, in the next turn.
@@ -269,16 +269,16 @@ impl Machine {
         &mut self,
         now: f64,
         jid: &Name,
-        mut way: EndingWay,
+        mut way: EndingAction,
         exit: Option<ProcessExit>,
     ) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
-        way.name_group(&job.label.queue);
+        way.set_missing_group(&job.label.queue);
         let detail = match &way {
-            EndingWay::Fail { why, .. } => reason(why),
-            EndingWay::Complete {
+            EndingAction::Fail { why, .. } => reason(why),
+            EndingAction::Complete {
                 next: Some(next), ..
             } => format!("to queue {}", next.queue),
             _ => String::new(),
@@ -334,13 +334,17 @@ impl Machine {
             (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
                 (JobResult::Completed, None)
             }
-            (EndingOutcome::Done { .. }, EndingWay::Complete { .. }) => (JobResult::Advanced, None),
-            (EndingOutcome::Done { .. }, EndingWay::Fail { .. }) => (JobResult::Failed, None),
-            (EndingOutcome::Done { remaining, .. }, EndingWay::Retry { .. }) => match remaining {
-                Some(left) if left < 0 => (JobResult::Failed, Some(exhausted(ending))),
-                Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
-                None => (JobResult::Retried, None),
-            },
+            (EndingOutcome::Done { .. }, EndingAction::Complete { .. }) => {
+                (JobResult::Advanced, None)
+            }
+            (EndingOutcome::Done { .. }, EndingAction::Fail { .. }) => (JobResult::Failed, None),
+            (EndingOutcome::Done { remaining, .. }, EndingAction::Retry { .. }) => {
+                match remaining {
+                    Some(left) if left < 0 => (JobResult::Failed, Some(exhausted(ending))),
+                    Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
+                    None => (JobResult::Retried, None),
+                }
+            }
             (EndingOutcome::Gone, _) => {
                 let why = self.why_gone(&ending.jid).to_owned();
                 (JobResult::Lost, Some(why))
@@ -352,7 +356,7 @@ impl Machine {
                 };
                 (JobResult::Lost, Some(why))
             }
-            (EndingOutcome::Invalid(text), EndingWay::Fail { why, .. })
+            (EndingOutcome::Invalid(text), EndingAction::Fail { why, .. })
                 if why.group.as_bytes() == BAD_ANSWER.as_bytes() =>
             {
                 (JobResult::Unknown, Some(text))
@@ -489,7 +493,7 @@ fn reason(why: &FailureReason) -> String {
 /// The group and the message that the core stores if no retry is left.
 fn exhausted(ending: &EndingRequest) -> String {
     match &ending.way {
-        EndingWay::Retry { why: Some(why), .. } => reason(why),
+        EndingAction::Retry { why: Some(why), .. } => reason(why),
         _ => format!(
             "{}: no retry is left",
             exhausted_group(&ending.queue).lossless_text()
