@@ -31,7 +31,7 @@ struct VerbWord {
 }
 
 impl CommandLine {
-    /// Begins with the words of this program's own text: `recur run`, `retry --completed`.
+    /// A command line that begins with these fixed words, such as `recur run` or `retry --completed`.
     pub(crate) fn new(words: &str) -> CommandLine {
         let words = words.split_ascii_whitespace();
         words.fold(CommandLine::default(), CommandLine::word)
@@ -51,9 +51,9 @@ impl CommandLine {
         self
     }
 
-    /// Adds a flag that takes a pattern, with the pattern that matches this name only.
-    pub(crate) fn exactly(self, flag: &str, name: &Name) -> CommandLine {
-        self.value(flag, name::escape_wildcards(name))
+    /// Adds a flag that takes a pattern, with this name escaped so that no other name matches.
+    pub(crate) fn exact_pattern(self, flag: &str, name: &Name) -> CommandLine {
+        self.value(flag, name::escaped(name))
     }
 
     /// Adds an argument.
@@ -77,41 +77,41 @@ impl CommandLine {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
         });
-        let separator = self.separator().map(Name::from);
+        let separator = self.name_separator().map(Name::from);
         let program = [Name::from("qless")].into_iter();
         let names = self.names.iter().cloned();
         program.chain(words).chain(separator).chain(names).collect()
     }
 
     /// The line as a shell reads it; `None` if no process can run it.
-    pub(crate) fn line(&self) -> Option<String> {
-        self.can_run().then(|| self.to_text())
+    pub(crate) fn shell_line(&self) -> Option<String> {
+        self.can_run().then(|| self.quoted_line())
     }
 
     /// A sentence in which `{}` stands for the line; `None` if no process can run it.
-    pub(crate) fn within(&self, sentence: &str) -> Option<String> {
-        let line = self.line()?;
+    pub(crate) fn fill_sentence(&self, sentence: &str) -> Option<String> {
+        let line = self.shell_line()?;
         Some(sentence.replacen("{}", &format!("`{line}`"), 1))
     }
 
     /// The line quoted for a shell, also if a value or a name in it is empty: the user typed it so.
-    pub(crate) fn to_text(&self) -> String {
+    pub(crate) fn quoted_line(&self) -> String {
         let words = self
             .words
             .iter()
             .map(|VerbWord { text, value }| match value {
-                Some(value) => format!("{text}={}", quoted(value)),
-                None => quoted(text),
+                Some(value) => format!("{text}={}", shell_quoted(value)),
+                None => shell_quoted(text),
             });
-        let separator = self.separator().map(str::to_owned);
-        let names = self.names.iter().map(quoted);
+        let separator = self.name_separator().map(str::to_owned);
+        let names = self.names.iter().map(shell_quoted);
         let program = ["qless".to_owned()].into_iter();
         let words = program.chain(words).chain(separator).chain(names);
         words.collect::<Vec<String>>().join(" ")
     }
 
-    /// The line of a command that was typed, with another value of a flag.
-    pub(crate) fn with_value(&self, flag: &str, value: &str) -> CommandLine {
+    /// The command line with the value of one flag replaced.
+    pub(crate) fn with_changed_value(&self, flag: &str, value: &str) -> CommandLine {
         let joined = Name::from(format!("{flag}={value}"));
         let start = [flag.as_bytes(), b"="].concat();
         let mut line = self.clone();
@@ -128,9 +128,9 @@ impl CommandLine {
         line
     }
 
-    /// The line of a command that was typed, with this value of a global flag, which may be new to it.
-    pub(crate) fn with_flag(&self, flag: &str, value: &str) -> CommandLine {
-        let line = self.with_value(flag, value);
+    /// The command line with a global flag set to this value, whether or not it was given before.
+    pub(crate) fn with_global_flag(&self, flag: &str, value: &str) -> CommandLine {
+        let line = self.with_changed_value(flag, value);
         if line != *self {
             return line;
         }
@@ -141,7 +141,7 @@ impl CommandLine {
     }
 
     /// The command line without a flag and its value.
-    pub(crate) fn without(&self, flag: &str) -> CommandLine {
+    pub(crate) fn without_flag(&self, flag: &str) -> CommandLine {
         let mut line = self.clone();
         line.words
             .retain(|word| word.text.as_bytes() != flag.as_bytes());
@@ -150,12 +150,12 @@ impl CommandLine {
 
     /// The command line without the name of the program.
     pub(crate) fn without_program(&self) -> String {
-        let line = self.to_text();
+        let line = self.quoted_line();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
     /// Whether a flag was given, with or without a value.
-    pub(crate) fn has(&self, flag: &str) -> bool {
+    pub(crate) fn has_flag(&self, flag: &str) -> bool {
         let mut words = self.words.iter();
         words.any(|word| word.text.as_bytes() == flag.as_bytes())
     }
@@ -167,22 +167,22 @@ impl CommandLine {
         names.all(|name| !name.is_empty() && !name.as_bytes().contains(&0))
     }
 
-    fn separator(&self) -> Option<&'static str> {
+    fn name_separator(&self) -> Option<&'static str> {
         let mut names = self.names.iter();
         names
-            .any(|name| is_special(name.as_bytes()))
+            .any(|name| is_ambiguous(name.as_bytes()))
             .then_some("--")
     }
 }
 
 /// Whether an argument without `--` before it could mean something else than its name: a flag, stdin,
 /// a file or a pattern.
-pub(crate) fn is_special(name: &[u8]) -> bool {
-    begins_special(name) || name::has_wildcards(name)
+pub(crate) fn is_ambiguous(name: &[u8]) -> bool {
+    has_ambiguous_start(name) || name::has_wildcards(name)
 }
 
 /// Whether the first letter of an argument could make it a flag, stdin or a file.
-pub(crate) fn begins_special(name: &[u8]) -> bool {
+pub(crate) fn has_ambiguous_start(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }
 
@@ -204,34 +204,35 @@ impl JsonSchema for CommandLine {
 }
 
 /// A flag with a value, to be added to a command: `--prefix=ql:`.
-pub(crate) fn flag(flag: &str, value: impl AsRef<[u8]>) -> String {
-    format!("{flag}={}", quoted(value))
+pub(crate) fn flag_with_value(flag: &str, value: impl AsRef<[u8]>) -> String {
+    format!("{flag}={}", shell_quoted(value))
 }
 
-/// A flag with the pattern that matches this name only, to be added to a command.
-pub(crate) fn exactly(flag: &str, name: &Name) -> String {
-    self::flag(flag, name::escape_wildcards(name))
+/// A flag that takes a pattern, with this name escaped so that no other name matches, to be added to a
+/// command.
+pub(crate) fn exact_flag(flag: &str, name: &Name) -> String {
+    self::flag_with_value(flag, name::escaped(name))
 }
 
 /// A command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
 pub(crate) fn chmod(mode: &str, path: &Path) -> String {
     let path = path.as_os_str().as_encoded_bytes();
     let separator = if path.starts_with(b"-") { "-- " } else { "" };
-    format!("chmod {mode} {separator}{}", quoted(path))
+    format!("chmod {mode} {separator}{}", shell_quoted(path))
 }
 
 /// Stands for a name that no command can hold. A shell refuses the whole line.
 const UNTYPABLE: &str = "(name with a NUL byte)";
 
 /// A name as one word of a shell, of exactly its bytes.
-pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
+pub(crate) fn shell_quoted(name: impl AsRef<[u8]>) -> String {
     let name = name.as_ref();
     if name.contains(&0) {
         return UNTYPABLE.to_owned();
     }
     let clean = text::clean_line(name);
     if clean.as_bytes() != name {
-        return escaped(name);
+        return dollar_quoted(name);
     }
     let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/@%+=".contains(c);
     if !clean.is_empty() && !clean.starts_with('=') && clean.chars().all(is_plain) {
@@ -243,7 +244,7 @@ pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
 
 /// A word with bytes that a terminal would not show, as `$'…'`. Shells that do not know this form, such as
 /// dash, take it for `$` and a text in quotes, so a quote may not stand in it, not even behind a backslash.
-fn escaped(name: &[u8]) -> String {
+fn dollar_quoted(name: &[u8]) -> String {
     let bytes = name.iter().map(|&byte| match byte {
         b'\n' => "\\n".to_owned(),
         b'\t' => "\\t".to_owned(),
@@ -262,7 +263,7 @@ mod tests {
 
     fn both(command: CommandLine) -> (String, Vec<String>) {
         let argv = command.argv().iter().map(Name::to_string).collect();
-        (command.line().unwrap(), argv)
+        (command.shell_line().unwrap(), argv)
     }
 
     #[test]
@@ -298,14 +299,16 @@ mod tests {
         for name in ["a\0b", ""] {
             for command in [
                 CommandLine::new("get").name("a").name(name),
-                CommandLine::new("jobs").exactly("--queue", &name.into()),
+                CommandLine::new("jobs").exact_pattern("--queue", &name.into()),
             ] {
-                assert_eq!(command.line(), None);
-                assert_eq!(command.within("see {}"), None);
+                assert_eq!(command.shell_line(), None);
+                assert_eq!(command.fill_sentence("see {}"), None);
                 assert!(command.argv().is_empty());
             }
         }
-        let within = CommandLine::new("get").name("{}").within("{} shows it");
+        let within = CommandLine::new("get")
+            .name("{}")
+            .fill_sentence("{} shows it");
         assert_eq!(within.as_deref(), Some("`qless get -- '{}'` shows it"));
     }
 
@@ -317,7 +320,7 @@ mod tests {
         let (line, argv) = both(command);
         assert_eq!(line, "qless depends --off=--all b");
         assert_eq!(argv, ["qless", "depends", "--off=--all", "b"]);
-        let command = CommandLine::new("jobs").exactly("--queue", &"a*".into());
+        let command = CommandLine::new("jobs").exact_pattern("--queue", &"a*".into());
         let (line, argv) = both(command);
         assert_eq!(line, "qless jobs --queue='a\\*'");
         assert_eq!(argv, ["qless", "jobs", "--queue=a\\*"]);
@@ -336,7 +339,7 @@ mod tests {
             ("\u{202e}ü".as_bytes(), "$'\\342\\200\\256\\303\\274'"),
             (b"a\0b", UNTYPABLE),
         ] {
-            assert_eq!(quoted(name), word);
+            assert_eq!(shell_quoted(name), word);
             if name.contains(&0) {
                 for line in [format!("true {word} a"), format!("true --flag={word} a")] {
                     let ran = std::process::Command::new("bash")
@@ -365,7 +368,7 @@ mod tests {
         ] {
             for shell in ["sh", "bash"] {
                 let ran = std::process::Command::new(shell)
-                    .args(["-c", &format!(": {}", quoted(name))])
+                    .args(["-c", &format!(": {}", shell_quoted(name))])
                     .output()
                     .unwrap();
                 assert!(ran.stdout.is_empty() && ran.stderr.is_empty(), "{ran:?}");

@@ -16,8 +16,8 @@ use crate::error::Kind;
 /// Time between two checks of the signals.
 const CHECK: Duration = Duration::from_millis(20);
 
-/// timeout(1), systemd and process managers signal a process and then its group, and so once more:
-/// signals within this time of one that counted repeat it.
+/// Signals within this time of one that counted only repeat it: timeout(1), systemd and process managers
+/// signal a process and then its group.
 const REPEATS: Duration = Duration::from_secs(1);
 
 /// Tells a further request to end from a repetition of the last one.
@@ -28,8 +28,8 @@ pub(crate) struct EndRequests {
 }
 
 impl EndRequests {
-    /// Notes a signal. Returns whether it counts.
-    pub(crate) fn count(&mut self, now: Instant) -> bool {
+    /// Notes a signal. Returns whether it is a new request to end, not a repetition.
+    pub(crate) fn note_signal(&mut self, now: Instant) -> bool {
         let counts = self.counted_at.is_none_or(|at| now - at >= REPEATS);
         if counts {
             self.counted_at = Some(now);
@@ -67,20 +67,20 @@ impl Interrupt {
                 _ = low_level::pipe::register(signal, OwnedFd::from(sender));
             }
         }
-        interrupt.end_process_at_second(received);
+        interrupt.end_at_second_signal(received);
         interrupt
     }
 
     /// Ends the process at the second signal. A thread waits for it, since the command may wait for a server.
-    fn end_process_at_second(&self, mut received: io::PipeReader) {
+    fn end_at_second_signal(&self, mut received: io::PipeReader) {
         let interrupt = self.clone();
         thread::spawn(move || {
             let mut requests = EndRequests::default();
             let mut counted = 0;
             while counted < 2 && received.read_exact(&mut [0]).is_ok() {
-                counted += u32::from(requests.count(Instant::now()));
+                counted += u32::from(requests.note_signal(Instant::now()));
             }
-            if let Some(kind) = interrupt.asked() {
+            if let Some(kind) = interrupt.received_kind() {
                 low_level::exit(kind.exit().code().into());
             }
         });
@@ -93,7 +93,7 @@ impl Interrupt {
         thread::spawn(move || {
             let kind = loop {
                 thread::sleep(CHECK);
-                if let Some(kind) = interrupt.asked() {
+                if let Some(kind) = interrupt.received_kind() {
                     break kind;
                 }
             };
@@ -103,7 +103,7 @@ impl Interrupt {
     }
 
     /// The kind of the signal that came, if one did.
-    pub(crate) fn asked(&self) -> Option<Kind> {
+    pub(crate) fn received_kind(&self) -> Option<Kind> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Kind::Interrupted);
         }

@@ -43,9 +43,9 @@ pub use app::run;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::address::Target;
-    pub use crate::app::generate::{files as generated_files, manual};
+    pub use crate::app::generate::{generated_files, manual_pages};
     pub use crate::app::help::{RECIPES, WORK};
-    pub use crate::app::parse::command;
+    pub use crate::app::parse::clap_tree;
     pub use crate::check::scan;
     pub use crate::clock::Clock;
     pub use crate::clock::moment::Moment;

@@ -22,12 +22,12 @@ impl Trace {
     }
 
     /// Whether arguments and replies are shown too.
-    pub fn is_full(self) -> bool {
+    pub fn shows_replies(self) -> bool {
         self.level > 1
     }
 
     /// Shows one exchange with the server.
-    pub fn exchange(self, what: &str, took: Duration) {
+    pub fn print_exchange(self, what: &str, took: Duration) {
         if self.is_on() {
             let millis = took.as_secs_f64() * 1e3;
             _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Sanitized(what));

@@ -24,27 +24,27 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Runs a command and shows its result at an interval.
 ///
-/// `once` runs the command and writes one frame.
+/// `run_once` runs the command and writes one frame.
 pub(crate) fn run(
     every: Duration,
     session: &mut Session,
-    once: impl FnMut(&mut Session) -> Result<Exit, Error>,
+    run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let frames = session.ui.begin_ticks()?;
     let signals = WatchSignals::listen();
-    signals.guard();
-    let ended = show(every, frames, &signals, session, once);
+    signals.watch_keyboard();
+    let ended = repeat(every, frames, &signals, session, run_once);
     signals.ended.store(true, Ordering::Relaxed);
     session.ui.end_ticks();
     ended
 }
 
-fn show(
+fn repeat(
     every: Duration,
     frames: bool,
     signals: &WatchSignals,
     session: &mut Session,
-    mut once: impl FnMut(&mut Session) -> Result<Exit, Error>,
+    mut run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
     let mut screen: Option<Screen> = None;
     let mut frame = Vec::new();
@@ -52,11 +52,11 @@ fn show(
     for tick in 0u64.. {
         let begun = Instant::now();
         session.ui.measure();
-        let outcome = once(session).and_then(|_| session.ui.finish());
-        if let Some(exit) = signals.asked() {
+        let outcome = run_once(session).and_then(|_| session.ui.finish());
+        if let Some(exit) = signals.requested_exit() {
             return Ok(exit);
         }
-        let shown = session.ui.framed();
+        let shown = session.ui.take_frame();
         let lost = match outcome {
             Ok(()) => None,
             // A lost server may come back; any other error ends the command.
@@ -78,7 +78,7 @@ fn show(
         }
         lost_before = lost.is_some();
         if frames {
-            let head = head(every, lost, session);
+            let head = head_line(every, lost, session);
             screen
                 .get_or_insert_with(Screen::open)
                 .repaint(&head, &frame);
@@ -98,11 +98,11 @@ fn show(
 }
 
 /// The line above the frame: the time, the command and the address, or the error.
-fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
+fn head_line(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
         Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
-            let now = session.ui.page().format_timestamp(session.now());
+            let now = session.ui.render_options().stamp(session.now());
             let address = session
                 .core()
                 .map(|core| core.address())
@@ -111,7 +111,7 @@ fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
                 0 => duration(every.as_secs_f64()),
                 _ => format_measured(every.as_secs_f64()),
             };
-            let name = session.name();
+            let name = session.command_name();
             format!(
                 "{now}  qless {name}, every {every}  {}",
                 Sanitized(&address)
@@ -161,16 +161,16 @@ impl WatchSignals {
 
     /// Reads the keyboard, for which q and Esc are what Ctrl-C is. Ends the process if the loop cannot:
     /// it may wait for a server while Ctrl-C must not.
-    fn guard(&self) {
+    fn watch_keyboard(&self) {
         let signals = self.clone();
         thread::spawn(move || {
             let mut quit = QuitKey::default();
             let exit = loop {
                 thread::sleep(BLINK);
-                if quit.pressed() {
+                if quit.was_pressed() {
                     signals.interrupted.store(true, Ordering::Relaxed);
                 }
-                if let Some(exit) = signals.asked() {
+                if let Some(exit) = signals.requested_exit() {
                     break exit;
                 }
             };
@@ -185,7 +185,7 @@ impl WatchSignals {
     }
 
     /// The exit code if a signal asked the process to end.
-    fn asked(&self) -> Option<Exit> {
+    fn requested_exit(&self) -> Option<Exit> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Exit::Ok);
         }
@@ -195,7 +195,7 @@ impl WatchSignals {
 
     fn wait(&self, until: Instant) -> WakeReason {
         loop {
-            if let Some(exit) = self.asked() {
+            if let Some(exit) = self.requested_exit() {
                 return WakeReason::Asked(exit);
             }
             if self.suspended.swap(false, Ordering::Relaxed) {

@@ -101,7 +101,7 @@ fn with_jobs(line: &str) -> String {
 fn examples_in_help_are_valid() {
     let home = Home::new();
     let mut examples = Vec::new();
-    collect(&qless::internals::command(), &mut examples);
+    collect(&qless::internals::clap_tree(), &mut examples);
     assert!(examples.len() > 30, "{examples:?}");
     let mut wrong = Vec::new();
     for example in examples {

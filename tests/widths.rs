@@ -340,7 +340,7 @@ fn help_fits_narrow_terminals() {
             walk(below, &path, paths);
         }
     }
-    walk(&qless::internals::command(), "", &mut paths);
+    walk(&qless::internals::clap_tree(), "", &mut paths);
     for path in &paths {
         for columns in [40, 80] {
             let shown = shown(&Qless::bare(), &format!("{path} --help"), columns);

@@ -96,8 +96,8 @@ impl Target {
 
     /// Parses an address.
     pub fn parse(text: &str) -> Result<Target, Error> {
-        Target::read(text).map_err(|wrong| {
-            let error = Error::usage(format!("address `{}` {}", masked(text), wrong.why));
+        Target::parse_address(text).map_err(|wrong| {
+            let error = Error::usage(format!("address `{}` {}", mask_password(text), wrong.why));
             match wrong.hint {
                 Some(hint) => error.hint(hint),
                 None => error,
@@ -106,8 +106,8 @@ impl Target {
     }
 
     /// Parses an address. The caller says which one is wrong.
-    pub(crate) fn read(text: &str) -> Result<Target, WrongAddress> {
-        // A bare host could be many things, so a scheme is required.
+    pub(crate) fn parse_address(text: &str) -> Result<Target, WrongAddress> {
+        // A scheme is required: a bare host could mean several kinds of address.
         let Some((scheme, _)) = text.split_once(':') else {
             return Err(
                 WrongAddress::from("has no scheme".to_owned()).hint("write `redis://HOST:6379`")
@@ -133,7 +133,7 @@ impl Target {
             Err(error) => Err(format!("cannot be read: {error}")),
         };
         target.map_err(|why| match text.rsplit_once('@') {
-            // What seems wrong may be a part of the password.
+            // The error does not say what is wrong: that may be a part of the password.
             Some((login, _)) if ends_login_early(login) => {
                 WrongAddress::from("cannot be read".to_owned())
                     .hint("percent-encode the password, or use `--password-file FILE`")
@@ -148,7 +148,7 @@ impl Target {
     }
 
     /// One of several servers, with this login.
-    pub(crate) fn at(&self, node: &Node) -> Target {
+    pub(crate) fn with_node(&self, node: &Node) -> Target {
         Target {
             address: Address::Tcp(node.clone()),
             ..self.clone()
@@ -165,11 +165,11 @@ impl Target {
     }
 
     /// `HOST:PORT` or the socket, for sentences about the connection.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         match &self.address {
             Address::Tcp(node) => node.to_string(),
             Address::Cluster(nodes) | Address::Sentinel(Sentinels { nodes, .. }) => {
-                nodes::listed(nodes)
+                nodes::join_nodes(nodes)
             }
             Address::Unix(path) => path.display().to_string(),
             Address::Local { .. } => self.to_string(),
@@ -196,7 +196,7 @@ impl fmt::Display for Target {
                     (Some(_), None) => f.write_str("@")?,
                     (None, None) => {}
                 }
-                f.write_str(&self.place())?;
+                f.write_str(&self.location())?;
                 match &self.address {
                     Address::Cluster(_) if self.db == 0 => Ok(()),
                     Address::Sentinel(Sentinels { master, .. }) => {
@@ -221,15 +221,15 @@ impl fmt::Display for Target {
     }
 }
 
-/// A text that may not be an address, without what may be a password.
-pub(crate) fn masked(text: &str) -> String {
+/// A text that may not be an address, with everything that may be a password replaced by `***`.
+pub(crate) fn mask_password(text: &str) -> String {
     let slashes = text.find("//").map(|at| at + 2);
     let start = slashes.or_else(|| text.find(':').map(|at| at + 1));
     let shown = match (start.unwrap_or_default(), text.rfind('@')) {
         (start, Some(at)) if start <= at => format!("{}***{}", &text[..start], &text[at..]),
         _ => text.to_string(),
     };
-    // Other clients take a password here; `qless` does not.
+    // A query may hold a password, which other clients take there; `qless` does not.
     match shown.split_once("password=") {
         Some((before, after)) => {
             let rest = after.find('&').map_or("", |at| &after[at..]);
@@ -244,7 +244,7 @@ pub(crate) fn holds_password(text: &str) -> bool {
     match (Target::parse(text), Url::parse(text)) {
         (Ok(target), _) => target.has_password(),
         (Err(_), Ok(url)) => url.password().is_some_and(|password| !password.is_empty()),
-        (Err(_), Err(_)) => masked(text) != text,
+        (Err(_), Err(_)) => mask_password(text) != text,
     }
 }
 
@@ -264,7 +264,7 @@ const SCHEMES: [&str; 10] = [
 
 /// An address for display, whether it can be used or not. `secret`: its password is stored
 /// elsewhere.
-pub(crate) fn shown(text: &str, secret: bool) -> String {
+pub(crate) fn display_form(text: &str, secret: bool) -> String {
     if let Ok(mut target) = Target::parse(text) {
         let local = matches!(target.address, Address::Unix(_) | Address::Local { .. });
         if secret && !local {
@@ -273,13 +273,13 @@ pub(crate) fn shown(text: &str, secret: bool) -> String {
         return target.to_string();
     }
     let Ok(mut url) = Url::parse(text) else {
-        return masked(text);
+        return mask_password(text);
     };
     let hides = url.password().is_some() || (secret && !url.username().is_empty());
     if !hides || url.set_password(Some("***")).is_ok() {
         url.into()
     } else {
-        masked(text)
+        mask_password(text)
     }
 }
 
@@ -293,7 +293,7 @@ fn ends_login_early(login: &str) -> bool {
 fn tcp(url: &Url, port: u16) -> Result<Target, String> {
     let host = match url.host() {
         Some(url::Host::Ipv6(ip)) => ip.to_string(),
-        Some(host) => text(&host.to_string(), "host")?,
+        Some(host) => decode_text(&host.to_string(), "host")?,
         None => String::new(),
     };
     if host.is_empty() {
@@ -309,9 +309,9 @@ fn tcp(url: &Url, port: u16) -> Result<Target, String> {
     let user = Some(url.username()).filter(|user| !user.is_empty());
     Ok(Target {
         address: Address::Tcp(Node::new(host, url.port().unwrap_or(port))),
-        user: user.map(|user| text(user, "user")).transpose()?,
+        user: user.map(|user| decode_text(user, "user")).transpose()?,
         password: match url.password() {
-            Some(password) => Some(Secret::new(decoded(password)?)),
+            Some(password) => Some(Secret::new(percent_decode(password)?)),
             None => None,
         },
         db,
@@ -323,7 +323,7 @@ fn unix(url: &Url, given: &str) -> Result<Target, String> {
     if url.host_str().is_some_and(|host| !host.is_empty()) || !given.contains(":///") {
         return Err("requires three slashes: `unix:///run/redis.sock`".into());
     }
-    let path = path(url.path())?;
+    let path = decode_path(url.path())?;
     let mut target = Target {
         address: Address::Unix(path),
         user: None,
@@ -332,11 +332,11 @@ fn unix(url: &Url, given: &str) -> Result<Target, String> {
         tls: None,
     };
     let (mut db, mut user) = (false, false);
-    for (key, value) in pairs(url.query()) {
+    for (key, value) in query_pairs(url.query()) {
         match key {
             "db" if !std::mem::replace(&mut db, true) => target.db = database(value)?,
             "user" if !std::mem::replace(&mut user, true) => {
-                target.user = Some(text(value, "user")?);
+                target.user = Some(decode_text(value, "user")?);
             }
             "db" | "user" => return Err(format!("has `{key}` twice")),
             "password" => return Err("takes no password in its query".into()),
@@ -359,7 +359,7 @@ fn local(given: &str) -> Result<Target, String> {
         return Err("requires an absolute directory: `local:/DIR` or `local:$PWD/DIR`".into());
     }
     let mut fsync = None;
-    for (key, value) in pairs(query) {
+    for (key, value) in query_pairs(query) {
         if key != "fsync" {
             return Err(format!("has an unknown query key `{key}`"));
         }
@@ -374,7 +374,7 @@ fn local(given: &str) -> Result<Target, String> {
     }
     let dir = match dir {
         "" => None,
-        dir => Some(path(dir)?),
+        dir => Some(decode_path(dir)?),
     };
     Ok(Target {
         address: Address::Local {
@@ -389,7 +389,7 @@ fn local(given: &str) -> Result<Target, String> {
     })
 }
 
-fn pairs(query: Option<&str>) -> impl Iterator<Item = (&str, &str)> {
+fn query_pairs(query: Option<&str>) -> impl Iterator<Item = (&str, &str)> {
     let parts = query.unwrap_or_default().split('&');
     parts
         .filter(|part| !part.is_empty())
@@ -402,8 +402,8 @@ fn database(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("expects a number as database, not `{text}`"))
 }
 
-fn path(encoded: &str) -> Result<PathBuf, String> {
-    let bytes = decoded(encoded)?;
+fn decode_path(encoded: &str) -> Result<PathBuf, String> {
+    let bytes = percent_decode(encoded)?;
     if bytes.contains(&0) {
         Err("has a NUL in its path".into())
     } else {
@@ -411,12 +411,13 @@ fn path(encoded: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn text(encoded: &str, what: &str) -> Result<String, String> {
-    String::from_utf8(decoded(encoded)?).map_err(|_| format!("has a {what} that is not UTF-8"))
+fn decode_text(encoded: &str, what: &str) -> Result<String, String> {
+    String::from_utf8(percent_decode(encoded)?)
+        .map_err(|_| format!("has a {what} that is not UTF-8"))
 }
 
 /// Percent-decodes once; `+` stays `+`.
-fn decoded(text: &str) -> Result<Vec<u8>, String> {
+fn percent_decode(text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -605,7 +606,7 @@ mod tests {
             ("redis://h:6379/0", "redis://h:6379/0"),
             ("u@h", "***@h"),
         ] {
-            assert_eq!(masked(text), shown);
+            assert_eq!(mask_password(text), shown);
             assert!(!refused_or_none(text).contains("secret"), "{text}");
         }
     }

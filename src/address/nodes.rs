@@ -5,7 +5,7 @@ use std::fmt;
 use url::Url;
 
 use super::secret::Secret;
-use super::{Address, Target, tcp, text};
+use super::{Address, Target, decode_text, tcp};
 
 /// The port of a Redis server.
 pub(super) const REDIS_PORT: u16 = 6379;
@@ -38,7 +38,7 @@ impl fmt::Display for Node {
 }
 
 /// Nodes as an address lists them: `H1:P1,H2:P2`.
-pub(crate) fn listed(nodes: &[Node]) -> String {
+pub(crate) fn join_nodes(nodes: &[Node]) -> String {
     let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
     nodes.join(",")
 }
@@ -59,24 +59,24 @@ pub(super) fn cluster(given: &str) -> Result<Target, String> {
     if query.is_some() {
         return Err("has a query, `?…`, which an address of a cluster does not take".into());
     }
-    read(given, REDIS_PORT, Address::Cluster)
+    parse_nodes(given, REDIS_PORT, Address::Cluster)
 }
 
 /// Parses the address of Sentinels:
 /// `redis-sentinel://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…/[DB]?master=NAME`.
 pub(super) fn sentinel(given: &str) -> Result<Target, String> {
     let mut master = None;
-    for (key, value) in super::pairs(AddressParts::split(given).query) {
+    for (key, value) in super::query_pairs(AddressParts::split(given).query) {
         match key {
             "master" if master.is_some() => return Err("has `master` twice".into()),
-            "master" => master = Some(text(value, "master")?),
+            "master" => master = Some(decode_text(value, "master")?),
             other => return Err(format!("has an unknown query key `{other}`")),
         }
     }
     let Some(master) = master.filter(|master| !master.is_empty()) else {
         return Err("names no master: end it with `/0?master=NAME`".into());
     };
-    read(given, SENTINEL_PORT, |nodes| {
+    parse_nodes(given, SENTINEL_PORT, |nodes| {
         Address::Sentinel(Sentinels {
             nodes,
             master,
@@ -116,7 +116,7 @@ impl AddressParts<'_> {
 }
 
 /// Parses an address of several nodes: each of them like an address of its own with the same login.
-fn read(
+fn parse_nodes(
     given: &str,
     port: u16,
     address: impl FnOnce(Vec<Node>) -> Address,

@@ -13,7 +13,7 @@ pub(crate) const SENTINEL_USER: &str = "QLESS_SENTINEL_USER";
 pub(crate) const SENTINEL_PASSWORD: &str = "QLESS_SENTINEL_PASSWORD";
 
 /// The variables of this process that hold a secret: passwords, and addresses with one.
-pub(crate) fn with_secrets() -> Vec<OsString> {
+pub(crate) fn secret_variables() -> Vec<OsString> {
     std::env::vars_os()
         .filter(|(name, value)| holds_secret(name.to_str().unwrap_or_default(), value))
         .map(|(name, _)| name)

@@ -21,54 +21,56 @@ use crate::watch;
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(request) = completion::requested(&args) {
+    if let Some(request) = completion::completion_args(&args) {
         return completion::run(request);
     }
     let mut cli = match parse::parse(&args) {
         Ok(cli) => cli,
         Err(stop) => return report_stop(stop, &args),
     };
-    let settings = match cli.command.config() {
+    let settings = match cli.command.config_file_use() {
         ConfigFileUse::Nothing => Ok(None),
-        ConfigFileUse::Defaults => settings::fill(&mut cli.globals, false).map(Some),
-        ConfigFileUse::Whole => settings::fill(&mut cli.globals, true).map(Some),
+        ConfigFileUse::Defaults => {
+            settings::read_config_and_fill(&mut cli.globals, false).map(Some)
+        }
+        ConfigFileUse::Whole => settings::read_config_and_fill(&mut cli.globals, true).map(Some),
     };
     let mut ui = Ui::new(&cli.globals);
     let settings = match settings {
         Ok(settings) => settings,
-        Err(error) => return ui.fail(&error),
+        Err(error) => return ui.report_error(&error),
     };
     if let Some(settings) = &settings {
-        announce(settings, cli.command.writes(), &mut ui);
+        announce_context(settings, cli.command.writes(), &mut ui);
     }
     let clock = match Clock::from_env() {
         Ok(clock) => clock,
-        Err(error) => return ui.fail(&error),
+        Err(error) => return ui.report_error(&error),
     };
     let mut session = Session::new(cli.globals, cli.typed, settings, ui, clock);
     let result = execute(&cli.command, &mut session);
-    let unlisted = session.ui.unlisted(cli.command.writes());
-    let unlisted = session.ui.left_out(unlisted);
+    let unlisted = session.ui.unlisted_jids_error(cli.command.writes());
+    let unlisted = session.ui.report_left_out(unlisted);
     let result = result.and_then(|exit| session.ui.finish().map(|()| exit));
     let result = match session.ui.lost_output() {
         Some(lost) => result.and(Err(lost)),
         None => result,
     };
-    session.ui.say_lost_output();
+    session.ui.print_lost_output();
     match result {
         Ok(Exit::Ok) => unlisted,
         Ok(exit) => exit,
         Err(error) => {
-            let error = nothing::explain(error, &mut session);
-            session.ui.fail(&error)
+            let error = nothing::explain_not_found(error, &mut session);
+            session.ui.report_error(&error)
         }
     }
 }
 
 /// Gives the context in use to the prompts, and reports warnings about the config file. Before a
 /// change, a note names a context that protects the server although another name was given.
-fn announce(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
-    let protected_by = settings.protected_by();
+fn announce_context(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
+    let protected_by = settings.protecting_context();
     ui.set_context(ContextLabel {
         name: settings
             .context
@@ -90,14 +92,14 @@ fn announce(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
     if let Some(warning) = &settings.warning {
         ui.warn(warning);
     }
-    if let (true, Some(summary)) = (ui.verbose(), &settings.summary) {
-        ui.say(&format!("  {summary}\n"));
+    if let (true, Some(summary)) = (ui.is_verbose(), &settings.summary) {
+        ui.write_stderr(&format!("  {summary}\n"));
     }
 }
 
 /// Runs the subcommand that was typed.
 fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
-    let (writes, watch) = (command.writes(), command.watch());
+    let (writes, watch) = (command.writes(), command.watch_interval());
     session.changes = writes;
     if writes && watch.is_some() {
         return Err(Error::usage(
@@ -105,35 +107,35 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
         ));
     }
     if writes {
-        session.require_writable(&format!("`qless {}`", session.name()))?;
+        session.require_writable(&format!("`qless {}`", session.command_name()))?;
         session.ui.keep_lost_output();
     }
     if let Some(every) = watch {
         return watch::run(every, session, |session| command.run(session));
     }
-    if !writes && !session.globals.no_pager && command.paged() {
-        session.ui.page_long();
+    if !writes && !session.globals.no_pager && command.is_paged() {
+        session.ui.page_long_output();
     }
     command.run(session)
 }
 
 /// Reports why no command runs.
 fn report_stop(stop: NotRun, args: &[OsString]) -> Exit {
-    let mut ui = Ui::plain(usage::format_of(args));
+    let mut ui = Ui::without_globals(usage::typed_format(args));
     match stop {
         NotRun::Help(text) => {
             if !args.iter().any(|arg| arg == "--no-pager") {
-                ui.page_long();
+                ui.page_long_output();
             }
             match ui.text(&text).and_then(|()| ui.finish()) {
                 Ok(()) => Exit::Ok,
-                Err(error) => ui.fail(&error),
+                Err(error) => ui.report_error(&error),
             }
         }
         NotRun::NoCommand(text) => {
-            ui.say(&text);
+            ui.write_stderr(&text);
             Exit::Usage
         }
-        NotRun::Invalid(error) => ui.fail(&error),
+        NotRun::Invalid(error) => ui.report_error(&error),
     }
 }

@@ -16,12 +16,12 @@ use crate::model::finding::{LIMITS, Severity};
 use crate::settings::values::{self, ConfigFileKey};
 
 /// A generated file: its path in the repository and its content.
-pub struct Generated {
+pub struct GeneratedFile {
     pub path: String,
     pub bytes: Vec<u8>,
 }
 
-impl Generated {
+impl GeneratedFile {
     /// Its name, without the directory.
     pub fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
@@ -29,30 +29,30 @@ impl Generated {
 }
 
 /// All files of `completions/` and `man/`.
-pub fn files() -> io::Result<Vec<Generated>> {
-    let scripts = Shell::value_variants().iter().map(|shell| Generated {
-        path: format!("completions/{}", shell.file()),
+pub fn generated_files() -> io::Result<Vec<GeneratedFile>> {
+    let scripts = Shell::value_variants().iter().map(|shell| GeneratedFile {
+        path: format!("completions/{}", shell.script_name()),
         bytes: shell.script().into(),
     });
-    let mut files: Vec<Generated> = scripts.collect();
-    files.extend(manual()?);
+    let mut files: Vec<GeneratedFile> = scripts.collect();
+    files.extend(manual_pages()?);
     Ok(files)
 }
 
 /// The manual pages.
-pub fn manual() -> io::Result<Vec<Generated>> {
+pub fn manual_pages() -> io::Result<Vec<GeneratedFile>> {
     let mut files = Vec::new();
-    let mut tree = super::parse::command();
+    let mut tree = super::parse::clap_tree();
     tree.build();
-    pages(&tree, &mut files)?;
-    files.push(documents());
-    files.push(settings());
-    files.push(work());
+    add_command_pages(&tree, &mut files)?;
+    files.push(json_page());
+    files.push(config_page());
+    files.push(work_page());
     Ok(files)
 }
 
 /// Writes `qless-json(5)`: the fields of each document.
-fn documents() -> Generated {
+fn json_page() -> GeneratedFile {
     let mut page = String::from(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-json 5 \"\" \"\" \"qless\"\n\
          .SH NAME\nqless\\-json \\- the documents of \\-o json and ndjson\n\
@@ -67,27 +67,27 @@ fn documents() -> Generated {
     for document in &DOCUMENTS {
         page.push_str(&format!(
             ".SS {}\n{}\n.nf\n",
-            roff(document.kind),
-            roff(document.summary)
+            escape_roff(document.kind),
+            escape_roff(document.summary)
         ));
         for line in document.field_outline() {
             let indent = "  ".repeat(line.depth + 1);
             page.push_str(&format!(
                 "{indent}\\fB{}\\fR\n{indent}    {}\n",
-                roff(&line.field),
-                roff(&line.meaning)
+                escape_roff(&line.field),
+                escape_roff(&line.meaning)
             ));
         }
         page.push_str(".fi\n");
     }
-    Generated {
+    GeneratedFile {
         path: "man/qless-json.5".to_owned(),
         bytes: page.into_bytes(),
     }
 }
 
 /// Writes `qless-work(5)`: the programs of `qless work`.
-fn work() -> Generated {
+fn work_page() -> GeneratedFile {
     let mut page = String::from(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-work 5 \"\" \"\" \"qless\"\n\
          .SH NAME\nqless\\-work \\- programs for `qless work`: jobs, answers, exit codes\n\
@@ -116,7 +116,7 @@ fn work() -> Generated {
             page.push_str(".PP\n");
         }
         begins_section = false;
-        let text = roff(paragraph);
+        let text = escape_roff(paragraph);
         if paragraph.starts_with("    ") {
             page.push_str(&format!(".nf\n{text}\n.fi\n"))
         } else {
@@ -124,19 +124,19 @@ fn work() -> Generated {
         }
     }
     page.push_str(".SH \"SEE ALSO\"\nqless(1), qless\\-work(1), qless\\-json(5)\n");
-    Generated {
+    GeneratedFile {
         path: "man/qless-work.5".to_owned(),
         bytes: page.into_bytes(),
     }
 }
 
 /// Writes `qless-config(5)`: the keys of the config file.
-fn settings() -> Generated {
+fn config_page() -> GeneratedFile {
     let mut page = String::from(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-config 5 \"\" \"\" \"qless\"\n",
     );
     let mut add = |head: &str, text: &str| {
-        page.push_str(&format!("{head}\n{}\n", roff(text)));
+        page.push_str(&format!("{head}\n{}\n", escape_roff(text)));
     };
     add(".SH NAME", "qless-config - settings of qless, and contexts");
     for (head, text) in ABOUT_SETTINGS {
@@ -147,10 +147,10 @@ fn settings() -> Generated {
         "The file has these top-level keys and tables:",
     );
     for (name, says) in values::TABLES {
-        add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
+        add(&format!(".TP\n\\fB{}\\fR", escape_roff(name)), says);
     }
     for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
-        let known = ConfigFileKey::known(defaults);
+        let known = ConfigFileKey::known_keys(defaults);
         if defaults {
             let names: Vec<&str> = known.iter().map(|key| key.name.as_str()).collect();
             add(&format!(".SH {head}"), &format!("{}.", names.join(", ")));
@@ -158,16 +158,20 @@ fn settings() -> Generated {
         }
         add(&format!(".SH {head}"), "Each is optional.");
         for key in known {
-            let name = format!(".TP\n\\fB{}\\fR ({})", roff(&key.name), key.value_type);
+            let name = format!(
+                ".TP\n\\fB{}\\fR ({})",
+                escape_roff(&key.name),
+                key.value_type
+            );
             let text = format!("{}. Default: {}.", key.help, key.default);
             add(&name, &text);
         }
     }
     page.push_str(&format!(
         ".SH EXAMPLE\n.nf\n{}.fi\n.SH SEE ALSO\nqless(1), qless\\-context(1)\n",
-        roff(values::EXAMPLE)
+        escape_roff(values::EXAMPLE)
     ));
-    Generated {
+    GeneratedFile {
         path: "man/qless-config.5".to_owned(),
         bytes: page.into_bytes(),
     }
@@ -253,56 +257,56 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
 ];
 
 /// The table of findings, with the choices that you have to make.
-fn findings() -> String {
+fn findings_table() -> String {
     let introduction = findings::INTRODUCTION.replace('\n', " ");
-    let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
+    let mut page = format!(".SH FINDINGS\n{}\n", escape_roff(introduction.trim_end()));
     for severity in Severity::VARIANTS.iter().rev() {
-        let says = sentence(severity.meaning());
+        let says = capitalize(severity.meaning());
         page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.into_str()));
     }
     for (name, lines, choices) in findings::manual_entries() {
         let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
-        let (id, standing) = (roff(id), roff(standing));
-        let text = roff(&lines.join(" "));
+        let (id, standing) = (escape_roff(id), escape_roff(standing));
+        let text = escape_roff(&lines.join(" "));
         page.push_str(&format!(".TP\n\\fB{id}\\fR {standing}\n{text}\n"));
         for choice in choices {
-            page.push_str(&format!(".IP\n\\(bu {}\n", roff(choice)));
+            page.push_str(&format!(".IP\n\\(bu {}\n", escape_roff(choice)));
         }
     }
     page.push_str(".SH \"NOT CHECKED\"\n");
     for (invariant, says) in LIMITS {
         page.push_str(&format!(
             ".TP\nI\\-{invariant:02}\n{}.\n",
-            sentence(&roff(says))
+            capitalize(&escape_roff(says))
         ));
     }
     page.push_str(".SH \"KNOWN DEVIATIONS\"\nNormal, though it may look damaged:\n");
-    for line in findings::tolerated_lines() {
-        page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
+    for line in findings::tolerated() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
-    for line in findings::defect_lines() {
-        page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
+    for line in findings::defects() {
+        page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
     }
     page
 }
 
 /// The text with an upper-case first letter.
-fn sentence(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 
 /// Escapes the characters that are special in roff.
-fn roff(text: &str) -> String {
+fn escape_roff(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('-', "\\-")
         .replace('\'', "\\*(Aq")
 }
 
 /// Writes the pages of a command and its subcommands.
-fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
+fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
     let parts = DocParts::of_command(command);
     let usage = command.clone().render_usage().to_string();
@@ -316,9 +320,9 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     man.render_synopsis_section(&mut bytes)?;
     man.render_description_section(&mut bytes)?;
     for (text, program) in parts.paragraphs_with_program() {
-        bytes.extend(format!(".PP\n{}\n", roff(&text.replace('\n', " "))).bytes());
+        bytes.extend(format!(".PP\n{}\n", escape_roff(&text.replace('\n', " "))).bytes());
         if let Some(program) = program {
-            bytes.extend(format!(".PP\n.nf\n{}\n.fi\n", roff(program)).bytes());
+            bytes.extend(format!(".PP\n.nf\n{}\n.fi\n", escape_roff(program)).bytes());
         }
     }
     man.render_options_section(&mut bytes)?;
@@ -329,31 +333,31 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     if !parts.examples.is_empty() {
         rest.push_str(".SH EXAMPLES\n.nf\n");
         for example in &parts.examples {
-            rest.push_str(&format!("{}\n", roff(example)));
+            rest.push_str(&format!("{}\n", escape_roff(example)));
         }
         rest.push_str(".fi\n");
     }
     if name == "qless-check" {
-        rest.push_str(&findings());
+        rest.push_str(&findings_table());
     }
     rest.push_str(".SH \"EXIT STATUS\"\n");
     match parts.exit_codes {
-        Some(codes) => rest.push_str(&format!("{}\n", roff(&codes))),
+        Some(codes) => rest.push_str(&format!("{}\n", escape_roff(&codes))),
         None => {
             for exit in Exit::VARIANTS {
                 let (name, when) = exit.description();
-                let (code, name, when) = (exit.code(), roff(name), roff(when));
+                let (code, name, when) = (exit.code(), escape_roff(name), escape_roff(when));
                 rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));
             }
         }
     }
     rest.push_str(".SH \"SEE ALSO\"\n");
     if let Some(others) = parts.see_also {
-        rest.push_str(&format!("{}\n.PP\n", roff(&others)));
+        rest.push_str(&format!("{}\n.PP\n", escape_roff(&others)));
     }
     rest.push_str("qless(1), qless\\-json(5), qless\\-config(5)\n");
     bytes.extend_from_slice(rest.as_bytes());
-    files.push(Generated {
+    files.push(GeneratedFile {
         path: format!("man/{name}.1"),
         bytes,
     });
@@ -361,7 +365,7 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
         .get_subcommands()
         .filter(|below| below.get_name() != "help")
     {
-        pages(below, files)?;
+        add_command_pages(below, files)?;
     }
     Ok(())
 }

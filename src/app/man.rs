@@ -3,7 +3,7 @@
 use std::fs::create_dir_all;
 use std::path::PathBuf;
 
-use super::generate::Generated;
+use super::generate::GeneratedFile;
 use super::{generate, parse};
 use crate::args::value;
 use crate::commands::{ConfigFileUse, Group, Spec};
@@ -39,13 +39,13 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(Conf
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let mut pages = generate::manual().map_err(Error::internal)?;
+    let mut pages = generate::manual_pages().map_err(Error::internal)?;
     if !args.words.is_empty() || args.out.is_none() {
-        pages = vec![named(&args.words, pages)?];
+        pages = vec![find_page(&args.words, pages)?];
     }
     let Some(dir) = args.out else {
         for page in &pages {
-            if session.ui.terminal() && session.ui.for_people() {
+            if session.ui.is_terminal() && session.ui.is_for_people() {
                 session.ui.manual_page(&page.bytes)?
             } else {
                 session.ui.write(&page.bytes)?
@@ -62,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )
     })?;
     for page in &pages {
-        fs::publish(&dir.join(page.name()), &page.bytes)?;
+        fs::write_public(&dir.join(page.name()), &page.bytes)?;
     }
     let count = plural(pages.len() as u64, "page", "pages");
     session.ui.note(&format!("wrote {count} to {shown}"));
@@ -70,8 +70,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The path to a command with the first name of each part; other words as they are.
-fn canonical(words: &[String]) -> Vec<String> {
-    let tree = parse::command();
+fn canonical_path(words: &[String]) -> Vec<String> {
+    let tree = parse::clap_tree();
     let mut command = Some(&tree);
     let first_name = |word: &String| {
         command = command.and_then(|above| above.find_subcommand(word));
@@ -81,9 +81,9 @@ fn canonical(words: &[String]) -> Vec<String> {
 }
 
 /// The page of this name: a command before a format.
-fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
+fn find_page(words: &[String], pages: Vec<GeneratedFile>) -> Result<GeneratedFile, Error> {
     let typed = words.join(" ");
-    let name = match canonical(words).join("-") {
+    let name = match canonical_path(words).join("-") {
         name if name.split(['-', '.']).next() == Some("qless") => name,
         name if name.is_empty() => "qless".to_owned(),
         name => format!("qless-{name}"),

@@ -39,33 +39,34 @@ pub(crate) enum NotRun {
 /// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
     parse_words(args).map_err(|stop| match stop {
-        NotRun::Invalid(error) => {
-            NotRun::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
-        }
+        NotRun::Invalid(error) => NotRun::Invalid(session::with_corrected_line(
+            error,
+            repeatable_line(args).as_ref(),
+        )),
         stop => stop,
     })
 }
 
 fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
-    let mut tree = tree(args);
+    let mut tree = named_commands_tree(args);
     let args = &*help_flag_last(&mut tree, args);
-    let marked = marked(&mut tree, args);
+    let marked = mark_plain_words(&mut tree, args);
     let matches =
         tree.try_get_matches_from_mut(&*marked).map_err(|error| {
             match unknown_command(&error, args) {
                 Some(error) => NotRun::Invalid(error),
-                None => stop(error),
+                None => classify_error(error),
             }
         })?;
-    let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
+    let mut globals = Globals::from_arg_matches(&matches).map_err(classify_error)?;
     globals.fill_from_env().map_err(NotRun::Invalid)?;
     Ok(Cli {
         globals,
-        command: Command::from_arg_matches(&matches).map_err(stop)?,
+        command: Command::from_arg_matches(&matches).map_err(classify_error)?,
         typed: CommandText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
-            canonical_command: own(&tree, &matches),
-            repeatable_line: whole(args),
+            canonical_command: canonical_command(&tree, &matches),
+            repeatable_line: repeatable_line(args),
         },
     })
 }
@@ -76,7 +77,7 @@ fn help_flag_last<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a,
         [_, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
             // Only a built tree knows which flags take a value.
             tree.build();
-            // After `--` it would be a name, and after a flag it could be its value.
+            // `--help` after `--` would be a name, and directly after a flag it could be the flag's value.
             let end = cursor::end_of_command(tree, args)
                 .or_else(|| cursor::end_of_flags(tree, args))
                 .unwrap_or(args.len());
@@ -88,7 +89,7 @@ fn help_flag_last<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a,
 }
 
 /// Parses global flags alone, and fills in flags from the environment; `None` if they are invalid.
-pub(crate) fn globals(words: &[String]) -> Option<Globals> {
+pub(crate) fn parse_globals(words: &[String]) -> Option<Globals> {
     let flags = Globals::augment_args(clap::Command::new("qless").no_binary_name(true));
     let matches = flags.try_get_matches_from(words).ok()?;
     let mut globals = Globals::from_arg_matches(&matches).ok()?;
@@ -98,7 +99,7 @@ pub(crate) fn globals(words: &[String]) -> Option<Globals> {
 
 /// The command with the arguments that decide what it does, always in the same order. Global
 /// flags and bulk flags are left out.
-fn own(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
+fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
     let mut own = CommandLine::default();
     let (mut command, mut matches) = (tree, matches);
     while let Some((name, below)) = matches.subcommand() {
@@ -119,11 +120,11 @@ fn own(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
         let takes_values = arg.get_action().takes_values();
         let given = matches.get_raw(id).into_iter().flatten();
         for value in given.filter(|_| takes_values) {
-            let (word, is_plain) = plain::read(value.to_owned());
+            let (word, is_plain) = plain::strip_mark(value.to_owned());
             let value = Name::from(word.as_os_str());
             own = match &long {
                 Some(long) => own.value(long, value),
-                None if is_plain || !plain::has_meaning(&word) => own.name(value),
+                None if is_plain || !plain::has_special_meaning(&word) => own.name(value),
                 None => own.word(value),
             };
         }
@@ -135,7 +136,7 @@ fn own(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
 }
 
 /// Marks the words after `--`.
-fn marked<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
+fn mark_plain_words<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
     if !args.iter().any(|arg| arg == "--") {
         return Cow::Borrowed(args);
     }
@@ -145,12 +146,12 @@ fn marked<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsStri
         return Cow::Borrowed(args);
     };
     let (before, after) = args.split_at(end + 1);
-    let after = after.iter().map(|word| plain::mark(word));
+    let after = after.iter().map(|word| plain::mark_plain(word));
     Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
 /// The command line as it can be typed again; `None` if it holds a secret.
-fn whole(args: &[OsString]) -> Option<CommandLine> {
+fn repeatable_line(args: &[OsString]) -> Option<CommandLine> {
     let secret = |arg: &OsString| {
         let text = arg.to_string_lossy();
         let (_, rest) = text.split_once("://")?;
@@ -165,20 +166,20 @@ fn whole(args: &[OsString]) -> Option<CommandLine> {
 }
 
 /// The one clap tree, from which help, completion and man pages are made.
-pub fn command() -> clap::Command {
+pub fn clap_tree() -> clap::Command {
     Command::augment_subcommands(root())
 }
 
 /// The tree with only the commands that a command line names, if it names any.
-fn tree(args: &[OsString]) -> clap::Command {
-    let named = tree::only(|name| {
+fn named_commands_tree(args: &[OsString]) -> clap::Command {
+    let named = tree::commands_named(|name| {
         let mut args = args.iter().filter_map(|arg| arg.to_str());
-        args.any(|arg| tree::canonical(arg) == name)
+        args.any(|arg| tree::canonical_name(arg) == name)
     });
     if named.is_empty() {
-        help::layout::of_all(command())
+        help::layout::lay_out_root(clap_tree())
     } else {
-        root().subcommands(named.into_iter().map(help::layout::laid_out))
+        root().subcommands(named.into_iter().map(help::layout::lay_out_command))
     }
 }
 
@@ -207,8 +208,8 @@ pub(crate) fn root() -> clap::Command {
         .max_term_width(100)
 }
 
-/// The usage error if the line names a command that does not exist, unless it is one of a
-/// command that does.
+/// The usage error about a command that does not exist; `None` for an unknown subcommand of a command that
+/// does.
 fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -226,7 +227,7 @@ fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     }
 }
 
-fn stop(error: clap::Error) -> NotRun {
+fn classify_error(error: clap::Error) -> NotRun {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => NotRun::Help(error.to_string()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => NotRun::NoCommand(error.to_string()),
@@ -261,7 +262,7 @@ mod tests {
             return None;
         }
         let arg = Arg::new("it").value_parser(arg.get_value_parser().clone());
-        let words = [OsString::from("x"), plain::mark(word.as_ref())];
+        let words = [OsString::from("x"), plain::mark_plain(word.as_ref())];
         let mut command = clap::Command::new("x").arg(arg);
         let mut found = command.try_get_matches_from_mut(words).ok()?;
         if is(TypeId::of::<String>()) {
@@ -292,7 +293,7 @@ mod tests {
     #[test]
     fn every_argument_is_a_plain_name_after_two_dashes() {
         let mut all = Vec::new();
-        positionals(&command(), &mut all);
+        positionals(&clap_tree(), &mut all);
         assert!(all.len() > 60);
         let mut others = Vec::new();
         for (shown, arg) in all {
@@ -334,7 +335,7 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
             parse(&words)
                 .ok()
-                .map(|cli| cli.typed.canonical_command.to_text())
+                .map(|cli| cli.typed.canonical_command.quoted_line())
         };
         for (line, shown) in [
             ("qless cancel - @a", "qless cancel - @a"),

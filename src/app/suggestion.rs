@@ -30,9 +30,9 @@ pub(super) fn hint(typed: &str, topics: &[&str]) -> Option<String> {
     all.extend(topics);
     let word = typed.to_lowercase();
     let Some((_, means)) = WORDS.iter().find(|(words, _)| words.contains(&&*word)) else {
-        return nearest(typed, &all).map(|near| format!("did you mean `{near}`?"));
+        return nearest_command(typed, &all).map(|near| format!("did you mean `{near}`?"));
     };
-    // This version may lack a command of the list.
+    // A version of `qless` may lack a command of the list, which is then not suggested.
     let exist = means
         .iter()
         .filter(|name| all.iter().any(|(of, ..)| of == *name));
@@ -46,7 +46,7 @@ pub(super) fn hint(typed: &str, topics: &[&str]) -> Option<String> {
 
 /// The command that is spelled most like the word. If that command always writes, one that
 /// only shows something and is spelled like it comes first, so that a typo leads to no change.
-fn nearest<'a>(typed: &str, all: &'a [(String, Group, bool)]) -> Option<&'a str> {
+fn nearest_command<'a>(typed: &str, all: &'a [(String, Group, bool)]) -> Option<&'a str> {
     let names = |wanted: fn(&(String, Group, bool)) -> bool| {
         let wanted = all.iter().filter(move |command| wanted(command));
         wanted

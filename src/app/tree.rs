@@ -14,7 +14,7 @@ use crate::session::Session;
 pub(super) const ALIASES: [(&str, &str); 1] = [("resume", "unpause")];
 
 /// The first name of a command.
-pub(super) fn canonical(word: &str) -> &str {
+pub(super) fn canonical_name(word: &str) -> &str {
     let known = ALIASES.iter().find(|(alias, _)| *alias == word);
     known.map_or(word, |(_, name)| name)
 }
@@ -30,14 +30,14 @@ macro_rules! subcommands {
 
         impl Command {
             /// The settings of the config file that apply.
-            pub(super) fn config(&self) -> ConfigFileUse {
+            pub(super) fn config_file_use(&self) -> ConfigFileUse {
                 match self {
                     $(Command::$name(_) => $module::SPEC.config,)*
                 }
             }
 
             /// Whether output longer than the screen goes through the pager.
-            pub(super) fn paged(&self) -> bool {
+            pub(super) fn is_paged(&self) -> bool {
                 match self {
                     $(Command::$name(_) => $module::SPEC.paged,)*
                 }
@@ -51,7 +51,7 @@ macro_rules! subcommands {
             }
 
             /// The interval of `--watch`.
-            pub(super) fn watch(&self) -> Option<Duration> {
+            pub(super) fn watch_interval(&self) -> Option<Duration> {
                 match self {
                     $(Command::$name(args) => ($module::SPEC.watch)(args),)*
                 }
@@ -67,7 +67,7 @@ macro_rules! subcommands {
 
         /// The subcommands with the names that `is_named` accepts. The others are not built,
         /// which takes longer than everything else in `qless version`.
-        pub(super) fn only(is_named: impl Fn(&str) -> bool) -> Vec<clap::Command> {
+        pub(super) fn commands_named(is_named: impl Fn(&str) -> bool) -> Vec<clap::Command> {
             let mut named = Vec::new();
             $(
                 let name = stringify!($module).trim_start_matches("r#");

@@ -12,12 +12,12 @@ use crate::error::Error;
 /// The usage error with a sentence and a hint of `qless`.
 pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => plain::unmarked(text),
-        Some(ContextValue::Strings(texts)) => plain::unmarked(&texts.join("`, `")),
+        Some(ContextValue::String(text)) => plain::strip_marks(text),
+        Some(ContextValue::Strings(texts)) => plain::strip_marks(&texts.join("`, `")),
         Some(ContextValue::Number(number)) => number.to_string(),
         _ => String::new(),
     };
-    let arg = without_value(&text(ContextKind::InvalidArg));
+    let arg = without_value_name(&text(ContextKind::InvalidArg));
     let value = text(ContextKind::InvalidValue);
     let sentence = match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -36,14 +36,14 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
         ErrorKind::ValueValidation => {
             let source = std::error::Error::source(error);
             match source.and_then(|source| source.downcast_ref::<Invalid>()) {
-                Some(invalid) => invalid.sentence(&arg, &value),
+                Some(invalid) => invalid.refusal_sentence(&arg, &value),
                 None => format!("`{arg}` cannot be `{value}`"),
             }
         }
         ErrorKind::MissingRequiredArgument => format!("`{arg}` is missing"),
         ErrorKind::MissingSubcommand => "a command is missing".into(),
         ErrorKind::ArgumentConflict => {
-            let prior = without_value(&text(ContextKind::PriorArg));
+            let prior = without_value_name(&text(ContextKind::PriorArg));
             if prior == arg || prior.is_empty() {
                 format!("`{arg}` can be given only once")
             } else {
@@ -57,7 +57,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".into(),
         _ => {
-            let text = plain::unmarked(&error.to_string());
+            let text = plain::strip_marks(&error.to_string());
             let line = text.lines().next().unwrap_or_default();
             line.trim_start_matches("error: ").to_string()
         }
@@ -76,14 +76,14 @@ pub(super) fn unknown_command(typed: &str) -> Error {
 }
 
 fn with_hint(usage: Error, error: &clap::Error) -> Error {
-    match hint(error) {
+    match usage_hint(error) {
         Some(hint) => usage.hint(hint),
         None => usage,
     }
 }
 
 /// An argument without the name of its value: `--timeout <D>` is `--timeout`.
-fn without_value(arg: &str) -> String {
+fn without_value_name(arg: &str) -> String {
     let name = match arg.strip_prefix(['<', '[']) {
         Some(positional) => positional.split(['>', ']', '[']).next(),
         None => arg.split([' ', '[', '=']).next(),
@@ -91,7 +91,7 @@ fn without_value(arg: &str) -> String {
     name.unwrap_or(arg).to_string()
 }
 
-fn hint(error: &clap::Error) -> Option<String> {
+fn usage_hint(error: &clap::Error) -> Option<String> {
     for kind in [
         ContextKind::SuggestedSubcommand,
         ContextKind::SuggestedArg,
@@ -119,7 +119,7 @@ fn hint(error: &clap::Error) -> Option<String> {
 }
 
 /// The format of `-o` on a command line that could not be parsed.
-pub(crate) fn format_of(args: &[OsString]) -> Format {
+pub(crate) fn typed_format(args: &[OsString]) -> Format {
     let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
     while let Some(word) = words.next() {
         let value = match word {

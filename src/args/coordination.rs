@@ -24,24 +24,24 @@ pub(crate) const COORDINATION: &str = "Coordination";
 
 /// The flags that every command takes that puts jobs or advances them.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Coordinated {
+pub(crate) struct CoordinationFlags {
     /// Lane: jobs with the same key run one at a time, in the order of their puts; with a slash in
     /// front also across queues
-    #[arg(help_heading = COORDINATION, long, value_name = "K", value_parser = checked(CoordinationOption::Key))]
+    #[arg(help_heading = COORDINATION, long, value_name = "K", value_parser = option_parser(CoordinationOption::Key))]
     pub key: Option<Name>,
     /// Run no two jobs with the same TEXT at the same time; without TEXT, no two equal jobs
     #[arg(help_heading = COORDINATION, long, value_name = "TEXT", num_args = 0..=1, require_equals = true,
-          default_missing_value = "*", value_parser = checked(CoordinationOption::Lock))]
+          default_missing_value = "*", value_parser = option_parser(CoordinationOption::Lock))]
     pub lock: Option<Name>,
     /// Throttle: run at most as many of its jobs at the same time as its maximum, which MAX sets; an
     /// empty ID removes all throttles. An ID that has a `=` ends in one more: `a=b=` or `a=b=3`
     #[arg(help_heading = COORDINATION, long = "throttle", value_name = "ID[=MAX]",
           value_parser = throttle(), add = value::CandidateKind::Throttles)]
-    pub throttles: Vec<Throttled>,
+    pub throttles: Vec<ThrottleArg>,
     /// Delay of retries: `fixed:30s`, `linear:30s`, `exp:30s:2:1h:0.1` (factor, maximum, jitter) or
     /// `lowkiq`
     #[arg(help_heading = COORDINATION, long, value_name = "POLICY",
-          value_parser = checked(CoordinationOption::Backoff))]
+          value_parser = option_parser(CoordinationOption::Backoff))]
     pub backoff: Option<Name>,
     /// Keep the place in its lane of a job that fails, so that the lane waits for you
     #[arg(help_heading = COORDINATION, long)]
@@ -57,37 +57,37 @@ pub(crate) struct LaneFlags {
     /// With `--merge`: position of this data among the others [default: the time of the put; data of the
     /// same time, such as that of one file, is ordered by its text]
     #[arg(help_heading = COORDINATION, long, value_name = "N", allow_hyphen_values = true,
-          value_parser = checked(CoordinationOption::Score))]
+          value_parser = option_parser(CoordinationOption::Score))]
     pub score: Option<Name>,
     /// With `--merge`: which score equal data keeps
-    #[arg(help_heading = COORDINATION, long, value_name = "min|max", value_parser = words(["min", "max"]))]
+    #[arg(help_heading = COORDINATION, long, value_name = "min|max", value_parser = one_of_words(["min", "max"]))]
     pub rescore: Option<Name>,
     /// With `--key`: put nothing if the lane has a job, until that job ends or until it starts
     #[arg(help_heading = COORDINATION, long, value_name = "end|start", num_args = 0..=1, require_equals = true,
-          default_missing_value = "end", value_parser = words(["end", "start"]), conflicts_with = "dup")]
+          default_missing_value = "end", value_parser = one_of_words(["end", "start"]), conflicts_with = "dup")]
     pub unique: Option<Name>,
     /// With `--unique`: put nothing for this time, even if the job has ended
-    #[arg(help_heading = COORDINATION, long, value_name = "D", value_parser = checked(CoordinationOption::Ttl))]
+    #[arg(help_heading = COORDINATION, long, value_name = "D", value_parser = option_parser(CoordinationOption::Ttl))]
     pub ttl: Option<Name>,
     /// The same as the value of `--unique`, for `--dup skip`
-    #[arg(help_heading = COORDINATION, long, value_name = "end|start", value_parser = words(["end", "start"]),
+    #[arg(help_heading = COORDINATION, long, value_name = "end|start", value_parser = one_of_words(["end", "start"]),
           conflicts_with = "unique")]
     pub until: Option<Name>,
     /// With `--key`: what to do if the lane has a job: put behind it, `merge`, `skip` (as
     /// `--unique`), or `replace` it if it has not started
     #[arg(help_heading = COORDINATION, long, value_name = "HOW",
-          value_parser = words(["queue", "merge", "skip", "replace"]))]
+          value_parser = one_of_words(["queue", "merge", "skip", "replace"]))]
     pub dup: Option<Name>,
 }
 
 /// A throttle of a job, and its maximum if that is to be set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Throttled {
+pub(crate) struct ThrottleArg {
     pub id: Name,
     pub maximum: Option<i64>,
 }
 
-impl Coordinated {
+impl CoordinationFlags {
     /// The options.
     pub(crate) fn options(&self) -> Coordination<'static> {
         let mut options = Coordination::default();
@@ -111,7 +111,7 @@ impl Coordinated {
 
 impl LaneFlags {
     /// The options of both groups of flags.
-    pub(crate) fn options(&self, others: &Coordinated) -> Coordination<'static> {
+    pub(crate) fn options(&self, others: &CoordinationFlags) -> Coordination<'static> {
         let mut options = others.options();
         let dup = match (self.merge, &self.unique) {
             (true, _) => Some(Name::from("merge")),
@@ -142,8 +142,8 @@ fn set_all(options: &mut Coordination, values: &[(CoordinationOption, &Option<Na
 }
 
 /// Refuses an option whose meaning depends on one that is not given.
-pub(crate) fn check(options: &Coordination) -> Result<(), Error> {
-    let Some((option, need)) = options.first_unmet_requirement() else {
+pub(crate) fn refuse_unmet_options(options: &Coordination) -> Result<(), Error> {
+    let Some((option, need)) = options.unmet() else {
         return Ok(());
     };
     let flag = |option: CoordinationOption| match option {
@@ -166,7 +166,7 @@ pub(crate) fn check(options: &Coordination) -> Result<(), Error> {
 }
 
 /// A value of an option, as the core takes it.
-fn checked(option: CoordinationOption) -> impl TypedValueParser<Value = Name> {
+fn option_parser(option: CoordinationOption) -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(move |text: OsString| {
         let checked = option.parse_value(text.as_bytes())?;
         if let CoordinationOption::Key | CoordinationOption::Lock = option
@@ -179,22 +179,22 @@ fn checked(option: CoordinationOption) -> impl TypedValueParser<Value = Name> {
 }
 
 /// One of these words.
-fn words<const N: usize>(words: [&'static str; N]) -> impl TypedValueParser<Value = Name> {
+fn one_of_words<const N: usize>(words: [&'static str; N]) -> impl TypedValueParser<Value = Name> {
     PossibleValuesParser::new(words).map(Name::from)
 }
 
 /// The id of a throttle whose maximum is set.
-pub(crate) fn new_throttle() -> impl TypedValueParser<Value = Name> {
+pub(crate) fn new_throttle_id() -> impl TypedValueParser<Value = Name> {
     value::word().try_map(|text: OsString| {
-        refuse_throttle(text.as_bytes())?;
+        refuse_new_throttle_id(text.as_bytes())?;
         Ok::<Name, Invalid>(Name::from(text.as_os_str()))
     })
 }
 
 /// Refuses an id that no new throttle may have.
-fn refuse_throttle(id: &[u8]) -> Result<(), Invalid> {
-    name::refuse_as_new_name(id)?;
-    match name::reserved_throttle_suffix(id) {
+fn refuse_new_throttle_id(id: &[u8]) -> Result<(), Invalid> {
+    name::refuse_new(id)?;
+    match name::reserved_for_throttles(id) {
         Some(ending) => Err(Invalid::because(format!(
             "ends in `{ending}`, which is reserved for the lists of throttles"
         ))),
@@ -203,20 +203,20 @@ fn refuse_throttle(id: &[u8]) -> Result<(), Invalid> {
 }
 
 /// A throttle, `ID` or `ID=MAX`. An empty text stands for no throttle.
-fn throttle() -> impl TypedValueParser<Value = Throttled> {
+fn throttle() -> impl TypedValueParser<Value = ThrottleArg> {
     StringValueParser::new().try_map(|text: String| {
         if text.is_empty() {
-            Ok(Throttled::default())
+            Ok(ThrottleArg::default())
         } else {
-            Throttled::read(text.as_bytes())
+            ThrottleArg::read(text.as_bytes())
         }
     })
 }
 
-impl Throttled {
+impl ThrottleArg {
     /// Reads `ID` or `ID=MAX`, in all places where jobs get throttles. Whatever stands after the last
     /// `=` is the maximum; an id that has a `=` itself ends in one more if no maximum is meant.
-    fn read(text: &[u8]) -> Result<Throttled, Invalid> {
+    fn read(text: &[u8]) -> Result<ThrottleArg, Invalid> {
         let at = text.iter().rposition(|byte| *byte == b'=');
         let (id, maximum) = match at.map(|at| (&text[..at], &text[at + 1..])) {
             None => (text, None),
@@ -228,22 +228,22 @@ impl Throttled {
                 (id, Some(maximum))
             }
         };
-        refuse_throttle(id)?;
+        refuse_new_throttle_id(id)?;
         let id = Name::from(id);
-        Ok(Throttled { id, maximum })
+        Ok(ThrottleArg { id, maximum })
     }
 
     /// Reads the elements of a JSON array of texts that was checked. The error follows the name of the
     /// option.
-    pub(crate) fn list(array: &[u8]) -> Result<Vec<Throttled>, String> {
+    pub(crate) fn list(array: &[u8]) -> Result<Vec<ThrottleArg>, String> {
         let texts = Json::read(array).and_then(|texts| texts.names());
-        let mut list: Vec<Throttled> = Vec::new();
+        let mut list: Vec<ThrottleArg> = Vec::new();
         for text in texts.unwrap_or_default() {
-            let read = Throttled::read(text.as_bytes()).map_err(|wrong| match wrong {
+            let read = ThrottleArg::read(text.as_bytes()).map_err(|wrong| match wrong {
                 Invalid::Expects(what) => format!("expects {what}, not `{text}`"),
                 Invalid::Because(why) => format!("has an id that {why}: `{text}`"),
             })?;
-            let differs = |other: &Throttled| {
+            let differs = |other: &ThrottleArg| {
                 other.id == read.id
                     && other.maximum.is_some()
                     && read.maximum.is_some()

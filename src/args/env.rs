@@ -48,7 +48,7 @@ impl Globals {
             self.prefix = read("QLESS_PREFIX", value::prefix)?;
         }
         if self.timeout.is_none() {
-            self.timeout = read("QLESS_TIMEOUT", value::timeout)?;
+            self.timeout = read("QLESS_TIMEOUT", value::positive_duration)?;
         }
         if self.output.is_none() {
             self.output = read("QLESS_OUTPUT", |word| {
@@ -73,7 +73,7 @@ fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, Invalid>) -> Result<Opt
         Some(text) => match parse(&text) {
             Ok(value) => Ok(Some(value)),
             Err(why) => {
-                let error = Error::usage(why.sentence(name, &text));
+                let error = Error::usage(why.refusal_sentence(name, &text));
                 Err(if name == "QLESS_PREFIX" {
                     value::with_working_prefix(error, &text)
                 } else {

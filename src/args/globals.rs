@@ -41,7 +41,7 @@ pub(crate) struct Globals {
     #[command(flatten)]
     pub tls: TlsFiles,
     /// Maximum wait for a connection, and for one call [QLESS_TIMEOUT; default 10s]
-    #[arg(long, global = true, value_name = "D", value_parser = value::timeout)]
+    #[arg(long, global = true, value_name = "D", value_parser = value::positive_duration)]
     pub timeout: Option<std::time::Duration>,
     /// Format of stdout: table, tsv, json, ndjson, jid or raw [QLESS_OUTPUT; default table on a
     /// terminal, else tsv]

@@ -27,7 +27,7 @@ impl Invalid {
     }
 
     /// The sentence that refuses this value of this argument.
-    pub(crate) fn sentence(&self, arg: &str, value: &str) -> String {
+    pub(crate) fn refusal_sentence(&self, arg: &str, value: &str) -> String {
         format!("`{arg}` {}", self.message(value))
     }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// A bare text says what is wrong with the value.
+/// A plain text becomes `Because`: it says what is wrong with the value.
 impl From<String> for Invalid {
     fn from(why: String) -> Invalid {
         Invalid::Because(why)
@@ -76,17 +76,20 @@ mod tests {
     fn a_sentence_repeats_the_value_if_something_else_is_expected() {
         let expects = Invalid::expects("a number");
         assert_eq!(
-            expects.sentence("--n", "x"),
+            expects.refusal_sentence("--n", "x"),
             "`--n` expects a number, not `x`"
         );
-        assert_eq!(expects.sentence("--n", ""), "`--n` expects a number");
-        let long = expects.sentence("--n", &"x".repeat(61));
+        assert_eq!(
+            expects.refusal_sentence("--n", ""),
+            "`--n` expects a number"
+        );
+        let long = expects.refusal_sentence("--n", &"x".repeat(61));
         assert_eq!(
             long,
             format!("`--n` expects a number, not `{}…`", "x".repeat(60))
         );
         assert_eq!(
-            Invalid::because("is empty").sentence("--n", ""),
+            Invalid::because("is empty").refusal_sentence("--n", ""),
             "`--n` is empty"
         );
     }

@@ -11,7 +11,7 @@ use super::invalid::Invalid;
 use super::value;
 use crate::clock::moment::Moment;
 
-/// A moment as typed; [`TypedMoment::from`] resolves it.
+/// A moment as typed; [`TypedMoment::resolve`] resolves it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypedMoment {
     At(Moment),
@@ -36,7 +36,7 @@ const DAYS: [Weekday; 7] = [
 
 /// The interval of a recurring job, as typed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Every {
+pub(crate) struct TypedInterval {
     pub interval: Duration,
     /// The time of the first run, if the word names one, as `@daily` does.
     pub at: Option<TypedMoment>,
@@ -44,7 +44,7 @@ pub(crate) struct Every {
 
 /// Reads a duration of at least 1 ms, or `@hourly`, `@daily`, `@midnight` or `@weekly` as crontab(5) has
 /// them.
-pub(crate) fn every(text: &str) -> Result<Every, Invalid> {
+pub(crate) fn every(text: &str) -> Result<TypedInterval, Invalid> {
     let midnight = civil::Time::midnight();
     let at = match text {
         "@hourly" => TypedMoment::Minute(0),
@@ -57,21 +57,21 @@ pub(crate) fn every(text: &str) -> Result<Every, Invalid> {
         }
         _ => {
             let interval = value::interval(text)?;
-            return Ok(Every { interval, at: None });
+            return Ok(TypedInterval { interval, at: None });
         }
     };
-    Ok(Every {
-        interval: at.interval().unwrap_or_default(),
+    Ok(TypedInterval {
+        interval: at.recurring_period().unwrap_or_default(),
         at: Some(at),
     })
 }
 
-/// Reads what [`when`] reads, `:30` for the next half hour, or `mon 03:00`.
+/// Reads what [`moment_or_delay`] reads, `:30` for the next half hour, or `mon 03:00`.
 pub(crate) fn run_time(text: &str) -> Result<TypedMoment, Invalid> {
     let Some(minute) = text.strip_prefix(':') else {
-        return match weekday(text) {
+        return match weekday_and_time(text) {
             Some((day, time)) => Ok(TypedMoment::Weekday(day, time)),
-            None => when(text).map_err(|_| {
+            None => moment_or_delay(text).map_err(|_| {
                 Invalid::expects(
                     "a time such as `03:00`, `mon 03:00`, `:30` or `2026-11-21T06:00:00Z`",
                 )
@@ -88,7 +88,7 @@ pub(crate) fn run_time(text: &str) -> Result<TypedMoment, Invalid> {
 }
 
 /// Reads `2026-11-21T06:00:00Z`, `2026-11-21 06:00` or `06:00` in the local zone, `now`, `+10m`.
-pub(crate) fn when(text: &str) -> Result<TypedMoment, Invalid> {
+pub(crate) fn moment_or_delay(text: &str) -> Result<TypedMoment, Invalid> {
     let invalid = || {
         Invalid::expects(
             "a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`",
@@ -105,7 +105,7 @@ pub(crate) fn when(text: &str) -> Result<TypedMoment, Invalid> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(TypedMoment::At(Moment::from_micros(at.as_microsecond())));
     }
-    if let Some(time) = clock(text) {
+    if let Some(time) = time_of_day(text) {
         return Ok(TypedMoment::Clock(time));
     }
     let local: civil::DateTime = text.parse().map_err(|_| invalid())?;
@@ -115,30 +115,30 @@ pub(crate) fn when(text: &str) -> Result<TypedMoment, Invalid> {
     )))
 }
 
-/// Reads a duration such as `30s`, or a time as [`when`] does.
+/// Reads a duration such as `30s`, or a time as [`moment_or_delay`] does.
 pub(crate) fn deadline(text: &str) -> Result<TypedMoment, Invalid> {
     match value::duration(text) {
         Ok(duration) => Ok(TypedMoment::In(duration)),
         Err(refused) if text.parse::<f64>().is_ok() => Err(refused),
-        Err(_) => when(text).map_err(|_| {
+        Err(_) => moment_or_delay(text).map_err(|_| {
             Invalid::expects("a duration such as `90s` or `10m`, or a time such as `06:00`")
         }),
     }
 }
 
 /// Reads `mon 03:00` or `Monday 03:00`.
-fn weekday(text: &str) -> Option<(Weekday, civil::Time)> {
+fn weekday_and_time(text: &str) -> Option<(Weekday, civil::Time)> {
     let (day, time) = text.split_once(' ')?;
     let day = day.to_lowercase();
     let is_named = |of: &Weekday| {
         let name = format!("{of:?}").to_lowercase();
         day == name || day == name[..3]
     };
-    Some((DAYS.into_iter().find(is_named)?, clock(time.trim())?))
+    Some((DAYS.into_iter().find(is_named)?, time_of_day(time.trim())?))
 }
 
 /// Reads `06:00`, `6:00` or `06:00:30`.
-fn clock(text: &str) -> Option<civil::Time> {
+fn time_of_day(text: &str) -> Option<civil::Time> {
     let padded = match text.find(':') {
         Some(1) => format!("0{text}"),
         _ => text.to_owned(),
@@ -154,13 +154,15 @@ fn clock(text: &str) -> Option<civil::Time> {
 
 impl TypedMoment {
     /// The moment, if `now` is the present.
-    pub(crate) fn from(&self, now: Moment) -> Moment {
+    pub(crate) fn resolve(&self, now: Moment) -> Moment {
         match self {
             TypedMoment::At(moment) => *moment,
             TypedMoment::In(duration) => now.after(*duration),
-            TypedMoment::Clock(time) => next(None, *time, now, TimeZone::system()).unwrap_or(now),
+            TypedMoment::Clock(time) => {
+                next_time_of_day(None, *time, now, TimeZone::system()).unwrap_or(now)
+            }
             TypedMoment::Weekday(day, time) => {
-                next(Some(*day), *time, now, TimeZone::system()).unwrap_or(now)
+                next_time_of_day(Some(*day), *time, now, TimeZone::system()).unwrap_or(now)
             }
             TypedMoment::Minute(minute) => {
                 next_minute(*minute, now, TimeZone::system()).unwrap_or(now)
@@ -170,8 +172,8 @@ impl TypedMoment {
 }
 
 impl TypedMoment {
-    /// The time from one such moment to the next, if they recur.
-    pub(crate) fn interval(&self) -> Option<Duration> {
+    /// The interval at which the typed time recurs, such as a day; `None` if it does not recur.
+    pub(crate) fn recurring_period(&self) -> Option<Duration> {
         let hours = match self {
             TypedMoment::At(_) | TypedMoment::In(_) => return None,
             TypedMoment::Minute(_) => 1,
@@ -181,15 +183,20 @@ impl TypedMoment {
         Some(Duration::from_secs(hours * 3600))
     }
 
-    /// How long it takes from `now` to the moment.
-    pub(crate) fn left(&self, now: Moment) -> Duration {
-        Duration::try_from_secs_f64(self.from(now).since(now)).unwrap_or_default()
+    /// The time from `now` until the typed moment.
+    pub(crate) fn time_left(&self, now: Moment) -> Duration {
+        Duration::try_from_secs_f64(self.resolve(now).since(now)).unwrap_or_default()
     }
 }
 
 /// The next moment after `now` at which a clock of that zone shows `time`, on that day of the week
 /// if one is given.
-fn next(day: Option<Weekday>, time: civil::Time, now: Moment, zone: TimeZone) -> Option<Moment> {
+fn next_time_of_day(
+    day: Option<Weekday>,
+    time: civil::Time,
+    now: Moment,
+    zone: TimeZone,
+) -> Option<Moment> {
     let now = Timestamp::from_microsecond(now.micros())
         .ok()?
         .to_zoned(zone.clone());
@@ -252,15 +259,21 @@ mod tests {
     #[test]
     fn a_moment_is_absolute_relative_or_a_time_of_day() {
         let now = Moment::from_seconds(1_000.0).unwrap();
-        let from = |text: &str| when(text).unwrap().from(now).to_string();
+        let from = |text: &str| moment_or_delay(text).unwrap().resolve(now).to_string();
         assert_eq!(from("now"), "1000");
         assert_eq!(from("+10m"), "1600");
         assert_eq!(from("2026-11-21T06:00:00Z"), "1795240800");
         assert_eq!(from("2026-11-21T07:00:00.5+01:00"), "1795240800.5");
-        assert!(matches!(when("06:00"), Ok(TypedMoment::Clock(_))));
-        assert!(matches!(when("2026-11-21 06:00"), Ok(TypedMoment::At(_))));
+        assert!(matches!(
+            moment_or_delay("06:00"),
+            Ok(TypedMoment::Clock(_))
+        ));
+        assert!(matches!(
+            moment_or_delay("2026-11-21 06:00"),
+            Ok(TypedMoment::At(_))
+        ));
         for text in ["soon", "", "25:00", "-5m", "2026-13-01 06:00", "+x"] {
-            assert!(when(text).is_err(), "{text}");
+            assert!(moment_or_delay(text).is_err(), "{text}");
         }
     }
 
@@ -273,7 +286,9 @@ mod tests {
                 TypedMoment::Weekday(day, time) => (Some(day), time),
                 other => panic!("{other:?}"),
             };
-            next(day, time, now, TimeZone::UTC).unwrap().to_string()
+            next_time_of_day(day, time, now, TimeZone::UTC)
+                .unwrap()
+                .to_string()
         };
         assert_eq!(next("06:00"), "194400");
         assert_eq!(next("06:00:01"), "108001");

@@ -1,8 +1,8 @@
 //! The words after `--`: plain names, whatever they look like.
 //!
-//! A parser of a value sees the word, but not what stands before it. [`mark`] therefore puts a NUL,
+//! A parser of a value sees the word, but not what stands before it. [`mark_plain`] therefore puts a NUL,
 //! which no argument of a process holds, before each word after `--` that would mean something else
-//! elsewhere. The parsers of [`super::value`] take it off with [`read`].
+//! elsewhere. The parsers of [`super::value`] take it off with [`strip_mark`].
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,14 +13,14 @@ const MARK: u8 = 0;
 
 /// Whether a word means something else than itself, unless it stands after `--`: stdin, a file or a
 /// pattern.
-pub(crate) fn has_meaning(word: &OsStr) -> bool {
+pub(crate) fn has_special_meaning(word: &OsStr) -> bool {
     let word = word.as_bytes();
-    command_line::is_special(word) && (word == b"-" || !word.starts_with(b"-"))
+    command_line::is_ambiguous(word) && (word == b"-" || !word.starts_with(b"-"))
 }
 
 /// Marks a word that stands after `--`, if it needs that.
-pub(crate) fn mark(word: &OsStr) -> OsString {
-    if command_line::is_special(word.as_bytes()) {
+pub(crate) fn mark_plain(word: &OsStr) -> OsString {
+    if command_line::is_ambiguous(word.as_bytes()) {
         OsString::from_vec([&[MARK], word.as_bytes()].concat())
     } else {
         word.to_owned()
@@ -28,7 +28,7 @@ pub(crate) fn mark(word: &OsStr) -> OsString {
 }
 
 /// A word without its mark, and whether it had one.
-pub(crate) fn read(word: OsString) -> (OsString, bool) {
+pub(crate) fn strip_mark(word: OsString) -> (OsString, bool) {
     match word.as_bytes() {
         [MARK, rest @ ..] => (OsStr::from_bytes(rest).to_owned(), true),
         _ => (word, false),
@@ -36,6 +36,6 @@ pub(crate) fn read(word: OsString) -> (OsString, bool) {
 }
 
 /// Removes the marks in a message about words.
-pub(crate) fn unmarked(message: &str) -> String {
+pub(crate) fn strip_marks(message: &str) -> String {
     message.replace(char::from(MARK), "")
 }

@@ -60,8 +60,8 @@ pub(crate) struct BulkFlags {
 }
 
 impl BulkFlags {
-    /// A given flag that has no meaning for one job.
-    pub(crate) fn for_many(&self) -> Option<&'static str> {
+    /// The first flag given that only makes sense for several jobs.
+    pub(crate) fn flag_for_several_jobs(&self) -> Option<&'static str> {
         let flags = [
             ("--rate", self.rate.is_some()),
             ("--fail-fast", self.fail_fast),
@@ -101,10 +101,10 @@ pub(crate) struct ExistingQueue {
 
 /// The flag of commands that read and can repeat that.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct Watch {
+pub(crate) struct WatchFlag {
     /// Repeat every 2 s, or every D, until q, Esc or Ctrl-C; with `-o ndjson`, one document each time
     #[arg(long = "watch", value_name = "D", num_args = 0..=1, require_equals = true,
-          default_missing_value = "2s", value_parser = value::tick)]
+          default_missing_value = "2s", value_parser = value::watch_interval)]
     pub every: Option<Duration>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Selector {
           add = value::CandidateKind::Groups)]
     pub groups: Vec<Pattern>,
     /// Failed jobs whose message contains a match of this regular expression
-    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::wording)]
+    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::message_regex)]
     pub message: Option<TextRegex>,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct Filters {
     pub newer_than: Option<Duration>,
     /// Jobs with this value in their data, such as `user.id=42`; `PATH=~REGEX`: with a match in it,
     /// `PATH!~REGEX`: without one; repeated: with all of them
-    #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::equal())]
+    #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::data_filter())]
     pub wheres: Vec<DataFilter>,
     /// Jobs in this lane. If `--state` names only failed and complete: jobs that have left it
     #[arg(help_heading = SELECTOR, long = "key", value_name = "K", value_parser = value::name())]
@@ -217,38 +217,38 @@ impl From<Filters> for Selector {
 impl Selector {
     /// Whether no flag narrows the selection.
     pub(crate) fn is_empty(&self) -> bool {
-        self.narrows().is_none()
+        self.first_narrowing_flag().is_none()
     }
 
     /// Whether only queues and states narrow the selection.
     pub(crate) fn only_queue(&self) -> bool {
-        self.given()
+        self.given_flags()
             .all(|flag| matches!(flag, "--queue" | "--state"))
     }
 
     /// Whether only tags narrow the selection.
     pub(crate) fn only_tag(&self) -> bool {
-        self.given().all(|flag| flag == "--tag")
+        self.given_flags().all(|flag| flag == "--tag")
     }
 
     /// Whether only `--tracked` narrows the selection.
     pub(crate) fn only_tracked(&self) -> bool {
-        self.given().all(|flag| flag == "--tracked")
+        self.given_flags().all(|flag| flag == "--tracked")
     }
 
     /// Whether only groups and states narrow the selection.
     pub(crate) fn only_group(&self) -> bool {
-        self.given()
+        self.given_flags()
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
     /// The first flag that narrows the selection.
-    fn narrows(&self) -> Option<&'static str> {
-        self.given().next()
+    fn first_narrowing_flag(&self) -> Option<&'static str> {
+        self.given_flags().next()
     }
 
     /// The flags that narrow the selection.
-    fn given(&self) -> impl Iterator<Item = &'static str> {
+    fn given_flags(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--queue", !self.queues.is_empty()),
             ("--state", !self.states.is_empty()),
@@ -272,7 +272,7 @@ impl Selector {
     }
 
     /// The flags that imply states, with these states.
-    pub(crate) fn implied(&self) -> Vec<(&'static str, &'static [State])> {
+    pub(crate) fn states_implied_by_flags(&self) -> Vec<(&'static str, &'static [State])> {
         const FAILED: &[State] = &[State::Failed];
         const HELD: &[State] = &[State::Running, State::Stalled];
         const SCHEDULED: &[State] = &[State::Scheduled];
@@ -288,13 +288,13 @@ impl Selector {
 
     /// The selected states: those of `--state`, else all, without those that other flags
     /// exclude. An empty selector means the states of jobs in queues.
-    pub(crate) fn meant(&self) -> Vec<State> {
+    pub(crate) fn selected_states(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
             [] if self.is_empty() && !self.all => &State::QUEUED,
             [] => State::VARIANTS,
             states => states,
         };
-        let implied = self.implied();
+        let implied = self.states_implied_by_flags();
         let mut meant: Vec<State> = State::VARIANTS.to_vec();
         meant.retain(|state| {
             named.contains(state) && implied.iter().all(|(_, states)| states.contains(state))
@@ -304,29 +304,29 @@ impl Selector {
 
     /// The selector with these default states if `--state` is not given. Refuses a selector
     /// that no job can match.
-    pub(crate) fn or_states(&self, states: &[State]) -> Result<Selector, Error> {
+    pub(crate) fn with_default_states(&self, states: &[State]) -> Result<Selector, Error> {
         let mut selector = self.clone();
         if selector.states.is_empty() && !states.is_empty() {
             selector.states = states.to_vec();
             selector.all = false;
         }
-        selector.check()?;
+        selector.refuse_contradictions()?;
         Ok(selector)
     }
 
     /// Refuses flags that exclude each other, so that no job can match.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        if let (true, Some(flag)) = (self.all, self.narrows()) {
+    pub(crate) fn refuse_contradictions(&self) -> Result<(), Error> {
+        if let (true, Some(flag)) = (self.all, self.first_narrowing_flag()) {
             return Err(
                 Error::usage(format!("`--all` cannot be used with `{flag}`"))
                     .hint("`--all` means every job; leave one of the two flags out"),
             );
         }
-        let implied = self.implied();
+        let implied = self.states_implied_by_flags();
         if let [(one, theirs), .., (other, others)] = implied.as_slice()
             && theirs != others
         {
-            return Err(never(
+            return Err(state_conflict_error(
                 &format!("`{one}`"),
                 theirs,
                 &format!("`{other}`"),
@@ -341,7 +341,7 @@ impl Selector {
                     .map(|state| state.into_str())
                     .collect::<Vec<_>>()
                     .join(",");
-                return Err(never(
+                return Err(state_conflict_error(
                     &format!("`{flag}`"),
                     states,
                     &format!("`--state {given}`"),
@@ -362,7 +362,7 @@ impl Selector {
 }
 
 /// The error for flags that imply different states.
-fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
+fn state_conflict_error(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
     let list = |states: &[State]| {
         states
             .iter()
@@ -389,7 +389,7 @@ pub(crate) struct Targets {
 
 /// [`Targets`] without the filters about failures.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct Unfailed {
+pub(crate) struct TargetsWithoutFailure {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", add = value::CandidateKind::Targets)]
     pub jids: Vec<InputArg>,
@@ -397,8 +397,8 @@ pub(crate) struct Unfailed {
     pub filters: Filters,
 }
 
-impl From<Unfailed> for Targets {
-    fn from(unfailed: Unfailed) -> Targets {
+impl From<TargetsWithoutFailure> for Targets {
+    fn from(unfailed: TargetsWithoutFailure) -> Targets {
         Targets {
             jids: unfailed.jids,
             selector: unfailed.filters.into(),
@@ -413,7 +413,7 @@ impl Targets {
     }
 
     /// Refuses jids together with flags, neither of both, and flags that no job can match.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check_selection(&self) -> Result<(), Error> {
         let Filters {
             limit, offset, all, ..
         } = &self.selector.filters;
@@ -427,7 +427,7 @@ impl Targets {
                 .hint("`--all` means every job; `qless help selectors` lists the flags")),
             (true, false) => Err(Error::usage("no jobs are given")
                 .hint("give jids, or select jobs by flags: `qless help selectors`")),
-            _ => self.selector.check(),
+            _ => self.selector.refuse_contradictions(),
         }
     }
 }
@@ -442,7 +442,7 @@ pub(crate) struct MaxData {
 
 /// The worker in whose name a job is completed, failed or retried.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Holder {
+pub(crate) struct HolderFlags {
     /// Name of the worker that holds the job [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
           add = value::CandidateKind::Workers)]
@@ -452,7 +452,7 @@ pub(crate) struct Holder {
     pub as_holder: bool,
 }
 
-impl Holder {
+impl HolderFlags {
     pub(crate) fn is_given(&self) -> bool {
         self.worker.is_some() || self.as_holder
     }
@@ -460,34 +460,34 @@ impl Holder {
 
 /// The time at which a job runs.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Later {
+pub(crate) struct RunTimeFlags {
     /// Run it after this time, such as `10m`
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub delay: Option<Duration>,
     /// Run it at this time: `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z`
-    #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true,
+    #[arg(long, value_name = "T", value_parser = moment::moment_or_delay, allow_hyphen_values = true,
           conflicts_with = "delay")]
     pub at: Option<TypedMoment>,
 }
 
-impl Later {
+impl RunTimeFlags {
     /// Whether one of the flags was given.
     pub(crate) fn is_given(&self) -> bool {
         self.delay.is_some() || self.at.is_some()
     }
 
     /// The moment; `None` means immediately.
-    pub(crate) fn due(&self, now: Moment) -> Option<Moment> {
+    pub(crate) fn due_moment(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
             (Some(delay), _) => Some(now.after(delay)),
-            (None, Some(at)) => Some(at.from(now)),
+            (None, Some(at)) => Some(at.resolve(now)),
             (None, None) => None,
         }
     }
 
     /// The time from `now` until that moment.
-    pub(crate) fn wait(&self, now: Moment) -> Duration {
-        let due = self.due(now).map_or(0.0, |due| due.since(now));
+    pub(crate) fn delay_from(&self, now: Moment) -> Duration {
+        let due = self.due_moment(now).map_or(0.0, |due| due.since(now));
         match self.delay {
             Some(delay) => delay,
             None => Duration::try_from_secs_f64(due).unwrap_or_default(),
@@ -497,7 +497,7 @@ impl Later {
 
 /// Queues by name, or all of them.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Queues {
+pub(crate) struct QueueTargets {
     /// Queues
     #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all",
           add = value::CandidateKind::Queues)]
@@ -507,15 +507,15 @@ pub(crate) struct Queues {
     pub all: bool,
 }
 
-impl Queues {
+impl QueueTargets {
     /// The named queues; `None` means all queues.
-    pub(crate) fn named(&self) -> Option<&[Name]> {
+    pub(crate) fn queue_names(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)
     }
 }
 
 /// Refuses names that occur in both of two flags.
-pub(crate) fn apart(one: (&str, &[Name]), other: (&str, &[Name])) -> Result<(), Error> {
+pub(crate) fn refuse_overlap(one: (&str, &[Name]), other: (&str, &[Name])) -> Result<(), Error> {
     match one.1.iter().find(|name| other.1.contains(name)) {
         Some(both) => Err(Error::usage(format!(
             "`{}` and `{}` both name `{}`",

@@ -32,7 +32,7 @@ impl TlsFiles {
     }
 
     /// The files with relative paths taken from a directory.
-    pub(crate) fn within(self, dir: &Path) -> TlsFiles {
+    pub(crate) fn relative_to(self, dir: &Path) -> TlsFiles {
         let within = |path: PathBuf| dir.join(path);
         TlsFiles {
             ca: self.ca.map(within),
@@ -42,7 +42,7 @@ impl TlsFiles {
     }
 
     /// The files with the names of their settings: `tls-ca`.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+    pub(crate) fn named_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let all = [
             ("tls-ca", &self.ca),
             ("tls-cert", &self.cert),

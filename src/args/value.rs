@@ -34,7 +34,7 @@ use crate::text::Sanitized;
 
 pub(crate) use super::candidates::{CandidateKind, JobCandidates};
 
-/// Doubles are exact up to here, and the core's numbers are doubles.
+/// The largest integer up to which doubles are exact: the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
 
 /// The most processes of one worker. Each takes a few descriptors.
@@ -48,12 +48,12 @@ const MAX_DATA_BYTES: usize = 500 << 20;
 
 /// A word as it is.
 pub(crate) fn word() -> impl TypedValueParser<Value = OsString> {
-    OsStringValueParser::new().map(|word: OsString| plain::read(word).0)
+    OsStringValueParser::new().map(|word: OsString| plain::strip_mark(word).0)
 }
 
 /// A word of UTF-8 as it is.
 pub(crate) fn text() -> impl TypedValueParser<Value = String> {
-    StringValueParser::new().map(|text: String| plain::unmarked(&text))
+    StringValueParser::new().map(|text: String| plain::strip_marks(&text))
 }
 
 /// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
@@ -75,7 +75,7 @@ pub(crate) fn any_name() -> impl TypedValueParser<Value = Name> {
 /// A name, or a glob that matches names.
 pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
     OsStringValueParser::new().try_map(|word: OsString| {
-        let (word, is_plain) = plain::read(word);
+        let (word, is_plain) = plain::strip_mark(word);
         let typed = Name::from(word.as_os_str());
         match (typed.is_empty(), is_plain) {
             (true, _) => Err(Invalid::because("is empty")),
@@ -91,7 +91,7 @@ pub(crate) fn work_queue() -> impl TypedValueParser<Value = QueueSelector> {
 }
 
 /// `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`: any bytes.
-pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
+pub(crate) fn data_filter() -> impl TypedValueParser<Value = DataFilter> {
     OsStringValueParser::new().try_map(|text: OsString| {
         DataFilter::parse(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
     })
@@ -115,8 +115,8 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
 /// The class of a job to put. Data in its position means that the class was forgotten, but not after `--`.
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        let (text, is_plain) = plain::read(text);
-        name::refuse_as_new_name(text.as_bytes()).map_err(Invalid::Because)?;
+        let (text, is_plain) = plain::strip_mark(text);
+        name::refuse_new(text.as_bytes()).map_err(Invalid::Because)?;
         match text.as_bytes().trim_ascii_start().first() {
             Some(b'{' | b'[') if !is_plain => Err(Invalid::expects(
                 "the class of the job before its data, as in `QUEUE KLASS DATA`",
@@ -174,7 +174,7 @@ pub(crate) fn with_working_prefix(error: Error, wrong: &str) -> Error {
 
 /// A whole number of either sign.
 pub(crate) fn integer(text: &str) -> Result<i64, Invalid> {
-    match plain::unmarked(text).parse::<i64>() {
+    match plain::strip_marks(text).parse::<i64>() {
         Ok(number) if number.unsigned_abs() <= LARGEST => Ok(number),
         _ => Err(Invalid::expects(format!(
             "a whole number between -{LARGEST} and {LARGEST}"
@@ -256,7 +256,7 @@ pub(crate) fn error_bytes(text: &str) -> Result<usize, Invalid> {
 }
 
 /// A pair of names: `OLD=NEW`.
-pub(crate) fn mapping() -> impl TypedValueParser<Value = (Name, Name)> {
+pub(crate) fn old_and_new_name() -> impl TypedValueParser<Value = (Name, Name)> {
     OsStringValueParser::new().try_map(|text: OsString| {
         let bytes = text.as_encoded_bytes();
         let at = bytes.iter().position(|byte| *byte == b'=');
@@ -287,24 +287,24 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 /// The id of a finding, or `all` if that is allowed.
-pub(crate) fn finding(all: bool) -> impl TypedValueParser<Value = String> {
-    Findings { all }
+pub(crate) fn finding_id(all: bool) -> impl TypedValueParser<Value = String> {
+    FindingIdParser { all }
 }
 
 #[derive(Clone)]
-struct Findings {
+struct FindingIdParser {
     all: bool,
 }
 
-impl Findings {
-    fn words_of_values(&self) -> Vec<&'static str> {
+impl FindingIdParser {
+    fn accepted_words(&self) -> Vec<&'static str> {
         let all = self.all.then_some("all");
         let ids = FINDINGS.iter().map(|finding| finding.id.into_str());
         all.into_iter().chain(ids).collect()
     }
 }
 
-impl TypedValueParser for Findings {
+impl TypedValueParser for FindingIdParser {
     type Value = String;
 
     fn parse_ref(
@@ -313,7 +313,7 @@ impl TypedValueParser for Findings {
         arg: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<String, clap::Error> {
-        let words = self.words_of_values();
+        let words = self.accepted_words();
         let known: Vec<Name> = words.iter().map(|word| Name::from(*word)).collect();
         let parse = move |text: &str| {
             if words.contains(&text) {
@@ -338,7 +338,7 @@ impl TypedValueParser for Findings {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(
-            self.words_of_values().into_iter().map(PossibleValue::new),
+            self.accepted_words().into_iter().map(PossibleValue::new),
         ))
     }
 }
@@ -388,7 +388,7 @@ pub(crate) enum Day {
 
 impl Day {
     /// The day's name and its first moment.
-    pub(crate) fn begins(self, now: Moment) -> Result<(String, Moment), Error> {
+    pub(crate) fn name_and_start(self, now: Moment) -> Result<(String, Moment), Error> {
         const DAY: i64 = 86_400_000_000;
         let first = match self {
             Day::Near(days) => (now.micros().div_euclid(DAY) + days) * DAY,
@@ -433,8 +433,8 @@ pub(crate) fn duration(text: &str) -> Result<Duration, Invalid> {
 }
 
 /// A regular expression that the message of a failure contains.
-pub(crate) fn wording(text: &str) -> Result<TextRegex, Invalid> {
-    TextRegex::parse(text).map_err(Invalid::Expects)
+pub(crate) fn message_regex(text: &str) -> Result<TextRegex, Invalid> {
+    TextRegex::new(text).map_err(Invalid::Expects)
 }
 
 /// The interval of a recurring job. The core cannot distinguish moments that are much closer.
@@ -446,7 +446,7 @@ pub(crate) fn interval(text: &str) -> Result<Duration, Invalid> {
 }
 
 /// The interval of `--watch`.
-pub(crate) fn tick(text: &str) -> Result<Duration, Invalid> {
+pub(crate) fn watch_interval(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
         short if short < Duration::from_millis(500) => Err(Invalid::expects("at least 0.5s")),
         duration => Ok(duration),
@@ -454,7 +454,7 @@ pub(crate) fn tick(text: &str) -> Result<Duration, Invalid> {
 }
 
 /// A duration of more than 0.
-pub(crate) fn timeout(text: &str) -> Result<Duration, Invalid> {
+pub(crate) fn positive_duration(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
         Duration::ZERO => Err(Invalid::expects("a duration of more than 0")),
         duration => Ok(duration),
@@ -559,6 +559,6 @@ mod tests {
         for text in ["", "soon", "-1", "-5m", "nan", "inf", "1e300", "5 parsecs"] {
             assert!(duration(text).is_err(), "{text}");
         }
-        assert!(timeout("0").is_err());
+        assert!(positive_duration("0").is_err());
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::plan::{ExcludedJob, Targeting};
+use super::plan::{ExcludedJob, TargetSource};
 use super::restart::RestartWatch;
 use super::{BulkOptions, BulkPlan, JobOutcome, ReportWriter, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
@@ -25,7 +25,7 @@ impl BulkPlan {
         session: &mut Session,
         change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<Exit, Error> {
-        self.refusal()?;
+        self.refuse_single_excluded()?;
         let targeting = self.targeting;
         let matched = self.already_done.len() + self.excluded.len() + self.jobs.len();
         if matched == 0 && self.options.require_match {
@@ -33,8 +33,8 @@ impl BulkPlan {
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
         let not_tried = self.apply_fail_fast();
-        let totals = BulkTotals::new(self.options.verb.word, self.dry_run(), matched);
-        let mut recorder = Recorder {
+        let totals = Totals::new(self.options.verb.word, self.is_dry_run(), matched);
+        let mut recorder = OutcomeRecorder {
             report: ReportWriter::new(
                 &session.ui,
                 self.options.verb,
@@ -45,19 +45,19 @@ impl BulkPlan {
             options: self.options,
         };
         for outcome in std::mem::take(&mut self.already_done) {
-            recorder.report.add(&mut session.ui, outcome)?;
+            recorder.report.add_outcome(&mut session.ui, outcome)?;
         }
         if recorder.options.dry_run {
             for ExcludedJob { outcome, .. } in self.excluded {
-                recorder.report.add(&mut session.ui, outcome)?;
+                recorder.report.add_outcome(&mut session.ui, outcome)?;
             }
             for job in &self.jobs {
                 let outcome = self.running.describe(JobOutcome::planned(job));
-                recorder.report.add(&mut session.ui, outcome)?;
+                recorder.report.add_outcome(&mut session.ui, outcome)?;
             }
             for job in &self.below {
-                let outcome = JobOutcome::planned(job).cascaded();
-                recorder.report.add(&mut session.ui, outcome)?;
+                let outcome = JobOutcome::planned(job).mark_cascaded();
+                recorder.report.add_outcome(&mut session.ui, outcome)?;
             }
             let now = session.now();
             return recorder
@@ -65,14 +65,14 @@ impl BulkPlan {
                 .finish(&mut session.ui, now, not_tried, None);
         }
         if let Some(ledger) = &mut recorder.options.report {
-            ledger.begin(session)?;
+            ledger.write_head(session)?;
         }
         for ExcludedJob { outcome, .. } in self.excluded {
-            recorder.add(&mut session.ui, outcome)?;
+            recorder.record_outcome(&mut session.ui, outcome)?;
         }
         // Dependents are changed in the same calls as the jobs.
         for job in &self.below {
-            recorder.write(&JobOutcome::planned(job))?;
+            recorder.write_to_report(&JobOutcome::planned(job))?;
         }
         recorder.flush()?;
         let jobs = PendingJobs {
@@ -81,7 +81,7 @@ impl BulkPlan {
             spread: self.spread,
             not_tried,
         };
-        let (remaining, stopped_by) = recorder.act(session, jobs, change)?;
+        let (remaining, stopped_by) = recorder.change_jobs(session, jobs, change)?;
         let now = session.now();
         recorder
             .report
@@ -108,38 +108,38 @@ impl BulkPlan {
 
 /// The jobs to change.
 struct PendingJobs {
-    targeting: Targeting,
+    targeting: TargetSource,
     jobs: Vec<JobSnapshot>,
     /// The time over which they are to run.
     spread: Duration,
-    /// How many more there are that an earlier failure keeps from being tried.
+    /// The number of further jobs that are not tried because an earlier job failed.
     not_tried: usize,
 }
 
 /// Records outcomes: in the report file first, then on the streams.
-struct Recorder {
+struct OutcomeRecorder {
     report: ReportWriter,
     options: BulkOptions,
 }
 
-impl Recorder {
-    fn add(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
-        self.write(&outcome)?;
-        self.report.add(ui, outcome)
+impl OutcomeRecorder {
+    fn record_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
+        self.write_to_report(&outcome)?;
+        self.report.add_outcome(ui, outcome)
     }
 
     /// Records the outcome in the file only.
-    fn write(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
+    fn write_to_report(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
         if let Some(ledger) = &mut self.options.report {
-            ledger.line(&json::line(&outcome.item).map_err(Error::internal)?);
+            ledger.add_line(&json::line(&outcome.item).map_err(Error::internal)?);
         }
         Ok(())
     }
 
     /// Records the jobs that are about to be changed, and makes room for their outcomes.
-    fn announce(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
+    fn record_planned(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
         for job in jobs {
-            self.write(&JobOutcome::planned(job))?;
+            self.write_to_report(&JobOutcome::planned(job))?;
         }
         match &mut self.options.report {
             Some(ledger) => ledger.flush_with_room(),
@@ -155,19 +155,19 @@ impl Recorder {
     }
 
     /// Changes the jobs. Returns how many were not tried, and the error that stopped the action.
-    fn act(
+    fn change_jobs(
         &mut self,
         session: &mut Session,
         mut pending: PendingJobs,
         mut change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<(usize, Option<Error>), Error> {
-        let single = pending.targeting == Targeting::OneJid;
+        let single = pending.targeting == TargetSource::OneJid;
         let all = pending.jobs.len();
         let matched = all + pending.not_tried;
         let interrupt = Interrupt::listen();
         let mut pace = Pace::new(self.options.rate);
         // `--fail-fast` goes one by one, so that nothing comes after the first failure.
-        let size = pace.slice(if self.options.fail_fast { 1 } else { SLICE });
+        let size = pace.slice_size(if self.options.fail_fast { 1 } else { SLICE });
         let mut progress = session.ui.progress(all as u64);
         let mut remaining = matched;
         let mut stopped_by = None;
@@ -178,12 +178,12 @@ impl Recorder {
         };
         for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait(slice.len(), &interrupt);
-            if let Some(kind) = interrupt.asked() {
-                stopped_by = Some(interrupted(kind, matched, remaining, session));
+            if let Some(kind) = interrupt.received_kind() {
+                stopped_by = Some(interrupt_error(kind, matched, remaining, session));
                 break;
             }
-            // What is about to be changed is in the file first, whatever happens then.
-            if let Err(error) = self.announce(slice) {
+            // The report file lists the jobs before they are changed, so that a crash hides no change.
+            if let Err(error) = self.record_planned(slice) {
                 stopped_by = Some(error);
                 break;
             }
@@ -202,7 +202,7 @@ impl Recorder {
             }
             if let (true, Some(error)) = (single, &stopped_by) {
                 for outcome in &changed.outcomes {
-                    self.write(outcome)?;
+                    self.write_to_report(outcome)?;
                 }
                 self.flush()?;
                 return Err(error.clone());
@@ -212,11 +212,11 @@ impl Recorder {
                 let result = outcome.item.result;
                 failed |= result == ItemTally::Failed;
                 if outcome.item.code == OutcomeCode::Gone && !outcome.cascaded {
-                    self.report.vanished();
+                    self.report.count_vanished();
                 }
                 let refused = matches!(result, ItemTally::Skipped | ItemTally::Failed);
                 if single && refused {
-                    self.write(&outcome)?;
+                    self.write_to_report(&outcome)?;
                     self.flush()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
@@ -224,12 +224,12 @@ impl Recorder {
                 if let (Some(restarts), Some(_), ItemTally::Done) =
                     (&mut restarts, &outcome.item.state_after, result)
                 {
-                    restarts.put(outcome.item.jid.as_bytes());
+                    restarts.remember_put(outcome.item.jid.as_bytes());
                 }
-                self.add(&mut session.ui, outcome)?;
+                self.record_outcome(&mut session.ui, outcome)?;
             }
             if let Some(restarts) = &mut restarts {
-                restarts.round(session.core()?, self.report.done());
+                restarts.check_after_round(session.core()?, self.report.done_count());
             }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()
@@ -252,7 +252,7 @@ impl Recorder {
         progress.finish();
         if let Some(restarts) = restarts {
             let again = resume_hint(remaining, session);
-            stopped_by = restarts.finish(stopped_by, self.report.done(), again, session)?;
+            stopped_by = restarts.finish(stopped_by, self.report.done_count(), again, session)?;
         }
         let stopped_by =
             stopped_by.map(|error| with_resume_hint(error, single, remaining, session));
@@ -268,8 +268,8 @@ fn with_resume_hint(error: Error, single: bool, remaining: usize, session: &Sess
     }
 }
 
-fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) -> Error {
-    let page = session.ui.page();
+fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Session) -> Error {
+    let page = session.ui.render_options();
     let count = |number: usize| page.count(number as u64);
     let (done, all) = (count(matched - remaining), count(matched));
     Error::new(kind, format!("interrupted after {done} of {all}"))
@@ -278,11 +278,11 @@ fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) 
 
 /// How to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
 fn resume_hint(remaining: usize, session: &Session) -> String {
-    let limited = session.canonical_command().has("--limit");
+    let limited = session.canonical_command().has_flag("--limit");
     let typed = if limited {
-        session.typed_with("--limit", &remaining.to_string())
+        session.typed_line_with("--limit", &remaining.to_string())
     } else {
-        session.typed()
+        session.typed_line()
     };
     match (limited, remaining, typed) {
         (true, 0, _) => "look which of these jobs have changed: the same command would take \

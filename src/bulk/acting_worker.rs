@@ -1,7 +1,7 @@
 //! The worker in whose name a command settles a running job.
 
 use super::JobOutcome;
-use crate::args::shared::Holder;
+use crate::args::shared::HolderFlags;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -19,11 +19,11 @@ pub(crate) enum ActingWorker {
 
 impl ActingWorker {
     /// The worker that the flags and the environment name.
-    pub(crate) fn holder(holder: &Holder) -> Result<ActingWorker, Error> {
+    pub(crate) fn from_holder_flags(holder: &HolderFlags) -> Result<ActingWorker, Error> {
         if holder.as_holder {
             Ok(ActingWorker::Holder)
         } else {
-            actor::worker(holder.worker.as_ref()).map(ActingWorker::Named)
+            actor::worker_name(holder.worker.as_ref()).map(ActingWorker::Named)
         }
     }
 
@@ -60,7 +60,7 @@ impl ActingWorker {
     }
 
     /// The worker that settles this job.
-    pub(crate) fn for_job(&self, job: &JobSnapshot) -> Name {
+    pub(crate) fn worker_for(&self, job: &JobSnapshot) -> Name {
         match self {
             ActingWorker::Named(name) => name.clone(),
             ActingWorker::Holder => job.worker.clone().unwrap_or_default(),

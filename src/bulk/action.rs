@@ -28,13 +28,13 @@ type Change<'a> = Box<dyn Fn(&mut Core, &Slice) -> SliceOutcome + 'a>;
 /// Sorts the jobs of a plan, or explains why some of them are excluded.
 type Arrange = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
 
-/// The jobs that are changed between two looks at the clock and at signals.
+/// The jobs of one step: the clock and signals are checked before each step.
 #[derive(Clone, Copy)]
 pub(crate) struct Slice<'a> {
     pub now: Moment,
     /// When the action began.
     pub begun: Moment,
-    /// What each changed job gets in its history.
+    /// The note that each changed job gets in its history.
     pub note: &'a [u8],
     pub jobs: &'a [JobSnapshot],
 }
@@ -80,13 +80,13 @@ impl<'a> BulkAction<'a> {
         }
     }
 
-    /// Sets what is done with the plan after consent.
+    /// Sets the step that sorts the plan, or explains its excluded jobs, after consent.
     pub(super) fn arrange(self, arrange: Arrange) -> BulkAction<'a> {
         BulkAction { arrange, ..self }
     }
 
     /// Asks no question, as the verbs of workers do.
-    pub(crate) fn unasked(self) -> BulkAction<'a> {
+    pub(crate) fn without_question(self) -> BulkAction<'a> {
         BulkAction {
             asks: false,
             ..self
@@ -111,9 +111,9 @@ impl BulkPlan {
         action: BulkAction,
         session: &mut Session,
     ) -> Result<Exit, Error> {
-        if action.asks || self.dry_run() {
+        if action.asks || self.is_dry_run() {
             let effects = (action.effects)(&self) + &self.queue_lines;
-            self.consent(session, &effects)?;
+            self.ask_consent(session, &effects)?;
         }
         (action.arrange)(&mut self, session)?;
         let begun = session.now();

@@ -51,7 +51,7 @@ pub(crate) fn action<'a>(
 ) -> BulkAction<'a> {
     let bury = BulkAction::new(&BURY, |core, slice| {
         let replies = core.bury(slice.now, slice.note, slice.jobs, why);
-        SliceOutcome::each(slice.jobs, replies, |job, ()| {
+        SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .state_after("failed")
                 .raw(job.jid.as_bytes())
@@ -63,7 +63,7 @@ pub(crate) fn action<'a>(
             let fail = instead.filter(|_| job.is_in_state("running"));
             let fail = fail.and_then(|fail| {
                 let fail = fail.clone().name(&job.jid);
-                fail.within("fail it for its worker: {}")
+                fail.fill_sentence("fail it for its worker: {}")
             });
             Some(if fail.is_some() {
                 outcome.hint_if(fail)

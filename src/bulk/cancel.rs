@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::order;
 use super::order::{Edges, dependents_first};
-use super::plan::Targeting;
+use super::plan::TargetSource;
 use super::running::RunningJobs;
-use super::save::{SaveFile, trees};
+use super::save::{SaveFile, dependent_trees};
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -58,22 +58,22 @@ pub(crate) fn run(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    plan.refusal()?;
-    if let (Some(save), false) = (save, plan.dry_run()) {
+    plan.refuse_single_excluded()?;
+    if let (Some(save), false) = (save, plan.is_dry_run()) {
         return run_saved(plan, dependents, save, now, session);
     }
-    let edges = order::edges(&plan.jobs, now, session)?;
-    if dependents == DependentsPolicy::Cancel && (plan.dry_run() || session.ui.needs_answer()) {
-        plan.below = dependents_below(&plan, &edges, now, session)?;
+    let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
+    if dependents == Dependents::Cancel && (plan.is_dry_run() || session.ui.needs_answer()) {
+        plan.below = dependents_outside_plan(&plan, &edges, now, session)?;
     }
     if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
-    if plan.dry_run() {
+    if plan.is_dry_run() {
         return dry_run(plan, dependents, &edges, session);
     }
-    let affected = affected(dependents, &plan, &edges);
+    let affected = describe_affected(dependents, &plan, &edges);
     let consent = confirm(&plan, plan.below.len(), &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
@@ -88,7 +88,7 @@ pub(crate) fn run(
             }
             let replies = match core.cancel_jobs(now, dependents, &rest, consent) {
                 Ok(replies) => replies,
-                Err(error) => return SliceOutcome::stopped(outcomes, error),
+                Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
             let tried: Vec<&JobSnapshot> = rest.drain(..replies.len()).collect();
             let in_call: HashSet<&Name> = tried.iter().map(|job| &job.jid).collect();
@@ -99,7 +99,7 @@ pub(crate) fn run(
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
                     // The reply with their names was lost: of the known dependents, take the missing ones.
-                    missing(core, now, tree(&edges, &job.jid))
+                    missing_jids(core, now, known_dependents(&edges, &job.jid))
                 });
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
                     if cascaded.insert(jid.clone()) {
@@ -123,20 +123,20 @@ fn run_saved(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let edges = order::edges(&plan.jobs, now, session)?;
-    let affected = affected(dependents, &plan, &edges);
+    let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
+    let affected = describe_affected(dependents, &plan, &edges);
     let jobs = std::mem::take(&mut plan.jobs);
     let (jobs, below) = match dependents {
-        DependentsPolicy::Cancel => trees(session.core()?, now, jobs)?,
-        DependentsPolicy::Refuse => (dependents_first(jobs, &edges), 0),
-        DependentsPolicy::Release => (jobs, 0),
+        Dependents::Cancel => dependent_trees(session.core()?, now, jobs)?,
+        Dependents::Refuse => (dependents_first(jobs, &edges), 0),
+        Dependents::Release => (jobs, 0),
     };
     plan.jobs = jobs;
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
     let consent = confirm(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     if below > 0 && plan.is_single() {
-        plan.targeting = Targeting::Jids;
+        plan.targeting = TargetSource::Jids;
     }
     let dependents = match dependents {
         DependentsPolicy::Cancel => DependentsPolicy::Refuse,
@@ -152,7 +152,7 @@ fn run_saved(
         while !saved.is_empty() {
             let replies = match core.cancel_jobs(now, dependents, &saved, consent) {
                 Ok(replies) => replies,
-                Err(error) => return SliceOutcome::stopped(outcomes, error),
+                Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
             let tried = saved.drain(..replies.len()).zip(&replies);
             outcomes.extend(tried.map(|(job, reply)| outcome_of(job, reply, &running)));
@@ -162,7 +162,7 @@ fn run_saved(
 }
 
 /// The known dependents of a job, at any depth.
-fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
+fn known_dependents(edges: &Edges, jid: &Name) -> Vec<Name> {
     let mut tree: Vec<Name> = Vec::new();
     let mut next = vec![jid];
     while let Some(jid) = next.pop() {
@@ -177,8 +177,8 @@ fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
 }
 
 /// The jobs of these that do not exist; empty if the server cannot be asked.
-fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
-    let found = core.job_snapshots(now, &jids).unwrap_or_default();
+fn missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
+    let found = core.snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
     jobs.filter(|(_, found)| found.is_none())
         .map(|(jid, _)| jid)
@@ -188,14 +188,14 @@ fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
 fn outcome_of<D>(job: &JobSnapshot, reply: &GuardReply<D>, running: &RunningJobs) -> JobOutcome {
     let outcome = match reply.code {
         OutcomeCode::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
-        OutcomeCode::HasDependents => has_dependents(job, reply.detail_names()),
+        OutcomeCode::HasDependents => kept_for_dependents(job, reply.names()),
         _ => JobOutcome::from_reply(job, reply),
     };
     outcome.with_snapshot(job)
 }
 
 /// The outcome of a job on which other jobs depend.
-fn has_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
+fn kept_for_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
     let by: Vec<String> = by.map(|jid| format!("`{jid}`")).collect();
     let verb = if by.len() == 1 { "waits" } else { "wait" };
     let shown = match by.len() {
@@ -212,7 +212,7 @@ fn has_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> 
 }
 
 /// All dependents of the jobs of the plan, at any depth, that are not in the plan.
-fn dependents_below(
+fn dependents_outside_plan(
     plan: &BulkPlan,
     edges: &Edges,
     now: Moment,
@@ -234,7 +234,7 @@ fn dependents_below(
 }
 
 /// The first of the other jobs that would be changed because they depend on jobs of the plan.
-fn affected(dependents: DependentsPolicy, plan: &BulkPlan, edges: &Edges) -> String {
+fn describe_affected(dependents: Dependents, plan: &BulkPlan, edges: &Edges) -> String {
     let named: HashSet<&Name> = plan.jobs.iter().map(|job| &job.jid).collect();
     let direct = edges.values().flatten();
     let all: BTreeSet<&Name> = if dependents == DependentsPolicy::Refuse {
@@ -261,14 +261,14 @@ fn confirm(
     let count = plan.jobs.len() + plan.below.len();
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
-        Targeting::OneJid => count > 1,
-        Targeting::Jids | Targeting::File => count > 1 || session.ui.is_protected(),
-        Targeting::Selector => true,
+        TargetSource::OneJid => count > 1,
+        TargetSource::Jids | TargetSource::File => count > 1 || session.ui.is_protected(),
+        TargetSource::Selector => true,
     };
     if count == 0 || !asks {
         return Ok(session.ui.implicit_consent());
     }
-    let what = proposal(plan, count, below, affected, session)?;
+    let what = describe_cancel(plan, count, below, affected, session)?;
     let details = |page: &RenderOptions| plan.details(page, "");
     if count > TYPED {
         session.ui.confirm_typed(&what, &count.to_string(), details)
@@ -277,7 +277,7 @@ fn confirm(
     }
 }
 
-fn proposal(
+fn describe_cancel(
     plan: &BulkPlan,
     count: usize,
     below: usize,
@@ -319,16 +319,16 @@ fn dry_run(
                 deleted.push(job)
             } else {
                 kept.insert(job.jid.clone());
-                plan.exclude(has_dependents(&job, blocking.into_iter()).with_snapshot(&job));
+                plan.exclude(kept_for_dependents(&job, blocking.into_iter()).with_snapshot(&job));
             }
         }
         plan.jobs = deleted;
     }
     let below = plan.below.len();
     let count = plan.jobs.len() + below;
-    let affected = affected(dependents, &plan, edges);
-    if count > 0 && (plan.targeting != Targeting::OneJid || !affected.is_empty()) {
-        let what = proposal(&plan, count, below, &affected, session)?;
+    let affected = describe_affected(dependents, &plan, edges);
+    if count > 0 && (plan.targeting != TargetSource::OneJid || !affected.is_empty()) {
+        let what = describe_cancel(&plan, count, below, &affected, session)?;
         session.ui.show_plan(&what, |page| plan.details(page, ""));
     }
     plan.run(session, |_, _, _| Ok(Vec::new()).into())

@@ -24,11 +24,11 @@ pub(crate) fn with_checksum(document: &[u8]) -> Vec<u8> {
     [content, FIELD, checksum(content).as_bytes(), END].concat()
 }
 
-/// Verifies what stands behind the last line end. The beginning of a line was cut off by a crash; a
-/// line with its checksum and one more byte is complete, and its end was altered.
-pub(crate) fn verify_cut(rest: &[u8]) -> Result<(), String> {
+/// Verifies the bytes behind the last line end. The beginning of a line is accepted: a crash cut it off. A
+/// complete line with its checksum and one more byte is refused: its line end was altered.
+pub(crate) fn verify_cut_line(rest: &[u8]) -> Result<(), String> {
     let line = rest.split_last().map(|(_, line)| line);
-    match line.and_then(parts) {
+    match line.and_then(split_checksum) {
         Some((content, sum)) if checksum(content).as_bytes() == sum => Err(ALTERED.to_owned()),
         _ => Ok(()),
     }
@@ -44,7 +44,7 @@ pub(crate) struct ChecksumReader {
 impl ChecksumReader {
     /// Verifies the next line.
     pub(crate) fn verify(&mut self, line: &[u8]) -> Result<(), String> {
-        let intact = match parts(line.trim_ascii()) {
+        let intact = match split_checksum(line.trim_ascii()) {
             Some((content, sum)) => {
                 self.is_required = true;
                 checksum(content).as_bytes() == sum
@@ -60,7 +60,7 @@ impl ChecksumReader {
 }
 
 /// Splits a line into what its checksum is about, and the checksum.
-fn parts(line: &[u8]) -> Option<(&[u8], &[u8])> {
+fn split_checksum(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(END)?;
     let (line, sum) = line.split_at_checked(line.len().checked_sub(DIGITS)?)?;
     Some((line.strip_suffix(FIELD)?, sum))

@@ -24,8 +24,8 @@ pub(crate) struct LaneEdge {
 impl LaneEdge {
     /// The outcome of a job that the lane keeps waiting.
     pub(crate) fn refusal(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
-        let command = lane::lane_command(&self.lane, &queue.cloned().unwrap_or_default());
-        let command = command.within("{}");
+        let command = lane::command(&self.lane, &queue.cloned().unwrap_or_default());
+        let command = command.fill_sentence("{}");
         let hint =
             command.map(|command| format!("`{}` is before it in the lane: {command}", self.before));
         JobOutcome::refused(jid, OutcomeCode::StateChanged, "it waits in its lane").hint_if(hint)
@@ -33,7 +33,7 @@ impl LaneEdge {
 }
 
 /// For each job that waits in its lane: the job before it there.
-pub(crate) fn edges(
+pub(crate) fn lane_edges(
     core: &mut Core,
     now: Moment,
     jids: &[Name],
@@ -67,7 +67,7 @@ impl BulkPlan {
     ) -> Result<HashMap<Name, LaneEdge>, Error> {
         let jids: Vec<Name> = self.jobs.iter().map(|job| job.jid.clone()).collect();
         let now = session.now();
-        let mut edges = edges(session.core()?, now, &jids)?;
+        let mut edges = lane_edges(session.core()?, now, &jids)?;
         for job in std::mem::take(&mut self.jobs) {
             match edges.get(&job.jid).filter(|edge| edge.only) {
                 None => self.jobs.push(job),
@@ -93,7 +93,7 @@ impl BulkPlan {
             return Ok(());
         }
         let (jid, queue, now) = (item.jid.clone(), item.queue.clone(), session.now());
-        let edges = edges(session.core()?, now, std::slice::from_ref(&jid))?;
+        let edges = lane_edges(session.core()?, now, std::slice::from_ref(&jid))?;
         if let Some(edge) = edges.get(&jid) {
             let refusal = edge.refusal(&jid, queue.as_ref());
             excluded.outcome.hint = refusal.hint;

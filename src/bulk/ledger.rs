@@ -56,7 +56,7 @@ pub(crate) struct ExportStart {
 }
 
 impl LedgerHead {
-    /// The first line of a ledger of this command; [`Ledger::begin`] adds the server.
+    /// The first line of a ledger of this command; [`Ledger::write_head`] adds the server.
     pub(crate) fn new(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
@@ -66,7 +66,7 @@ impl LedgerHead {
             // An interrupted command goes on with the number of jobs that are left.
             command: session
                 .canonical_command()
-                .without("--limit")
+                .without_flag("--limit")
                 .without_program(),
             run_id: None,
             flushes: None,
@@ -76,8 +76,8 @@ impl LedgerHead {
     }
 
     /// Adds the fields of an export.
-    pub(crate) fn exported(self, at: Moment) -> LedgerHead {
-        let (at, jobs) = (at.to_rfc3339(), None);
+    pub(crate) fn for_export(self, at: Moment) -> LedgerHead {
+        let (at, jobs) = (at.rfc3339(), None);
         let export = Some(ExportStart { at, jobs });
         LedgerHead { export, ..self }
     }
@@ -117,31 +117,31 @@ impl Ledger {
         };
         if !dry_run {
             ledger.created = !path.exists();
-            ledger.file = Some(ledger.lock()?);
+            ledger.file = Some(ledger.open_locked()?);
         }
-        let length = ledger.read(take)?;
+        let length = ledger.read_lines(take)?;
         ledger
             .truncate(length)
-            .map_err(|fault| ledger.unwritten(&fault))?;
+            .map_err(|fault| ledger.write_error(&fault))?;
         Ok(ledger)
     }
 
     /// Writes the first line, after connecting. Writes a note if an earlier run used another
     /// server, or if the server has restarted.
-    pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
-        let present = session.core()?.server_epoch()?;
+    pub(crate) fn write_head(&mut self, session: &mut Session) -> Result<(), Error> {
+        let present = session.core()?.epoch()?;
         let Some(before) = &self.before else {
             self.head.flushes = present.as_ref().map(|present| present.flushes);
             self.head.evicted = present.as_ref().map(|present| present.evicted);
             self.head.run_id = present.map(|present| present.run_id);
             let head = serde_json::to_vec(&self.head).map_err(Error::internal)?;
-            self.line(&head);
+            self.add_line(&head);
             return self.flush();
         };
         if let (Some(one), Some(present)) = (&before.run_id, present)
             && *one != present.run_id
         {
-            let file = self.shown();
+            let file = self.display_path();
             session.ui.note(&format!(
                 "note: this is not the server `{file}` was begun with, or it has restarted"
             ));
@@ -162,8 +162,8 @@ impl Ledger {
         Some(before != *present)
     }
 
-    /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write`] writes it.
-    pub(crate) fn line(&mut self, line: &[u8]) {
+    /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write_lines`] writes it.
+    pub(crate) fn add_line(&mut self, line: &[u8]) {
         let line = line.trim_ascii_end();
         if self.has_checksums() {
             self.lines.extend(checksum::with_checksum(line));
@@ -178,12 +178,12 @@ impl Ledger {
         if self.lines.is_empty() {
             return Ok(());
         }
-        self.write()?;
+        self.write_lines()?;
         let synced = self.file.as_ref().map_or(Ok(()), File::sync_data);
         match synced {
             // A pipe or device cannot be synced.
             Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
-            synced => synced.map_err(|fault| self.unwritten(&fault)),
+            synced => synced.map_err(|fault| self.write_error(&fault)),
         }
     }
 
@@ -197,7 +197,7 @@ impl Ledger {
         };
         let end = file
             .metadata()
-            .map_err(|fault| self.unwritten(&fault))?
+            .map_err(|fault| self.write_error(&fault))?
             .len();
         let reserved = rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, end, room);
         match reserved.map_err(io::Error::from) {
@@ -207,36 +207,39 @@ impl Ledger {
                     ErrorKind::StorageFull | ErrorKind::QuotaExceeded
                 ) =>
             {
-                Err(self.unwritten(&fault))
+                Err(self.write_error(&fault))
             }
             _ => Ok(()),
         }
     }
 
     /// Writes the added lines without a sync: they survive this process, not a system crash.
-    pub(crate) fn write(&mut self) -> Result<(), Error> {
+    pub(crate) fn write_lines(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.lines);
         match &mut self.file {
             Some(file) => file
                 .write_all(&lines)
-                .map_err(|fault| self.unwritten(&fault)),
+                .map_err(|fault| self.write_error(&fault)),
             None => Ok(()),
         }
     }
 
     /// The path of the file, harmless on a terminal.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_path(&self) -> String {
         Sanitized(self.path.as_os_str().as_encoded_bytes()).to_string()
     }
 
     /// Reads the lines of earlier runs. Returns the length of the complete lines in bytes.
-    fn read(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), String>) -> Result<u64, Error> {
-        let file = match open::private(&self.path, OpenOptions::new().read(true)) {
+    fn read_lines(
+        &mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), String>,
+    ) -> Result<u64, Error> {
+        let file = match open::open_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
-            Err(why) => return Err(why.error(&self.cannot("read"), Kind::File)),
+            Err(why) => return Err(why.error(&self.cannot_sentence("read"), Kind::File)),
         };
-        let about = file.metadata().map_err(|fault| self.unread(&fault))?;
+        let about = file.metadata().map_err(|fault| self.read_error(&fault))?;
         // A pipe or device has no lines of an earlier run.
         if !about.is_file() {
             return Ok(0);
@@ -248,11 +251,11 @@ impl Ledger {
         for number in 1u64.. {
             line.clear();
             let read = from.read_until(b'\n', &mut line);
-            read.map_err(|fault| self.unread(&fault))?;
+            read.map_err(|fault| self.read_error(&fault))?;
             let is_complete = line.ends_with(b"\n");
             let verified = match (self.has_checksums(), is_complete) {
                 (true, true) => checksums.verify(&line),
-                (true, false) => checksum::verify_cut(&line),
+                (true, false) => checksum::verify_cut_line(&line),
                 (false, _) => Ok(()),
             };
             let taken = match &self.before {
@@ -261,7 +264,7 @@ impl Ledger {
                 Some(_) => verified.and_then(|()| take(line.trim_ascii())),
             };
             taken.map_err(|why| {
-                Error::usage(format!("`{}`, line {number}: {why}", self.shown()))
+                Error::usage(format!("`{}`, line {number}: {why}", self.display_path()))
                     .hint("repair the line, or name another file")
             })?;
             if !is_complete {
@@ -271,21 +274,21 @@ impl Ledger {
         }
         // A file without a complete line was not written by qless, unless that line was cut off.
         if self.before.is_none() && !line.is_empty() && !is_cut_head(&line) {
-            return Err(self.foreign());
+            return Err(self.foreign_file_error());
         }
         Ok(length)
     }
 
     /// Reads the lines of earlier runs once more.
-    pub(crate) fn reread(
+    pub(crate) fn reread_lines(
         &self,
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let file = open::private(&self.path, OpenOptions::new().read(true))
-            .map_err(|why| why.error(&self.cannot("read"), Kind::File))?;
+        let file = open::open_private(&self.path, OpenOptions::new().read(true))
+            .map_err(|why| why.error(&self.cannot_sentence("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
-            take(&line.map_err(|fault| self.unread(&fault))?)?;
+            take(&line.map_err(|fault| self.read_error(&fault))?)?;
         }
         Ok(())
     }
@@ -294,11 +297,11 @@ impl Ledger {
     fn check_head(&mut self, line: &[u8]) -> Result<(), Error> {
         let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
-            Err(_) => return Err(self.foreign()),
+            Err(_) => return Err(self.foreign_file_error()),
         };
         let head = &self.head;
         let mismatch = |begun: String, this: String| {
-            let file = self.shown();
+            let file = self.display_path();
             Error::usage(format!(
                 "`{file}` was begun {begun}, this is {this}; nothing was changed"
             ))
@@ -323,17 +326,17 @@ impl Ledger {
     }
 
     /// Opens the file for appending, and locks it.
-    fn lock(&self) -> Result<File, Error> {
+    fn open_locked(&self) -> Result<File, Error> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(PRIVATE_FILE);
-        let file = match open::private(&self.path, &mut options) {
+        let file = match open::open_private(&self.path, &mut options) {
             Ok(file) => file,
-            Err(Unopened::Failed(fault)) => return Err(self.unwritten(&fault)),
-            Err(refused) => return Err(refused.error(&self.cannot("write"), Kind::File)),
+            Err(Unopened::Failed(fault)) => return Err(self.write_error(&fault)),
+            Err(refused) => return Err(refused.error(&self.cannot_sentence("write"), Kind::File)),
         };
         // Some file systems have no locks; there the user must not start two runs.
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(self.unwritten(&io::Error::new(
+            Err(TryLockError::WouldBlock) => Err(self.write_error(&io::Error::new(
                 ErrorKind::WouldBlock,
                 "another run is using it",
             ))),
@@ -359,22 +362,22 @@ impl Ledger {
         self.head.kind == UNDO
     }
 
-    fn foreign(&self) -> Error {
-        let (file, kind) = (self.shown(), &self.head.kind);
+    fn foreign_file_error(&self) -> Error {
+        let (file, kind) = (self.display_path(), &self.head.kind);
         Error::usage(format!("`{file}` exists and is not a qless {kind}")).hint("name another file")
     }
 
-    fn cannot(&self, verb: &str) -> String {
-        format!("cannot {verb} `{}`", self.shown())
+    fn cannot_sentence(&self, verb: &str) -> String {
+        format!("cannot {verb} `{}`", self.display_path())
     }
 
-    fn unread(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot("read"), io_message(fault));
+    fn read_error(&self, fault: &io::Error) -> Error {
+        let (what, why) = (self.cannot_sentence("read"), io_message(fault));
         Error::new(Kind::File, format!("{what}: {why}"))
     }
 
-    fn unwritten(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot("write"), io_message(fault));
+    fn write_error(&self, fault: &io::Error) -> Error {
+        let (what, why) = (self.cannot_sentence("write"), io_message(fault));
         let hint = match &self.file {
             None if fault.kind() != ErrorKind::WouldBlock => {
                 "nothing was changed; name a file that can be written"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::args::coordination::Throttled;
+use crate::args::coordination::ThrottleArg;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PutMaxima;
 use crate::error::Error;
@@ -17,15 +17,15 @@ pub(crate) struct MaximumChanges {
     changes: Vec<(Throttle, i64)>,
 }
 
-/// Sets each maximum that differs from the present one, before a call that cannot do so itself. A time
-/// after which the present one is forgotten stays.
+/// Sets each maximum that differs from the present one, before a call that cannot do so itself. An expiry
+/// time of the present maximum stays.
 pub(crate) fn set(
-    throttles: &[Throttled],
+    throttles: &[ThrottleArg],
     dry_run: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    let maxima = MaximumChanges::read(throttles, now, session)?;
+    let maxima = MaximumChanges::read_changes(throttles, now, session)?;
     if dry_run {
         maxima.preview(session);
         return Ok(());
@@ -49,8 +49,8 @@ pub(crate) fn set(
 
 impl MaximumChanges {
     /// Reads the throttles that have another maximum. Refuses two maxima for one throttle.
-    pub(crate) fn read(
-        throttles: &[Throttled],
+    pub(crate) fn read_changes(
+        throttles: &[ThrottleArg],
         now: Moment,
         session: &mut Session,
     ) -> Result<MaximumChanges, Error> {
@@ -101,7 +101,7 @@ impl MaximumChanges {
     }
 
     /// The maxima as a put takes them; `None` if nothing differs.
-    pub(crate) fn of_put(&self) -> Option<PutMaxima> {
+    pub(crate) fn for_put(&self) -> Option<PutMaxima> {
         let changes = self.changes.iter();
         let maxima = changes.map(|(present, maximum)| (&present.id, *maximum));
         (!self.changes.is_empty()).then(|| PutMaxima::new(maxima, &actor::user_at_host()))

@@ -15,21 +15,22 @@ use crate::text::nearest;
 const NAMED: usize = 10;
 
 /// Writes a note for each queue that does not exist yet, if stderr is read or a dry run asks for it.
-pub(crate) fn announce(
+pub(crate) fn note_new_queues(
     queues: &[Name],
     flag: ExistingQueue,
     dry_run: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    for line in lines(queues, flag, dry_run, now, session)? {
+    for line in new_queue_lines(queues, flag, dry_run, now, session)? {
         session.ui.note(&format!("note: {line}"));
     }
     Ok(())
 }
 
-/// A sentence if a new queue and a class are given and only the class is the name of a queue.
-pub(crate) fn swapped(
+/// A note that queue and class may be swapped: the queue does not exist, but one with the name of the class
+/// does.
+pub(crate) fn swapped_arguments_note(
     queue: &Name,
     klass: &Name,
     flag: ExistingQueue,
@@ -37,7 +38,7 @@ pub(crate) fn swapped(
     now: Moment,
     session: &mut Session,
 ) -> Result<Option<String>, Error> {
-    if !are_wanted(flag, dry_run, session) {
+    if !is_check_wanted(flag, dry_run, session) {
         return Ok(None);
     }
     let names = [queue.clone(), klass.clone()];
@@ -45,28 +46,28 @@ pub(crate) fn swapped(
     let exist: Vec<bool> = found.iter().map(Queue::exists).collect();
     let meant = CommandLine::new("put").name(klass).name(queue);
     Ok(match exist.as_slice() {
-        [false, true] => meant.within(&format!(
+        [false, true] => meant.fill_sentence(&format!(
             "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"
         )),
         _ => None,
     })
 }
 
-/// Whether [`lines`] would read queues.
-pub(crate) fn are_wanted(flag: ExistingQueue, planned: bool, session: &Session) -> bool {
-    flag.existing_queue || session.ui.is_read(planned)
+/// Whether [`new_queue_lines`] would read queues.
+pub(crate) fn is_check_wanted(flag: ExistingQueue, planned: bool, session: &Session) -> bool {
+    flag.existing_queue || session.ui.are_notes_read(planned)
 }
 
-/// A sentence about each queue that does not exist yet, or its refusal. If the sentences
-/// would be seen neither in a plan nor on a terminal, this is no call.
-pub(crate) fn lines(
+/// A sentence about each queue that does not exist yet, or the error that refuses it. Makes no call if nobody
+/// would see the sentences.
+pub(crate) fn new_queue_lines(
     queues: &[Name],
     flag: ExistingQueue,
     planned: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<Vec<String>, Error> {
-    if !are_wanted(flag, planned, session) {
+    if !is_check_wanted(flag, planned, session) {
         return Ok(Vec::new());
     }
     let core = session.core()?;

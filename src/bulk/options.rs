@@ -47,9 +47,9 @@ impl BulkOptions {
         } else {
             &[Format::Jid]
         })?;
-        let note = actor::note(verb.word, flags.reason.as_ref());
+        let note = actor::history_note(verb.word, flags.reason.as_ref());
         if note.len() > LONGEST_NOTE {
-            let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));
+            let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, byte_length));
             return Err(Error::usage(format!(
                 "`--reason` is too long; the maximum is {most} bytes"
             )));
@@ -77,7 +77,7 @@ impl BulkOptions {
     }
 }
 
-fn length(reason: &Name) -> usize {
+fn byte_length(reason: &Name) -> usize {
     reason.as_bytes().len()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::BulkPlan;
-use super::plan::Targeting;
+use super::plan::TargetSource;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::job::Job;
@@ -14,7 +14,7 @@ use crate::session::Session;
 /// The dependents of each job of a plan.
 pub(super) type Edges = HashMap<Name, Vec<Name>>;
 
-pub(super) fn edges(
+pub(super) fn read_dependency_edges(
     jobs: &[JobSnapshot],
     now: Moment,
     session: &mut Session,
@@ -114,10 +114,11 @@ pub(super) fn restore_lanes(
             .core()?
             .jobs_with_fields(now, "jid,history", &jids)?;
         let keyed = places.iter().zip(found).map(|(&(at, time), job)| {
-            let (put, started) = job.as_ref().map_or((None, false), last_put);
-            // Jobs that one call put have the same time. Their bury went backwards.
+            let (put, started) = job.as_ref().map_or((None, false), put_order_key);
+            // Jobs that one call put have the same time. They were buried last to first, so their order is
+            // reversed.
             let tie = match plan.targeting {
-                Targeting::Selector if !started => usize::MAX - at,
+                TargetSource::Selector if !started => usize::MAX - at,
                 _ => at,
             };
             ((put, !started, time, tie), at)
@@ -135,7 +136,7 @@ pub(super) fn restore_lanes(
 
 /// The second of the last put of a job, and whether the job was started since. A job that was
 /// started preceded the jobs of its lane that were put in the same second and were not.
-fn last_put(job: &Job) -> (Option<Moment>, bool) {
+fn put_order_key(job: &Job) -> (Option<Moment>, bool) {
     let history = job.history.as_deref().unwrap_or_default();
     let put = history
         .iter()

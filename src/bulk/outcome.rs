@@ -17,7 +17,7 @@ pub(crate) struct JobOutcome {
     pub cells: Vec<Name>,
     /// The reply of the reference's command of the same name, for `-o raw`.
     pub raw: Vec<u8>,
-    /// Where the job ran until it was cancelled.
+    /// On which worker, and for how long, the job ran until it was cancelled.
     pub running_on: Option<String>,
     /// Whether the job was not given, but depends on one that was.
     pub cascaded: bool,
@@ -70,7 +70,7 @@ impl JobOutcome {
     }
 
     /// The outcome of a job that another client changed since its snapshot.
-    pub(crate) fn changed(jid: &Name) -> JobOutcome {
+    pub(crate) fn changed_meanwhile(jid: &Name) -> JobOutcome {
         JobOutcome::refused(jid, OutcomeCode::StateChanged, "it changed meanwhile")
     }
 
@@ -103,7 +103,9 @@ impl JobOutcome {
         let state = [job.stored.as_bytes(), b":"].concat();
         let outcome = match reply.code {
             OutcomeCode::Gone => JobOutcome::gone(jid),
-            OutcomeCode::StateChanged if reply.mark.starts_with(&state) => JobOutcome::changed(jid),
+            OutcomeCode::StateChanged if reply.mark.starts_with(&state) => {
+                JobOutcome::changed_meanwhile(jid)
+            }
             OutcomeCode::StateChanged => {
                 let why = ItemDetail::Is(format!("no longer {}", job.stored));
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
@@ -135,7 +137,7 @@ impl JobOutcome {
         self.hint_if(Some(hint.into()))
     }
 
-    /// Adds what to do next, if there is something.
+    /// Adds a hint, if there is one.
     pub(crate) fn hint_if(mut self, hint: Option<String>) -> JobOutcome {
         self.hint = hint;
         self
@@ -163,19 +165,19 @@ impl JobOutcome {
         self
     }
 
-    /// Says whether the job is already as the command would leave it.
+    /// Notes whether the job is already as the command would leave it.
     pub(crate) fn with_as_asked(mut self, as_asked: bool) -> JobOutcome {
         self.as_asked = as_asked;
         self
     }
 
-    pub(crate) fn cascaded(mut self) -> JobOutcome {
+    pub(crate) fn mark_cascaded(mut self) -> JobOutcome {
         self.cascaded = true;
         self
     }
 
     /// Replaces the error of a call about one job by its refusal, if it is one.
-    pub(crate) fn explain(jid: &Name, verb: &str, error: Error) -> Error {
+    pub(crate) fn refusal_or_error(jid: &Name, verb: &str, error: Error) -> Error {
         match JobOutcome::from_error(jid, &error) {
             Some(outcome) => outcome.to_error(verb),
             None => error,
@@ -190,7 +192,7 @@ impl JobOutcome {
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
             (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
-        let error = Error::new(exit::kind(self.item.code), message).jid(jid);
+        let error = Error::new(exit::error_kind(self.item.code), message).jid(jid);
         match &self.hint {
             Some(hint) => error.hint(hint),
             None => error,

@@ -28,7 +28,7 @@ impl Pace {
     }
 
     /// The number of jobs in a slice, at most `most`.
-    pub(crate) fn slice(&self, most: usize) -> usize {
+    pub(crate) fn slice_size(&self, most: usize) -> usize {
         self.rate.map_or(most, |rate| rate.jobs(TICK).min(most))
     }
 
@@ -43,7 +43,7 @@ impl Pace {
             if wait.is_zero() {
                 break;
             }
-            if interrupt.asked().is_some() {
+            if interrupt.received_kind().is_some() {
                 return;
             }
             sleep(wait.min(PATIENCE));

@@ -29,7 +29,7 @@ const NAMED_ENTRIES: usize = 10;
 #[derive(Debug)]
 pub(crate) struct BulkPlan {
     pub(super) options: BulkOptions,
-    pub(super) targeting: Targeting,
+    pub(super) targeting: TargetSource,
     pub(super) excluded: Vec<ExcludedJob>,
     /// The jobs that an earlier run with the same report has done.
     pub(super) already_done: Vec<JobOutcome>,
@@ -54,7 +54,7 @@ pub(super) struct ExcludedJob {
 
 /// How the jobs of a plan were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Targeting {
+pub(super) enum TargetSource {
     /// One jid: a refusal is an error.
     OneJid,
     /// Several jids, or a list of them.
@@ -73,7 +73,7 @@ impl BulkPlan {
         flags: &BulkFlags,
         targets: &Targets,
     ) -> Result<BulkPlan, Error> {
-        targets.check()?;
+        targets.check_selection()?;
         let options = BulkOptions::new(session, action.verb, flags)?;
         let jids = jids::read(&mut session.input(), &targets.jids)?;
         BulkPlan::open_with_jids(session, options, action, targets, &jids)
@@ -87,7 +87,7 @@ impl BulkPlan {
         targets: &Targets,
         jids: &JidArgs,
     ) -> Result<BulkPlan, Error> {
-        BulkPlan::read(
+        BulkPlan::read_jobs(
             session,
             options,
             (targets, jids),
@@ -98,15 +98,15 @@ impl BulkPlan {
 
     /// A plan for the jobs that are named or selected, without those that `refuse` refuses. A selector
     /// without a state means jobs in one of `states`.
-    pub(crate) fn read(
+    pub(crate) fn read_jobs(
         session: &mut Session,
         options: BulkOptions,
         (targets, jids): (&Targets, &JidArgs),
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
-        targets.check()?;
-        let selector = targets.selector.or_states(states)?;
+        targets.check_selection()?;
+        let selector = targets.selector.with_default_states(states)?;
         let now = session.begin()?;
         if targets.jids.is_empty() {
             BulkPlan::from_selector(session, now, options, &selector, refuse)
@@ -125,8 +125,8 @@ impl BulkPlan {
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
         let targeting = match given {
-            JidArgs::One(_) => Targeting::OneJid,
-            JidArgs::Many(_) => Targeting::Jids,
+            JidArgs::One(_) => TargetSource::OneJid,
+            JidArgs::Many(_) => TargetSource::Jids,
         };
         let mut plan = BulkPlan::new(options, targeting);
         for jids in given.jids().chunks(JOBS_PER_READ) {
@@ -156,7 +156,7 @@ impl BulkPlan {
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
         let (mut jobs, misplaced) = select::snapshots(session, now, selector)?;
-        let mut plan = BulkPlan::new(options, Targeting::Selector);
+        let mut plan = BulkPlan::new(options, TargetSource::Selector);
         // The list is filtered in place: it may hold a million jobs.
         let mut preceding = 0;
         jobs.retain(|job| {
@@ -185,7 +185,7 @@ impl BulkPlan {
         jobs: Vec<JobSnapshot>,
         excluded: Vec<JobOutcome>,
     ) -> BulkPlan {
-        let mut plan = BulkPlan::new(options, Targeting::File);
+        let mut plan = BulkPlan::new(options, TargetSource::File);
         for outcome in excluded {
             plan.exclude(outcome);
         }
@@ -197,7 +197,7 @@ impl BulkPlan {
         plan
     }
 
-    fn new(options: BulkOptions, targeting: Targeting) -> BulkPlan {
+    fn new(options: BulkOptions, targeting: TargetSource) -> BulkPlan {
         BulkPlan {
             options,
             targeting,
@@ -225,7 +225,7 @@ impl BulkPlan {
         outcomes.any(|outcome| outcome.item.code == OutcomeCode::Gone)
     }
 
-    /// Takes back jobs that do not exist but still have a trace that can be changed.
+    /// Puts missing jobs back into the plan if something of them is left that the command can change.
     pub(crate) fn readmit_missing(&mut self, has_trace: impl Fn(&Name) -> bool) {
         for excluded in std::mem::take(&mut self.excluded) {
             let item = &excluded.outcome.item;
@@ -256,24 +256,24 @@ impl BulkPlan {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(report)) = (done, &self.options.report) {
             let mut item = BulkItem::new(jid, OutcomeCode::Ok);
-            item.result = ItemTally::Skipped;
-            let why = format!("done already, as `{}` tells", report.shown());
-            self.already_done.push(item.with_detail(why).into());
+            item.result = ItemResult::Skipped;
+            let why = format!("done already, as `{}` tells", report.display_path());
+            self.already_done.push(item.detail(why).into());
         }
         done
     }
 
     /// Asks whether to go on, unless the jobs were named one by one. `more` is shown below the
     /// jobs.
-    pub(super) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
-        if !self.asks(session) {
+    pub(super) fn ask_consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
+        if !self.will_ask(session) {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
         let jobs = self.describe_jobs(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
         let details = |page: &RenderOptions| self.details(page, more);
-        if self.dry_run() {
+        if self.is_dry_run() {
             session.ui.show_plan(&what, details)
         } else {
             _ = session.ui.confirm(&what, details)?
@@ -281,18 +281,20 @@ impl BulkPlan {
         Ok(())
     }
 
-    fn asks(&self, session: &Session) -> bool {
+    fn will_ask(&self, session: &Session) -> bool {
         let asks = match self.targeting {
-            Targeting::OneJid => false,
-            Targeting::Jids | Targeting::File => self.dry_run() || session.ui.is_protected(),
-            Targeting::Selector => true,
+            TargetSource::OneJid => false,
+            TargetSource::Jids | TargetSource::File => {
+                self.is_dry_run() || session.ui.is_protected()
+            }
+            TargetSource::Selector => true,
         };
         asks && !self.jobs.is_empty()
     }
 
-    /// Adds to the question that the jobs go to a queue that does not exist yet. If no question is
-    /// asked, that is a note.
-    pub(crate) fn into_queue(
+    /// Adds a line about a queue that does not exist yet to the question, or prints it as a note if no
+    /// question is asked.
+    pub(crate) fn note_new_queue(
         mut self,
         queue: Option<&Name>,
         flag: ExistingQueue,
@@ -301,11 +303,11 @@ impl BulkPlan {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_answer() && session.ui.can_ask();
-        if !self.asks(session) || !(self.dry_run() || questions) {
-            new_queues::announce(queues, flag, self.dry_run(), now, session)?;
+        if !self.will_ask(session) || !(self.is_dry_run() || questions) {
+            new_queues::note_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(self);
         }
-        let lines = new_queues::lines(queues, flag, true, now, session)?;
+        let lines = new_queues::new_queue_lines(queues, flag, true, now, session)?;
         self.queue_lines = lines.iter().map(|line| format!("  {line}\n")).collect();
         Ok(self)
     }
@@ -327,8 +329,8 @@ impl BulkPlan {
 
     /// The jobs by queue and state, and the further effects of the plan.
     pub(super) fn details(&self, page: &RenderOptions, more: &str) -> String {
-        let mut details = plan_table(self.jobs.iter().chain(&self.below), page);
-        details.push_str(&self.running.lines(page));
+        let mut details = by_queue(self.jobs.iter().chain(&self.below), page);
+        details.push_str(&self.running.question_lines(page));
         details.push_str(more);
         let mut pace = Vec::new();
         if !self.spread.is_zero() {
@@ -346,7 +348,7 @@ impl BulkPlan {
     }
 
     pub(super) fn is_single(&self) -> bool {
-        self.targeting == Targeting::OneJid
+        self.targeting == TargetSource::OneJid
     }
 
     /// Whether no job is left to change.
@@ -354,7 +356,7 @@ impl BulkPlan {
         self.jobs.is_empty()
     }
 
-    pub(crate) fn dry_run(&self) -> bool {
+    pub(crate) fn is_dry_run(&self) -> bool {
         self.options.dry_run
     }
 
@@ -364,7 +366,7 @@ impl BulkPlan {
     }
 
     /// The refusal of the one job that was named as an error.
-    pub(crate) fn refusal(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_single_excluded(&self) -> Result<(), Error> {
         match self.excluded.first() {
             Some(ExcludedJob { outcome, .. }) if self.is_single() => {
                 Err(outcome.to_error(self.options.verb.infinitive))

@@ -3,7 +3,7 @@
 use super::JobOutcome;
 use super::exit;
 use super::exit::Codes;
-use super::plan::Targeting;
+use super::plan::TargetSource;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -21,7 +21,7 @@ use crate::view::json;
 /// Counts the outcomes and writes them.
 pub(crate) struct ReportWriter {
     verb: &'static Verb,
-    targeting: Targeting,
+    targeting: TargetSource,
     /// Whether the document also lists the jobs that were changed.
     all: bool,
     begun: Moment,
@@ -52,21 +52,21 @@ impl ReportWriter {
     pub(super) fn new(
         ui: &Ui,
         verb: &'static Verb,
-        targeting: Targeting,
-        sum: BulkTotals,
+        targeting: TargetSource,
+        sum: Totals,
         begun: Moment,
     ) -> ReportWriter {
         ReportWriter {
             verb,
             targeting,
-            all: targeting == Targeting::OneJid
-                || ui.verbose()
+            all: targeting == TargetSource::OneJid
+                || ui.is_verbose()
                 || (sum.dry_run && ui.format() != Format::Table),
             begun,
             codes: Codes::default(),
             reasons: ReasonTally::default(),
             doc: BulkReport {
-                sum: sum.in_context(ui.context()),
+                sum: sum.within(ui.context_name()),
                 items: Vec::new(),
                 row_content: verb.row_content,
                 rows: Vec::new(),
@@ -81,21 +81,21 @@ impl ReportWriter {
     }
 
     fn is_single(&self) -> bool {
-        self.targeting == Targeting::OneJid
+        self.targeting == TargetSource::OneJid
     }
 
     /// How many jobs were changed.
-    pub(crate) fn done(&self) -> usize {
+    pub(crate) fn done_count(&self) -> usize {
         self.doc.sum.done
     }
 
     /// Counts one job that was to be changed and did not exist any more.
-    pub(crate) fn vanished(&mut self) {
+    pub(crate) fn count_vanished(&mut self) {
         self.vanished += 1;
     }
 
     /// Counts one job; writes it if the format lists each job as it happens.
-    pub(crate) fn add(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
+    pub(crate) fn add_outcome(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         let JobOutcome {
             item,
             cells,
@@ -131,9 +131,9 @@ impl ReportWriter {
         }
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.jids(&[&item.jid]),
-            Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
-                ui.verbatim(&[raw.as_slice(), b"\n"].concat())
+            Format::Jid if changed => ui.write_jids(&[&item.jid]),
+            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
+                ui.write_verbatim(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
                 self.doc.items.push(item);
@@ -190,14 +190,14 @@ impl ReportWriter {
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
         if !self.is_single() {
-            let mut text = bulk_summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
-            text.push_str(&count_and_first_names(
+            let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
+            text.push_str(&named_lines(
                 "running",
                 self.ran,
                 &self.running,
-                ui.page(),
+                ui.render_options(),
             ));
-            text.push_str(&self.cut_note(ui));
+            text.push_str(&self.unlisted_note(ui));
             if self.vanished > 0 {
                 let jobs = plural(self.vanished as u64, "job was", "jobs were");
                 text.push_str(&format!(
@@ -221,7 +221,7 @@ impl ReportWriter {
         match stopped_by {
             Some(error) => Err(error),
             None => {
-                let named = matches!(self.targeting, Targeting::OneJid | Targeting::Jids);
+                let named = matches!(self.targeting, TargetSource::OneJid | TargetSource::Jids);
                 let total: usize = self.codes.values().sum();
                 let refused = named && self.as_asked < total;
                 Ok(exit::exit(&self.codes, remaining, refused))
@@ -230,7 +230,7 @@ impl ReportWriter {
     }
 
     /// The line about the jobs that a dry run does not list.
-    fn cut_note(&self, ui: &Ui) -> String {
+    fn unlisted_note(&self, ui: &Ui) -> String {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;
         let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);

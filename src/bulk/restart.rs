@@ -22,16 +22,16 @@ pub(crate) struct RestartWatch {
     losses: u64,
     /// The number of the connection on which the server was asked last.
     connection: u64,
-    /// The first jobs that were put. Another database may have been flushed; then they are there.
+    /// The first jobs that were put. If they still exist after a flush, it was a flush of another database.
     first: Vec<Name>,
-    loss: Option<Loss>,
+    loss: Option<SuspectedLoss>,
 }
 
 /// What may have been lost.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Loss {
+pub(crate) struct SuspectedLoss {
     cause: &'static str,
-    /// How many changes were acknowledged until it was noticed.
+    /// How many changes were acknowledged until the loss was noticed.
     acknowledged: usize,
 }
 
@@ -58,7 +58,7 @@ impl RestartWatch {
     }
 
     /// Takes in that a job was put.
-    pub(crate) fn put(&mut self, jid: &[u8]) {
+    pub(crate) fn remember_put(&mut self, jid: &[u8]) {
         if self.first.len() < MAX_FIRST {
             self.first.push(jid.into());
         }
@@ -66,7 +66,7 @@ impl RestartWatch {
 
     /// Asks the server after a round, if there is another connection than before. `acknowledged`
     /// changes were made until now.
-    pub(crate) fn round(&mut self, core: &mut Core, acknowledged: usize) {
+    pub(crate) fn check_after_round(&mut self, core: &mut Core, acknowledged: usize) {
         if core.connection_number() == self.connection {
             return;
         }
@@ -78,25 +78,25 @@ impl RestartWatch {
     }
 
     /// The error that stopped the command. Without one, asks the server once more, and returns
-    /// the error that it may have lost what it acknowledged, with `again` as its hint.
+    /// the error that it may have lost what it acknowledged, with `rerun_hint` as its hint.
     pub(crate) fn finish(
         mut self,
         stopped_by: Option<Error>,
         acknowledged: usize,
-        again: String,
+        rerun_hint: String,
         session: &mut Session,
     ) -> Result<Option<Error>, Error> {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
             match core.server_epoch() {
                 Ok(present) => self.compare(core, present, acknowledged),
-                Err(away) => return Ok(Some(away.hint(again))),
+                Err(away) => return Ok(Some(away.hint(rerun_hint))),
             }
         }
         let Some(loss) = self.loss else {
             return Ok(stopped_by);
         };
-        let error = loss.error(core).hint(again);
+        let error = loss.loss_error(core).hint(rerun_hint);
         Ok(Some(match stopped_by {
             None => error,
             Some(stopped_by) => {
@@ -134,7 +134,7 @@ impl RestartWatch {
         };
         self.begun = Some(present);
         if acknowledged > 0 {
-            self.loss = Some(Loss {
+            self.loss = Some(SuspectedLoss {
                 cause,
                 acknowledged,
             });
@@ -149,9 +149,9 @@ impl RestartWatch {
     }
 }
 
-impl Loss {
+impl SuspectedLoss {
     /// The error about changes that may be lost.
-    pub(crate) fn error(self, core: &Core) -> Error {
+    pub(crate) fn loss_error(self, core: &Core) -> Error {
         let (address, cause) = (core.address(), self.cause);
         let changes = plural(self.acknowledged as u64, "change", "changes");
         Error::new(

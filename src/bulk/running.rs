@@ -20,12 +20,12 @@ const HISTORIES: usize = 100;
 #[derive(Debug, Default)]
 pub(super) struct RunningJobs {
     jids: Vec<Name>,
-    /// Where each of them runs: ``on `mx-1` for 41s``.
+    /// On which worker each job runs, and for how long: ``on `mx-1` for 41s``.
     places: HashMap<Name, String>,
 }
 
 impl RunningJobs {
-    /// Reads on which workers these jobs run. Without running jobs this is no call.
+    /// Reads on which workers these jobs run. Makes no call if none of them runs.
     pub(super) fn read(
         jobs: &[JobSnapshot],
         now: Moment,
@@ -39,12 +39,12 @@ impl RunningJobs {
                 .core()?
                 .jobs_with_fields(now, "jid,shown,worker,history", slice)?;
             let found = found.into_iter().flatten();
-            places.extend(found.map(|job| (job.jid.clone(), place(&job, now))));
+            places.extend(found.map(|job| (job.jid.clone(), describe_place(&job, now))));
         }
         Ok(RunningJobs { jids, places })
     }
 
-    /// Adds to an outcome where the job runs, if it runs.
+    /// Adds the worker and the run time of a running job to its outcome.
     pub(super) fn describe(&self, mut outcome: JobOutcome) -> JobOutcome {
         if let Some(place) = self.places.get(&outcome.item.jid) {
             outcome.item.detail = Some(format!("running {place}").into());
@@ -54,7 +54,7 @@ impl RunningJobs {
     }
 
     /// The first running jobs, for a plan.
-    pub(super) fn lines(&self, page: &RenderOptions) -> String {
+    pub(super) fn question_lines(&self, page: &RenderOptions) -> String {
         let first = self.jids.iter().take(NAMED);
         let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
         let first: Vec<String> = first.filter_map(place).collect();
@@ -66,8 +66,8 @@ impl RunningJobs {
     }
 }
 
-/// Where a job runs. The newest `popped` of the history is the beginning.
-fn place(job: &Job, now: Moment) -> String {
+/// The worker of a running job and how long it runs, counted from the newest `popped` of its history.
+fn describe_place(job: &Job, now: Moment) -> String {
     let worker = job.worker.as_ref().map(|worker| format!("on `{worker}`"));
     let mut entries = job.history.iter().flatten().rev();
     let popped = entries.find(|entry| entry.what.as_bytes() == b"popped");

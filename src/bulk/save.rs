@@ -32,14 +32,14 @@ impl SaveFile {
         dry_run: bool,
         session: &Session,
     ) -> Result<SaveFile, Error> {
-        let head = LedgerHead::new("export", session)?.exported(session.now());
+        let head = LedgerHead::new("export", session)?.for_export(session.now());
         let ledger = Ledger::open(path, head, dry_run, |_| Ok(()))?;
         Ok(SaveFile { ledger, reason })
     }
 
     /// Writes the first line.
     pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
-        self.ledger.begin(session)
+        self.ledger.write_head(session)
     }
 
     /// Writes jobs. Returns those that may be deleted now, and the outcomes of the others.
@@ -55,7 +55,8 @@ impl SaveFile {
             reason: self.reason.clone(),
         };
         let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-        // Whether each job that exists was written: a job that has changed is not, and is kept.
+        // For each job that exists, whether it was written. A job that changed since it was listed is not
+        // written, and is kept.
         let mut written: HashMap<Name, bool> = HashMap::with_capacity(jids.len());
         let marks: HashMap<&Name, &[u8]> =
             jobs.iter().map(|job| (&job.jid, &job.mark[..])).collect();
@@ -67,7 +68,7 @@ impl SaveFile {
                 written.insert(job.jid.clone(), same);
                 if same {
                     saved.cancelled = Some(cancelled.clone());
-                    self.ledger.line(&saved.export_line()?);
+                    self.ledger.add_line(&saved.line()?);
                 }
             }
             self.ledger.flush()?;
@@ -76,7 +77,9 @@ impl SaveFile {
         for job in jobs {
             match written.get(&job.jid) {
                 Some(true) => saved.push(*job),
-                Some(false) => others.push(JobOutcome::changed(&job.jid).with_snapshot(job)),
+                Some(false) => {
+                    others.push(JobOutcome::changed_meanwhile(&job.jid).with_snapshot(job))
+                }
                 None => others.push(JobOutcome::gone(&job.jid).with_snapshot(job)),
             }
         }
@@ -86,7 +89,7 @@ impl SaveFile {
 
 /// Adds all dependents of the jobs, at any depth. Returns the jobs tree by tree, each after its
 /// dependents, and the number of jobs added.
-pub(crate) fn trees(
+pub(crate) fn dependent_trees(
     core: &mut Core,
     now: Moment,
     jobs: Vec<JobSnapshot>,

@@ -25,14 +25,14 @@ impl From<Result<Vec<JobOutcome>, Error>> for SliceOutcome {
                 outcomes,
                 stopped_by: None,
             },
-            Err(error) => SliceOutcome::stopped(Vec::new(), error),
+            Err(error) => SliceOutcome::stopped_after(Vec::new(), error),
         }
     }
 }
 
 impl SliceOutcome {
     /// The outcomes of some jobs, and the error that stopped the action after them.
-    pub(crate) fn stopped(outcomes: Vec<JobOutcome>, error: Error) -> SliceOutcome {
+    pub(crate) fn stopped_after(outcomes: Vec<JobOutcome>, error: Error) -> SliceOutcome {
         let stopped_by = Some(error);
         SliceOutcome {
             outcomes,
@@ -42,7 +42,7 @@ impl SliceOutcome {
 
     /// Collects the replies to one call per job; `done` makes the outcome of a job that was
     /// changed.
-    pub(crate) fn each<T>(
+    pub(crate) fn from_replies<T>(
         jobs: &[JobSnapshot],
         replies: PerJob<T>,
         done: impl Fn(&JobSnapshot, T) -> JobOutcome,

@@ -32,13 +32,13 @@ pub(crate) struct Args {
     #[arg(allow_negative_numbers = true)]
     args: Vec<InputArg>,
     /// Time of the call [default: the server's]
-    #[arg(long, value_name = "T", value_parser = moment::when)]
+    #[arg(long, value_name = "T", value_parser = moment::moment_or_delay)]
     now: Option<moment::TypedMoment>,
 }
 
 impl Args {
     fn writes(&self) -> bool {
-        // What stands in a file or on stdin does not decide it.
+        // Whether the call writes does not depend on the contents of files or stdin.
         let args = self.args.iter().map(|arg| match arg {
             InputArg::Value(arg) => arg.as_encoded_bytes(),
             InputArg::Stdin => b"-",
@@ -65,13 +65,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         };
     }
     let now = session.begin()?;
-    let now = args.now.map_or(now, |when| when.from(now));
+    let now = args.now.map_or(now, |when| when.resolve(now));
     if writes {
         let what = format!("call `{}` on {}", Sanitized(&name), session.destination()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let reply = session.core()?.call_raw(now, &call)?;
-    session.ui.verbatim(&reply)?;
+    let reply = session.core()?.raw(now, &call)?;
+    session.ui.write_verbatim(&reply)?;
     Ok(Exit::Ok)
 }
 

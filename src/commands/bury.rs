@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, MaxData, Targets, Unfailed};
+use crate::args::shared::{BulkFlags, MaxData, Targets, TargetsWithoutFailure};
 use crate::args::value;
 use crate::bulk::bury;
 use crate::bulk::bury::BURY;
@@ -45,14 +45,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Unfailed,
+    jobs: TargetsWithoutFailure,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);
-    targets.check()?;
+    targets.check_selection()?;
     let options = BulkOptions::new(session, &BURY, &args.bulk)?;
     let mut source = session.input();
     let given = jids::read(&mut source, &targets.jids)?;

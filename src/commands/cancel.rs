@@ -57,7 +57,7 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    args.jobs.check()?;
+    args.jobs.check_selection()?;
     let options = BulkOptions::new(session, &CANCEL, &args.bulk)?;
     let save = match &args.save {
         Some(path) => {
@@ -70,6 +70,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let given = jids::read(&mut session.input(), &args.jobs.jids)?;
     let targets = (&args.jobs, &given);
-    let plan = BulkPlan::read(session, options, targets, State::UNFINISHED, refuse)?;
+    let plan = BulkPlan::read_jobs(session, options, targets, State::UNFINISHED, refuse)?;
     cancel(plan, args.dependents, save, session.now(), session)
 }

@@ -73,11 +73,11 @@ pub(crate) struct Args {
     queues: Vec<Pattern>,
     /// Only these findings; `all` means every one
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
-          value_parser = value::finding(true))]
+          value_parser = value::finding_id(true))]
     only: Vec<String>,
     /// All findings except these
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
-          value_parser = value::finding(false))]
+          value_parser = value::finding_id(false))]
     skip: Vec<String>,
     /// Maximum number of examples per finding
     #[arg(long, value_name = "N", default_value = "3", value_parser = value::count)]
@@ -111,7 +111,7 @@ impl Args {
     }
 
     /// The command with the flags that select what is repaired.
-    fn command(&self) -> CommandLine {
+    fn selecting_command(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {
             command = command.value("--queue", queue.as_typed());
@@ -152,7 +152,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let repair_options = repair::RepairOptions {
             check: options,
             undo: args.undo.as_deref(),
-            command: args.command().without_program(),
+            command: args.selecting_command().without_program(),
             dry_run: args.dry.dry_run,
         };
         return repair::run_repair(repair_options, session);

@@ -1,9 +1,9 @@
 //! `qless complete`
 
 use super::{Group, Spec};
-use crate::args::coordination::{Coordinated, Throttled};
+use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
+use crate::args::shared::{BulkFlags, ExistingQueue, HolderFlags, MaxData, RunTimeFlags};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -55,15 +55,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     existing: ExistingQueue,
     #[command(flatten)]
-    later: Later,
+    later: RunTimeFlags,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
           add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     depends: Vec<Name>,
     #[command(flatten)]
-    coordinated: Coordinated,
+    coordinated: CoordinationFlags,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     #[command(flatten)]
     bulk: BulkFlags,
 }
@@ -107,11 +107,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &COMPLETE, &args.bulk)?;
     let now = session.begin()?;
     let queues = args.next.as_slice();
-    new_queues::announce(queues, args.existing, args.bulk.dry_run, now, session)?;
-    let later = args.later.wait(now);
+    new_queues::note_new_queues(queues, args.existing, args.bulk.dry_run, now, session)?;
+    let later = args.later.delay_from(now);
     let completion = Completion {
         data,
-        worker: ActingWorker::holder(&args.holder)?,
+        worker: ActingWorker::from_holder_flags(&args.holder)?,
         next: args.next.map(|queue| NextQueue {
             queue,
             delay: later,
@@ -121,19 +121,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let throttles = &args.coordinated.throttles;
     match given {
-        JidArgs::One(jid) => match args.bulk.for_many() {
+        JidArgs::One(jid) => match args.bulk.flag_for_several_jobs() {
             Some(flag) => Err(Error::usage(format!("`{flag}` needs several jobs"))),
-            None => one(&jid, &completion, throttles, &options, now, session),
+            None => complete_one(&jid, &completion, throttles, &options, now, session),
         },
-        JidArgs::Many(_) => many(&given, completion, throttles, options, now, session),
+        JidArgs::Many(_) => complete_many(&given, completion, throttles, options, now, session),
     }
 }
 
 /// Completes one job.
-fn one(
+fn complete_one(
     jid: &Name,
     completion: &Completion,
-    throttles: &[Throttled],
+    throttles: &[ThrottleArg],
     options: &BulkOptions,
     now: Moment,
     session: &mut Session,
@@ -144,7 +144,7 @@ fn one(
     if depends_on_itself(next.as_ref(), jid) {
         return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(jid));
     }
-    require_dependencies(next.as_ref(), now, session)?;
+    refuse_missing_dependencies(next.as_ref(), now, session)?;
     maxima::set(throttles, options.dry_run, now, session)?;
     let shown = short_jid(jid);
     if options.dry_run {
@@ -162,7 +162,7 @@ fn one(
         now,
         &options.note,
         jobs,
-        |job| worker.for_job(job),
+        |job| worker.worker_for(job),
         data.as_deref(),
         next.as_ref(),
     );
@@ -171,7 +171,7 @@ fn one(
         Some(Ok(CallOutcome::Refused(reply))) => {
             return Err(JobOutcome::from_reply(&job, &reply).to_error(verb));
         }
-        Some(Err(error)) => return Err(JobOutcome::explain(jid, verb, error)),
+        Some(Err(error)) => return Err(JobOutcome::refusal_or_error(jid, verb, error)),
         None => return Err(Error::internal("the completed job has no outcome")),
     };
     if let Some(replicas) = options.replicas {
@@ -191,33 +191,33 @@ fn one(
 }
 
 /// Completes several jobs. A worker's call is not confirmed.
-fn many(
+fn complete_many(
     given: &JidArgs,
     completion: Completion,
-    throttles: &[Throttled],
+    throttles: &[ThrottleArg],
     options: BulkOptions,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    require_dependencies(completion.next.as_ref(), now, session)?;
+    refuse_missing_dependencies(completion.next.as_ref(), now, session)?;
     let refuse = |job: &JobSnapshot| completion.refuse(job);
     let plan = BulkPlan::from_jids(session, now, options, given, refuse)?;
     if !plan.is_empty() {
-        maxima::set(throttles, plan.dry_run(), now, session)?;
+        maxima::set(throttles, plan.is_dry_run(), now, session)?;
     }
     let Completion { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
-        let worker = |job: &JobSnapshot| worker.for_job(job);
+        let worker = |job: &JobSnapshot| worker.worker_for(job);
         let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
-        SliceOutcome::each(jobs, states, |job, state| {
+        SliceOutcome::from_replies(jobs, states, |job, state| {
             let mut outcome = JobOutcome::done(&job.jid).raw(state.as_bytes());
             outcome.item.state_after = Some(state.clone());
             outcome.cells([state])
         })
     });
     let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
-    let complete = complete.unasked();
+    let complete = complete.without_question();
     let complete = complete.effects(|_| next.as_ref().map_or(String::new(), advance));
     plan.carry_out(complete, session)
 }
@@ -241,7 +241,7 @@ fn depends_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {
 }
 
 /// Refuses dependencies that do not exist; the core would ignore them.
-fn require_dependencies(
+fn refuse_missing_dependencies(
     next: Option<&NextQueue>,
     now: Moment,
     session: &mut Session,

@@ -8,13 +8,13 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::option::queue_defaults;
+use crate::input::option::validate_queue_defaults;
 use crate::json::Json;
 use crate::model::defaults::QueueDefaults;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 
 /// Show or set the options for puts into a queue that do not give them
 ///
@@ -65,7 +65,7 @@ impl Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
 
-/// How the name of the option of a queue ends.
+/// The suffix of the option that holds the defaults of a queue, behind the name of the queue.
 const SUFFIX: &[u8] = b"-defaults";
 
 /// The most bytes of the options.
@@ -74,20 +74,20 @@ const LONGEST: usize = 1 << 16;
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let queue = match &args.queue {
-        None => return list(session),
-        Some(word) if is_list_word(word) && !args.writes() => return list(session),
+        None => return list_defaults(session),
+        Some(word) if is_list_word(word) && !args.writes() => return list_defaults(session),
         Some(queue) => queue,
     };
     let wanted = match &args.options {
         Some(given) => {
             let (text, _) = data::read(&mut session.input(), given, LONGEST)?;
-            Some(queue_defaults(&text)?)
+            Some(validate_queue_defaults(&text)?)
         }
         None => None,
     };
     let now = session.begin()?;
     let key = Name::from([queue.as_bytes(), SUFFIX].concat());
-    let stored = stored(&key, now, session)?;
+    let stored = stored_option(&key, now, session)?;
     let dry_run = args.dry.dry_run;
     let mut shown = QueueDefaults {
         queue: queue.clone(),
@@ -113,8 +113,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => String::new(),
     };
     let asks = match &wanted {
-        Some(_) => Asks::IfProtected,
-        None => Asks::Always,
+        Some(_) => AskWhen::IfProtected,
+        None => AskWhen::Always,
     };
     if let Some(consent) = session.consent(args.dry, asks, &what, before)? {
         let core = session.core()?;
@@ -131,7 +131,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Lists the defaults of all queues.
-fn list(session: &mut Session) -> Result<Exit, Error> {
+fn list_defaults(session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<QueueDefaults>>()?;
     let now = session.begin()?;
     let options = session.core()?.config(now)?.into_iter();
@@ -153,7 +153,7 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The text of an option that is set.
-fn stored(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>, Error> {
+fn stored_option(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>, Error> {
     let options = session.core()?.config(now)?.into_iter();
     let mut set = options.filter(|option| option.set);
     Ok(set
@@ -164,7 +164,7 @@ fn stored(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>
 /// Warns of stored defaults that another program wrote and that the core ignores or reads otherwise than
 /// meant.
 fn warn_unusable(stored: &Name, queue: &Name, session: &mut Session) {
-    let Err(error) = queue_defaults(stored.as_bytes()) else {
+    let Err(error) = validate_queue_defaults(stored.as_bytes()) else {
         return;
     };
     let object = Json::read(stored.as_bytes()).and_then(|stored| stored.object());

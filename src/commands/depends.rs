@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Targets, apart};
+use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
 use crate::args::value;
 use crate::bulk::lanes;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -74,21 +74,21 @@ impl Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    apart(("--on", &args.on), ("--off", &args.off))?;
+    refuse_overlap(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
-    args.jobs.check()?;
+    args.jobs.check_selection()?;
     let given = jids::read(&mut session.input(), &args.jobs.jids)?;
     match &given {
-        JidArgs::One(jid) => one(&args, jid, session),
-        JidArgs::Many(_) if args.off_all => release(&args, &given, session),
+        JidArgs::One(jid) => change_one(&args, jid, session),
+        JidArgs::Many(_) if args.off_all => release_all(&args, &given, session),
         JidArgs::Many(_) => Err(Error::usage("`qless depends` takes one job")
             .hint("only `--off-all` takes several jobs")),
     }
 }
 
 /// Changes the dependencies of one job, if flags say so, and shows them.
-fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
-    if let Some(flag) = args.bulk.for_many() {
+fn change_one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
+    if let Some(flag) = args.bulk.flag_for_several_jobs() {
         return Err(Error::usage(format!(
             "`{flag}` needs `--off-all` and several jobs"
         )));
@@ -96,20 +96,20 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     let note = BulkOptions::new(session, &RELEASE, &args.bulk)?.note;
     let now = session.begin()?;
     if args.writes() {
-        change(args, jid, &note, now, session)?;
+        change_dependencies(args, jid, &note, now, session)?;
     }
-    show(jid, now, session)
+    show_dependencies(jid, now, session)
 }
 
 /// Removes all dependencies of many jobs.
-fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
+fn release_all(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &RELEASE, &args.bulk)?;
     let targets = (&args.jobs, given);
-    let mut plan = BulkPlan::read(session, options, targets, &[State::Depends], refuse)?;
+    let mut plan = BulkPlan::read_jobs(session, options, targets, &[State::Depends], refuse)?;
     let edges = plan.exclude_lane_waiters(session)?;
     let release = BulkAction::new(&RELEASE, |core, slice| {
-        let replies = core.remove_dependencies(slice.now, slice.note, slice.jobs, &[]);
-        SliceOutcome::each(slice.jobs, replies, |job, ()| {
+        let replies = core.undepend(slice.now, slice.note, slice.jobs, &[]);
+        SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             let state = match job.due {
                 _ if edges.contains_key(&job.jid) => "depends",
                 Some(_) => "scheduled",
@@ -139,7 +139,7 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     Some(JobOutcome::refused(&job.jid, code, why).with_as_asked(released))
 }
 
-fn change(
+fn change_dependencies(
     args: &Args,
     jid: &Name,
     note: &[u8],
@@ -166,7 +166,7 @@ fn change(
             .ui
             .note(&format!("note: it does not depend on `{jid}`"));
     }
-    let edges = lanes::edges(session.core()?, now, std::slice::from_ref(jid))?;
+    let edges = lanes::lane_edges(session.core()?, now, std::slice::from_ref(jid))?;
     if let Some(edge) = edges.get(jid)
         && (args.off.contains(&edge.before) || (args.off_all && edge.only))
     {
@@ -185,7 +185,7 @@ fn change(
             .core()?
             .add_dependencies(now, &job, note, &args.on)?;
         if outcome.code != OutcomeCode::Ok {
-            return Err(refused(&job, &outcome));
+            return Err(refusal_error(&job, &outcome));
         }
         for jid in outcome.done.iter().flatten() {
             session.ui.note(&format!(
@@ -202,14 +202,14 @@ fn change(
         .remove_dependencies(now, note, jobs, &args.off)
         .pop();
     match steered {
-        Some(Ok(CallOutcome::Refused(outcome))) => Err(refused(&job, &outcome)),
-        Some(Err(error)) => Err(JobOutcome::explain(jid, ASKS, error)),
+        Some(Ok(CallOutcome::Refused(outcome))) => Err(refusal_error(&job, &outcome)),
+        Some(Err(error)) => Err(JobOutcome::refusal_or_error(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
 
-fn refused<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
-    let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
+fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
+    let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
         OutcomeCode::Gone | OutcomeCode::StateChanged => JobOutcome::from_reply(job, reply),
         OutcomeCode::MissingDependency => {
@@ -244,7 +244,7 @@ fn preview(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resul
 }
 
 /// Shows dependencies and dependents with their states.
-fn show(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+fn show_dependencies(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),
         None => Err(not_found::missing_job(jid)),

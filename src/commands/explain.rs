@@ -54,12 +54,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     if let Some(queue) = &args.queue {
         let now = session.begin()?;
-        let explanation = explain::queue(session.core()?, now, queue)?;
+        let explanation = explain::explain_queue(session.core()?, now, queue)?;
         return session.ui.show(&explanation).map(|()| Exit::Ok);
     }
     let given = jids::read(&mut session.input(), &args.jids)?;
     let now = session.begin()?;
-    let found = explain::jobs(session.core()?, now, given.jids())?;
+    let found = explain::explain_jobs(session.core()?, now, given.jids())?;
     let missing = given.jids().iter().zip(&found);
     let missing = missing.filter(|(_, found)| found.is_none());
     let missing: Vec<Name> = missing.map(|(jid, _)| jid.clone()).collect();
@@ -72,16 +72,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         })?,
     }
     match missing.as_slice() {
-        [jid] => Err(unknown(jid, now, session)?),
-        missing => not_found::refuse_missing_jobs(missing).map(|()| Exit::Ok),
+        [jid] => Err(unknown_job_error(jid, now, session)?),
+        missing => not_found::jobs(missing).map(|()| Exit::Ok),
     }
 }
 
 /// The error about a job that does not exist, with the traces that are left of it.
-fn unknown(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
-    let found = session.core()?.traces_of_jid(now, jid)?;
-    let error = not_found::missing_job(jid);
-    Ok(match traces_text(&found) {
+fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
+    let found = session.core()?.traces(now, jid)?;
+    let error = not_found::job(jid);
+    Ok(match traces(&found) {
         Some(left) => error.hint(format!("traces are left: {left}")),
         None => error,
     })

@@ -70,14 +70,14 @@ pub(crate) struct Args {
     targets: Targets,
     /// What to export besides jobs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
-    with: Vec<With>,
+    with: Vec<ExportPart>,
     /// File to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     file: Option<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum With {
+enum ExportPart {
     /// The options that are set
     Config,
     /// Recurring jobs
@@ -102,11 +102,11 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .hint("leave out `-o json`, or name a file: `--file FILE`"),
         );
     }
-    args.targets.check()?;
+    args.targets.check_selection()?;
     let all_jobs = args.targets.selector.all;
     if all_jobs {
         // Jobs are read set by set, so that the jobs of a queue keep their order.
-        args.targets.selector = args.targets.selector.or_states(State::VARIANTS)?;
+        args.targets.selector = args.targets.selector.with_default_states(State::VARIANTS)?;
     }
     let given = if args.targets.jids.is_empty() {
         None
@@ -117,13 +117,13 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     let selector = &args.targets.selector;
     let jobs = match &given {
         Some(given) => Some(given.jids().len() as u64),
-        None => count(selector, now, session)?,
+        None => count_jobs(selector, now, session)?,
     };
     let to = match &file {
         Some(file) => Some(AtomicFile::create(Path::new(file))?),
         None => None,
     };
-    let mut writer = Writer {
+    let mut writer = ExportWriter {
         to,
         stop: Interrupt::listen(),
         progress: session.ui.progress(jobs.unwrap_or(0)),
@@ -136,20 +136,20 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         jobs,
         command: "export",
     };
-    writer.write(&mut session.ui, &export::head_line(&head)?)?;
+    writer.write_line(&mut session.ui, &export::head(&head)?)?;
     let (mut missing, mut unreadable) = (Vec::new(), Vec::new());
     match &given {
-        Some(given) => missing = writer.jobs(given.jids(), session)?,
+        Some(given) => missing = writer.write_jobs(given.jids(), session)?,
         None => {
             // With `--all`, some jobs may be in no set, or in a set of a forgotten queue.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
             let mut selection = Selection::open(session.core()?, now, selector, JobFields::Jid)?;
             selection.announce(&mut session.ui);
-            while let Some(jobs) = selection.next(session.core()?)? {
+            while let Some(jobs) = selection.next_jobs(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
                 // A job that was deleted since it was listed is left out: it was not named.
-                writer.jobs(&jids, session)?;
+                writer.write_jobs(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
             unreadable = selection.unreadable;
@@ -157,13 +157,13 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
                 let mut scan = StoredIdScan::new("jobs");
                 while let Some(mut jids) = scan.next_ids(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
-                    writer.jobs(&jids, session)?;
+                    writer.write_jobs(&jids, session)?;
                 }
             }
         }
     }
-    let unreadable_throttles = writer.with(&args.with, &selector.queues, now, session)?;
-    let Writer {
+    let unreadable_throttles = writer.write_parts(&args.with, &selector.queues, now, session)?;
+    let ExportWriter {
         to,
         jobs,
         progress,
@@ -175,22 +175,20 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (Some(file), Some(to)) = (file, to) {
         to.finish()?;
         let file = Name::from(file.as_os_str());
-        note(session, &format!("exported {exported} to {file}"));
-        session
-            .ui
-            .show(&CommandResult::new("export", vec![file], false))?;
+        note_on_terminal(session, &format!("exported {exported} to {file}"));
+        session.ui.show(&Done::new("export", vec![file], false))?;
     } else {
         session.ui.finish()?;
-        note(session, &format!("exported {exported}"));
+        note_on_terminal(session, &format!("exported {exported}"));
     }
-    if !args.with.contains(&With::Throttles) {
+    if !args.with.contains(&ExportPart::Throttles) {
         note_throttles(throttles, now, session)?;
     }
-    not_found::refuse_missing_jobs(&missing)?;
-    let queues = session.ui.left_out(queue::left_out_error(&unreadable));
+    not_found::jobs(&missing)?;
+    let queues = session.ui.report_left_out(queue::left_out(&unreadable));
     let throttles = session
         .ui
-        .left_out(throttle::left_out_error(&unreadable_throttles));
+        .report_left_out(throttle::left_out(&unreadable_throttles));
     Ok(if queues == Exit::Ok {
         throttles
     } else {
@@ -238,8 +236,8 @@ fn note_throttles(
 }
 
 /// Prints a note, if people read stderr.
-fn note(session: &mut Session, line: &str) {
-    if session.ui.hints() {
+fn note_on_terminal(session: &mut Session, line: &str) {
+    if session.ui.shows_hints() {
         session.ui.note(line);
     }
 }
@@ -253,9 +251,13 @@ fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
 }
 
 /// The number of jobs, if indexes count them.
-fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
+fn count_jobs(
+    selector: &Selector,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Option<u64>, Error> {
     let core = session.core()?;
-    let total = Selection::open(core, now, selector, JobFields::Jid)?.total(core)?;
+    let total = Selection::open(core, now, selector, JobFields::Jid)?.total_matches(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))
@@ -263,7 +265,7 @@ fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Opti
 }
 
 /// Writes the lines to a file or to stdout.
-struct Writer {
+struct ExportWriter {
     /// The file; `None` means stdout.
     to: Option<AtomicFile>,
     stop: Interrupt,
@@ -273,8 +275,8 @@ struct Writer {
     throttles: BTreeSet<Name>,
 }
 
-impl Writer {
-    fn write(&mut self, ui: &mut Ui, line: &[u8]) -> Result<(), Error> {
+impl ExportWriter {
+    fn write_line(&mut self, ui: &mut Ui, line: &[u8]) -> Result<(), Error> {
         match &mut self.to {
             Some(file) => file.write(line),
             None => ui.write(line),
@@ -282,12 +284,12 @@ impl Writer {
     }
 
     /// Writes jobs. Returns the jids that do not exist.
-    fn jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
+    fn write_jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
         let mut unwritten = jids.iter();
         let mut savings = ExportReader::new(jids);
         loop {
-            if let Some(kind) = self.stop.asked() {
+            if let Some(kind) = self.stop.received_kind() {
                 let jobs = plural(self.jobs, "job", "jobs");
                 return Err(Error::new(kind, format!("interrupted after {jobs}")));
             }
@@ -306,8 +308,8 @@ impl Writer {
                         .take_while(|other| **other != jid)
                         .cloned(),
                 );
-                self.remember(&saved.job.throttles);
-                self.write(ui, &saved.export_line()?)?;
+                self.remember_throttles(&saved.job.throttles);
+                self.write_line(ui, &saved.line()?)?;
             }
             self.jobs += some;
             self.progress.add(some);
@@ -315,7 +317,7 @@ impl Writer {
     }
 
     /// Remembers throttles, up to a maximum.
-    fn remember(&mut self, throttles: &[Name]) {
+    fn remember_throttles(&mut self, throttles: &[Name]) {
         for id in throttles {
             if self.throttles.len() < NOTED_THROTTLES && !self.throttles.contains(id) {
                 self.throttles.insert(id.clone());
@@ -324,9 +326,9 @@ impl Writer {
     }
 
     /// Writes what `--with` names. Returns the throttles that cannot be read.
-    fn with(
+    fn write_parts(
         &mut self,
-        with: &[With],
+        with: &[ExportPart],
         queues: &[Pattern],
         now: Moment,
         session: &mut Session,
@@ -334,7 +336,7 @@ impl Writer {
         let meant =
             |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
         let (core, ui) = session.core_and_ui()?;
-        if with.contains(&With::Recur) {
+        if with.contains(&ExportPart::Recur) {
             // A recurring job may be in no set, or in the set of a forgotten queue.
             let (mut scan, mut found) = (StoredIdScan::new("recurring"), BTreeSet::new());
             while let Some(ids) = scan.next_ids(core, now)? {
@@ -347,24 +349,24 @@ impl Writer {
                 if !meant(recurring.queue.as_ref().unwrap_or(&nowhere)) {
                     continue;
                 }
-                self.remember(&throttle_ids(&recurring));
+                self.remember_throttles(&throttle_ids(&recurring));
                 let due = recurring.next;
-                self.write(ui, &SavedRecurring::new(recurring, due).export_line()?)?;
+                self.write_line(ui, &SavedRecurring::new(recurring, due).line()?)?;
             }
         }
-        if with.contains(&With::Config) {
+        if with.contains(&ExportPart::Config) {
             let mut options = core.config(now)?;
             options.retain(|option| option.set);
-            self.write(ui, &export::config_line(options)?)?;
+            self.write_line(ui, &export::config(options)?)?;
         }
-        if with.contains(&With::Paused) {
-            for paused in core.paused_queues(now)? {
+        if with.contains(&ExportPart::Paused) {
+            for paused in core.paused(now)? {
                 if meant(&paused.queue) {
-                    self.write(ui, &export::paused_queue_line(&paused)?)?;
+                    self.write_line(ui, &export::paused(&paused)?)?;
                 }
             }
         }
-        if !with.contains(&With::Throttles) {
+        if !with.contains(&ExportPart::Throttles) {
             return Ok(Vec::new());
         }
         let (throttles, unreadable) = core.readable_throttles(now)?;
@@ -375,7 +377,7 @@ impl Writer {
                 maximum: throttle.maximum,
                 expires: expires.map(|ttl| now.after(ttl)),
             };
-            self.write(ui, &export::throttle_line(&saved)?)?;
+            self.write_line(ui, &export::throttle(&saved)?)?;
         }
         Ok(unreadable)
     }

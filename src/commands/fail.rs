@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
+use crate::args::shared::{BulkFlags, HolderFlags, MaxData, Targets, TargetsWithoutFailure};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -50,11 +50,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: MaxData,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
-    jobs: Unfailed,
+    jobs: TargetsWithoutFailure,
 }
 
 const FAIL: Verb = Verb {
@@ -70,7 +70,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);
-    targets.check()?;
+    targets.check_selection()?;
     let options = BulkOptions::new(session, &FAIL, &args.bulk)?;
     let max_data = args.limit.max_data;
     let mut source = session.input();
@@ -84,12 +84,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         group: args.group,
         message: message.into(),
     };
-    let name = ActingWorker::holder(&args.holder)?;
+    let name = ActingWorker::from_holder_flags(&args.holder)?;
     let fail = BulkAction::new(&FAIL, |core, slice| {
-        let worker = |job: &JobSnapshot| name.for_job(job);
+        let worker = |job: &JobSnapshot| name.worker_for(job);
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.fail(now, note, jobs, worker, &why, data.as_deref());
-        SliceOutcome::each(jobs, replies, |job, ()| {
+        SliceOutcome::from_replies(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .state_after("failed")
                 .raw(job.jid.as_bytes())
@@ -110,7 +110,7 @@ fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
             let cancel = CommandLine::new("cancel").name(&job.jid);
-            outcome.hint_if(cancel.within("delete it: {}"))
+            outcome.hint_if(cancel.fill_sentence("delete it: {}"))
         }
         _ => outcome,
     })

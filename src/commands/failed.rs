@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::jobs;
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, Watch};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, WatchFlag};
 use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
@@ -68,7 +68,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     selector: Selector,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 /// What happens to the jobs.
@@ -94,7 +94,7 @@ pub(crate) const SPEC: Spec<Args> =
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.writes() {
-        return act(args, session);
+        return retry_or_cancel_all(args, session);
     }
     let flags = [
         ("--dry-run", args.bulk.dry_run),
@@ -112,18 +112,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let mut selector = args.selector;
     if selector.is_empty() && !selector.all {
-        return groups(&selector, session);
+        return list_groups(&selector, session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    selector = selector.or_states(&[State::Failed])?;
+    selector = selector.with_default_states(&[State::Failed])?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.call_raw(now, &raw(&selector)?)?;
-        session.ui.verbatim(&text)?;
+        let text = session.core()?.raw(now, &raw_call(&selector)?)?;
+        session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let listed = jobs::list(&selector, true, now, session)?;
+    let listed = jobs::list_jobs(&selector, true, now, session)?;
     Ok(match (selector.older_than, listed.jobs) {
         (Some(_), 1..) => Exit::Threshold,
         _ => listed.exit,
@@ -131,7 +131,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Retries or cancels the selected jobs that were failed when they were listed.
-fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
+fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
         return Err(Error::usage("no group is given")
@@ -140,7 +140,7 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if selector.states.iter().any(|state| *state != State::Failed) {
         return Err(Error::usage("`qless failed` takes only `--state failed`"));
     }
-    selector = selector.or_states(&[State::Failed])?;
+    selector = selector.with_default_states(&[State::Failed])?;
     let verb = if args.action.cancel_all {
         &CANCEL
     } else {
@@ -160,23 +160,23 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let action = options.action();
     BulkPlan::from_selector(session, now, bulk_options, &selector, &action.refuse)?
         .spread(&args.spread)
-        .into_queue(options.to.as_ref(), args.existing, session)?
+        .note_new_queue(options.to.as_ref(), args.existing, session)?
         .carry_out(action, session)
 }
 
-fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
+fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<failure::FailureGroup>>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("failed"))?;
-        out.verbatim(&text)?;
+        let text = core.raw(now, &Call::raw("failed"))?;
+        out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let mut groups = List::whole(core.failed_groups(now)?);
     let first = groups.items.first().map(|group| group.group.clone());
-    groups.keep_page(selector.offset, selector.limit.or(out.rows()));
+    groups.page(selector.offset, selector.limit.or(out.default_rows()));
     out.show(&groups)?;
     out.note_cut(
         groups.items.len() as u64,
@@ -186,19 +186,19 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     );
     match first {
         Some(group) => {
-            let failed = CommandLine::new("failed").exactly("--group", &group);
-            out.hint_if(failed.word("--retry-all").line());
+            let failed = CommandLine::new("failed").exact_pattern("--group", &group);
+            out.hint_if(failed.word("--retry-all").shell_line());
         }
         None => {
             out.note_on_terminal("no failed jobs");
-            nothing::hint(session, now, None)?;
+            nothing::hint_at_reason(session, now, None)?;
         }
     }
     Ok(Exit::Ok)
 }
 
 /// The core's own `failed`, which takes one group.
-fn raw(selector: &Selector) -> Result<Call, Error> {
+fn raw_call(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
         [group] if selector.only_group() && selector.states == [State::Failed] => {
             group.as_plain_name()

@@ -3,7 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{Targets, Watch};
+use crate::args::shared::{Targets, WatchFlag};
 use crate::clock::moment::Moment;
 use crate::core::api::job;
 use crate::core::api::not_found;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH")]
     field: Option<String>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
@@ -58,7 +58,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobDetails>()?;
-    args.targets.check()?;
+    args.targets.check_selection()?;
     if args.watch.every.is_some() && args.targets.jids.contains(&InputArg::Stdin) {
         return Err(Error::usage("`--watch` cannot read jids from stdin again")
             .hint("name the jids, or a file of them: `@FILE`"));
@@ -71,7 +71,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        return raw(given, &args, now, session);
+        return print_raw(given, &args, now, session);
     }
     let one = matches!(given, Some(JidArgs::One(_)));
     let detail_level = if one || args.history {
@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let mut details = JobDetails::default();
     match &given {
-        Some(given) => find(
+        Some(given) => find_jobs(
             session.core()?,
             now,
             detail_level,
@@ -89,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             &mut details,
         )?,
         None => {
-            let mut jobs = select::all(session, now, &args.targets.selector, detail_level)?;
+            let mut jobs = select::all_jobs(session, now, &args.targets.selector, detail_level)?;
             session.core()?.add_payloads(now, jobs.iter_mut())?;
             details.list = List::whole(
                 jobs.into_iter()
@@ -99,17 +99,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     if args.data {
-        data(&details, one, session)?;
+        print_data(&details, one, session)?;
     } else if let Some(path) = &args.field {
-        fields(&details, path, session)?;
+        print_field(&details, path, session)?;
     } else {
-        show(&mut details, one, now, session)?;
+        show_details(&mut details, one, now, session)?;
     }
     not_found::refuse_missing_jobs(&details.missing).map(|()| Exit::Ok)
 }
 
 /// Reads jobs, then recurring jobs for the jids that no job has.
-fn find(
+fn find_jobs(
     core: &mut Core,
     now: Moment,
     detail_level: job::JobFields,
@@ -144,37 +144,37 @@ fn find(
     Ok(())
 }
 
-fn show(
+fn show_details(
     details: &mut JobDetails,
-    one: bool,
+    is_single: bool,
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
     if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
-            if let JobOrRecurring::Job(job) = detail {
-                job.neighbors = neighbors(job, now, session)?;
-                if one {
-                    job.blocked_by = blocked_by(job, now, session)?;
+            if let JobDetail::Job(job) = detail {
+                job.neighbors = read_neighbors(job, now, session)?;
+                if is_single {
+                    job.blocked_by = blocking_reason(job, now, session)?;
                 }
             }
         }
     }
     match details.list.items.first() {
-        Some(JobOrRecurring::Job(job)) if one => {
+        Some(JobDetail::Job(job)) if is_single => {
             session.ui.show(job.as_ref())?;
             if let Some(reason) = &job.blocked_by {
                 session.ui.hint_if(reason.fix_command());
             }
             Ok(())
         }
-        Some(JobOrRecurring::Recurring(recurring)) if one => session.ui.show(recurring.as_ref()),
-        None if one => Ok(()),
+        Some(JobDetail::Recurring(recurring)) if is_single => session.ui.show(recurring.as_ref()),
+        None if is_single => Ok(()),
         _ => session.ui.show(details),
     }
 }
 
-fn neighbors(
+fn read_neighbors(
     job: &Job,
     now: Moment,
     session: &mut Session,
@@ -187,11 +187,11 @@ fn neighbors(
 }
 
 /// The first reason why a job cannot run, unless its state says it already.
-fn blocked_by(
+fn blocking_reason(
     job: &Job,
     now: Moment,
     session: &mut Session,
-) -> Result<Option<Box<DelayReason>>, Error> {
+) -> Result<Option<Box<Reason>>, Error> {
     let is_open = matches!(
         job.state,
         Some(
@@ -201,7 +201,7 @@ fn blocked_by(
     if !is_open {
         return Ok(None);
     }
-    let explanation = match explain::of_job(session.core()?, now, job) {
+    let explanation = match explain::explain_read_job(session.core()?, now, job) {
         Ok(explanation) => explanation,
         // The job can be shown although a key of its queue is damaged.
         Err(error) if error.kind() == Kind::Damaged => return Ok(None),
@@ -213,21 +213,21 @@ fn blocked_by(
 }
 
 /// Prints the data: exactly the bytes of one job, or one line for each of several jobs.
-fn data(details: &JobDetails, one: bool, session: &mut Session) -> Result<(), Error> {
+fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
             JobOrRecurring::Job(job) => &job.data,
             JobOrRecurring::Recurring(recurring) => &recurring.data,
         };
-        session.ui.verbatim(data.as_bytes())?;
-        if !one || session.ui.terminal() {
+        session.ui.write_verbatim(data.as_bytes())?;
+        if !is_single || session.ui.is_terminal() {
             session.ui.text("\n")?;
         }
     }
     Ok(())
 }
 
-fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(), Error> {
+fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
         let mut document = Vec::new();
@@ -252,7 +252,7 @@ fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(),
 }
 
 /// Prints the reply of the core's own `get`, or of `multiget` for several jobs.
-fn raw(
+fn print_raw(
     given: Option<JidArgs>,
     args: &Args,
     now: Moment,
@@ -262,7 +262,7 @@ fn raw(
         Some(JidArgs::One(jid)) => Call::raw_call("get").arg(jid),
         Some(JidArgs::Many(jids)) => Call::raw_call("multiget").args(jids),
         None => {
-            let jobs = select::all(
+            let jobs = select::all_jobs(
                 session,
                 now,
                 &args.targets.selector,
@@ -278,7 +278,7 @@ fn raw(
         }
         Some(JidArgs::Many(jids)) => {
             // The reply does not say which jobs are missing.
-            session.ui.verbatim(&text)?;
+            session.ui.write_verbatim(&text)?;
             let mut jobs = session
                 .core()?
                 .jobs(now, job::JobFields::Snapshot, &jids)?
@@ -286,6 +286,6 @@ fn raw(
             let missing = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
             not_found::refuse_missing_jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }
-        _ => session.ui.verbatim(&text).map(|()| Exit::Ok),
+        _ => session.ui.write_verbatim(&text).map(|()| Exit::Ok),
     }
 }

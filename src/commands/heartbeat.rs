@@ -3,7 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, DryRun, Holder, MaxData};
+use crate::args::shared::{BulkFlags, DryRun, HolderFlags, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     limit: MaxData,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     #[command(flatten)]
     dry: DryRun,
 }
@@ -73,16 +73,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => None,
     };
     let now = session.begin()?;
-    let worker = ActingWorker::holder(&args.holder)?;
+    let worker = ActingWorker::from_holder_flags(&args.holder)?;
     let dry = args.dry.dry_run;
     match given {
-        JidArgs::One(jid) => one(jid, data.as_deref(), &worker, dry, now, session),
-        JidArgs::Many(_) => many(&given, data.as_deref(), &worker, dry, now, session),
+        JidArgs::One(jid) => extend_one(jid, data.as_deref(), &worker, dry, now, session),
+        JidArgs::Many(_) => extend_many(&given, data.as_deref(), &worker, dry, now, session),
     }
 }
 
 /// Extends the lock on one job.
-fn one(
+fn extend_one(
     jid: Name,
     data: Option<&[u8]>,
     worker: &ActingWorker,
@@ -101,7 +101,7 @@ fn one(
             .show(&CommandResult::new(VERB, vec![jid], true))?;
         return Ok(Exit::Ok);
     }
-    let holder = worker.for_job(&job);
+    let holder = worker.worker_for(&job);
     let jobs = std::slice::from_ref(&job);
     let mut outcomes = session
         .core()?
@@ -111,7 +111,7 @@ fn one(
         Some(Ok(CallOutcome::Refused(reply))) => {
             return Err(JobOutcome::from_reply(&job, &reply).to_error(VERB));
         }
-        Some(Err(error)) => return Err(JobOutcome::explain(&jid, VERB, error)),
+        Some(Err(error)) => return Err(JobOutcome::refusal_or_error(&jid, VERB, error)),
         None => return Err(Error::internal("the extended lock has no outcome")),
     };
     if session.ui.format() == Format::Raw {
@@ -121,13 +121,13 @@ fn one(
     session.ui.show(&Lock {
         jid,
         worker: holder,
-        expires: moment(end),
+        expires: moment_of_seconds(end),
     })?;
     Ok(Exit::Ok)
 }
 
 /// Extends the locks on several jobs. A worker's call is not confirmed.
-fn many(
+fn extend_many(
     given: &JidArgs,
     data: Option<&[u8]>,
     worker: &ActingWorker,
@@ -141,20 +141,20 @@ fn many(
     };
     let options = BulkOptions::new(session, &HEARTBEAT, &flags)?;
     let heartbeat = BulkAction::new(&HEARTBEAT, |core, slice| {
-        let worker = |job: &JobSnapshot| worker.for_job(job);
+        let worker = |job: &JobSnapshot| worker.worker_for(job);
         let ends = core.heartbeat(slice.now, slice.jobs, worker, data);
-        SliceOutcome::each(slice.jobs, ends, |job, end| {
-            let expires = moment(end);
-            let expires = expires.to_rfc3339().unwrap_or_else(|| expires.to_string());
+        SliceOutcome::from_replies(slice.jobs, ends, |job, end| {
+            let expires = moment_of_seconds(end);
+            let expires = expires.rfc3339().unwrap_or_else(|| expires.to_string());
             let mut outcome = JobOutcome::done(&job.jid).raw(end.to_string());
             outcome.item.detail = Some(format!("the lock expires {expires}").into());
             outcome.cells([Name::from(expires)])
         })
     });
     let plan = BulkPlan::from_jids(session, now, options, given, |job| worker.refuse(job))?;
-    plan.carry_out(heartbeat.unasked(), session)
+    plan.carry_out(heartbeat.without_question(), session)
 }
 
-fn moment(seconds: i64) -> Moment {
+fn moment_of_seconds(seconds: i64) -> Moment {
     Moment::from_micros(seconds.saturating_mul(1_000_000))
 }

@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE")]
     file: FileArg,
     /// Put the jobs of one queue into another
-    #[arg(long = "map-queue", value_name = "OLD=NEW", value_parser = value::mapping())]
+    #[arg(long = "map-queue", value_name = "OLD=NEW", value_parser = value::old_and_new_name())]
     map: Vec<(Name, Name)>,
     /// Leave existing jobs as they are
     #[arg(long, conflicts_with = "replace")]
@@ -73,7 +73,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
-    import::check_map(&args.map)?;
+    import::refuse_duplicate_map(&args.map)?;
     let existing = match (args.if_absent, args.replace) {
         (true, _) => ExistingPolicy::Skip,
         (_, true) => ExistingPolicy::Replace,

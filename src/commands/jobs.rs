@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{Selector, Watch};
+use crate::args::shared::{Selector, WatchFlag};
 use crate::clock::moment::Moment;
 use crate::core::api::job::JobFields;
 use crate::core::api::queue;
@@ -43,27 +43,27 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     count: bool,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    args.selector.check()?;
+    args.selector.refuse_contradictions()?;
     if args.count {
         session.ui.require_format(&[])?;
         session.ui.check_columns::<StateCounts>()?;
         let now = session.begin()?;
         let (counts, unreadable) = select::count(session, now, &args.selector)?;
         session.ui.show(&counts)?;
-        let exit = session.ui.left_out(queue::left_out_error(&unreadable));
-        let jobs = counts.total();
+        let exit = session.ui.report_left_out(queue::left_out(&unreadable));
+        let jobs = counts.all();
         return require_match(args.require_match, ListSummary { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let raw = match session.ui.format() {
-        Format::Raw => Some(raw(&args.selector)?),
+        Format::Raw => Some(raw_call(&args.selector)?),
         _ => None,
     };
     if raw.as_ref().is_some_and(Call::may_write) {
@@ -71,11 +71,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.begin()?;
     if let Some(call) = raw {
-        let text = session.core()?.call_raw(now, &call)?;
-        session.ui.verbatim(&text)?;
+        let text = session.core()?.raw(now, &call)?;
+        session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let listed = list(&args.selector, false, now, session)?;
+    let listed = list_jobs(&args.selector, false, now, session)?;
     require_match(args.require_match, listed)
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct ListSummary {
 
 /// Lists the jobs of a selector in the chosen format. `newest` lists failed jobs newest first,
 /// otherwise oldest first.
-pub(crate) fn list(
+pub(crate) fn list_jobs(
     selector: &Selector,
     newest: bool,
     now: Moment,
@@ -108,10 +108,12 @@ pub(crate) fn list(
 ) -> Result<ListSummary, Error> {
     let mut selector = selector.clone();
     let table = session.ui.format() == Format::Table;
-    selector.limit = selector.limit.or(session.ui.rows());
-    if table && session.ui.sorts() {
+    selector.limit = selector.limit.or(session.ui.default_rows());
+    if table && session.ui.has_sort_flag() {
         // The first rows of a sorted table are known only when all rows have been read.
-        session.ui.cut(selector.offset, selector.limit.take());
+        session
+            .ui
+            .set_row_range(selector.offset, selector.limit.take());
         selector.offset = 0;
     }
     let (core, out) = session.core_and_ui()?;
@@ -123,14 +125,14 @@ pub(crate) fn list(
     let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest);
     selection.announce(out);
     let streams = match out.format() {
-        Format::Table => !out.for_people() && !out.sorts(),
+        Format::Table => !out.is_for_people() && !out.has_sort_flag(),
         Format::Json => false,
         _ => true,
     };
     let mut jobs = JobList::default();
     jobs.list.offset = selector.offset;
     let mut shown = 0;
-    while let Some(mut slice) = selection.next(core)? {
+    while let Some(mut slice) = selection.next_jobs(core)? {
         if table {
             core.count_failed_dependencies(now, slice.iter_mut().collect())?;
         }
@@ -140,35 +142,35 @@ pub(crate) fn list(
             out.show(&jobs)?;
             // A reader of the stream gets these jobs before the rest is found.
             out.finish()?;
-            out.no_more_headers();
+            out.omit_next_headers();
             jobs.list.items.clear();
         }
     }
     let left_out = queue::left_out_error(&selection.unreadable);
     if streams {
         let read_all = left_out.is_none();
-        let exit = out.left_out(left_out);
+        let exit = out.report_left_out(left_out);
         if shown == 0 && read_all {
-            nothing::hint(session, now, Some(&selector))?;
+            nothing::hint_at_reason(session, now, Some(&selector))?;
         }
         return Ok(ListSummary { jobs: shown, exit });
     }
-    jobs.list.total = selection.total(core)?;
+    jobs.list.total = selection.total_matches(core)?;
     out.show(&jobs)?;
     match shown {
         0 if left_out.is_some() => {}
         0 => {
             out.note_on_terminal("no jobs");
-            nothing::hint(session, now, Some(&selector))?;
+            nothing::hint_at_reason(session, now, Some(&selector))?;
         }
         _ => out.note_cut(shown, jobs.list.total, selector.offset, "jobs"),
     }
-    let exit = session.ui.left_out(left_out);
+    let exit = session.ui.report_left_out(left_out);
     Ok(ListSummary { jobs: shown, exit })
 }
 
 /// The core's own `jobs`, which takes one state of one queue, or complete jobs.
-fn raw(selector: &Selector) -> Result<Call, Error> {
+fn raw_call(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.as_plain_name(),
         _ => None,
@@ -182,16 +184,16 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
         {
             Call::raw_call("jobs").arg(state.into_str()).arg(queue)
         }
-        _ => return Err(unsupported()),
+        _ => return Err(raw_unsupported_error()),
     };
     if !selector.only_queue() {
-        return Err(unsupported());
+        return Err(raw_unsupported_error());
     }
     let count = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(count.to_string()))
 }
 
-fn unsupported() -> Error {
+fn raw_unsupported_error() -> Error {
     Error::usage("the core's own `jobs` takes one state of one queue, or `complete`").hint(
         "give both: `--state running --queue Q`; other states are stalled, scheduled, depends and \
          throttled",

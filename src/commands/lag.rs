@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::core::api::names::NAMES_PER_CALL;
 use crate::core::api::queue;
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::interval)]
     older_than: Option<Duration>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
@@ -67,8 +67,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut exceeding = 0;
     if out.format() == Format::Raw {
         for names in names.chunks(NAMES_PER_CALL) {
-            let text = core.call_raw(now, &Call::raw_call("lag").args(names))?;
-            out.verbatim(&text)?;
+            let text = core.raw(now, &Call::raw("lag").args(names))?;
+            out.write_verbatim(&text)?;
         }
     } else {
         let mut lags = core.lags(now, &names)?;
@@ -80,8 +80,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     if names.is_empty() && unreadable.is_empty() {
         out.note_on_terminal("no queues");
-        nothing::hint(session, now, None)?;
+        nothing::hint_at_reason(session, now, None)?;
     }
-    let exit = session.ui.left_out(queue::left_out_error(&unreadable));
+    let exit = session.ui.report_left_out(queue::left_out(&unreadable));
     Ok(if exceeding > 0 { Exit::Threshold } else { exit })
 }

@@ -71,7 +71,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let (local, fsync) = local(session)?;
+    let (local, fsync) = private_server(session)?;
     let deadline = Instant::now() + session.timeout();
     let verb = args.verb.unwrap_or(LocalCommand::Status);
     let changes = matches!(verb, LocalCommand::Start | LocalCommand::Stop);
@@ -101,13 +101,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if changes && session.ui.format() == Format::Table {
         return Ok(Exit::Ok);
     }
-    let status = status(&local, session)?;
+    let status = read_status(&local, session)?;
     session.ui.show(&status)?;
     Ok(Exit::Ok)
 }
 
 /// The private server, and how it is to sync to disk.
-fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
+fn private_server(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     match session.target().map(|target| target.address) {
         Ok(Address::Local { dir, fsync, .. }) => Ok((Local::new(dir.as_deref())?, fsync)),
         _ => Ok((Local::new(None)?, None)),
@@ -115,7 +115,7 @@ fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
 }
 
 /// The status of the server without starting it.
-fn status(local: &Local, session: &mut Session) -> Result<LocalStatus, Error> {
+fn read_status(local: &Local, session: &mut Session) -> Result<Status, Error> {
     let running = local.is_running()?;
     let jobs = if running {
         let core = session.core_at(local.target())?;

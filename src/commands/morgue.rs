@@ -109,23 +109,23 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
 const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    args.check()?;
+    args.refuse_unused_flags()?;
     let morgue = MorgueTarget::from_args(&args);
     match args.action {
         MorgueAction::List => {
             session.ui.require_format(&[Format::Jid])?;
             session.ui.check_columns::<JobList>()?;
             let now = session.begin()?;
-            jobs::list(&morgue.selector(), true, now, session).map(|listed| listed.exit)
+            jobs::list_jobs(&morgue.selector(), true, now, session).map(|listed| listed.exit)
         }
         MorgueAction::Requeue => {
             let options = RetryOptions::default();
             let retry = options.action();
-            let plan = morgue.plan(&args, &RETRY, &retry.refuse, session)?;
+            let plan = morgue.plan_dead_jobs(&args, &RETRY, &retry.refuse, session)?;
             plan.carry_out(retry, session)
         }
         MorgueAction::Delete => {
-            let plan = morgue.plan(&args, &CANCEL, cancel::refuse, session)?;
+            let plan = morgue.plan_dead_jobs(&args, &CANCEL, cancel::refuse, session)?;
             cancel::run(plan, args.dependents, None, session.now(), session)
         }
         MorgueAction::Bury => {
@@ -136,11 +136,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     .unwrap_or_else(|| exhausted_group(&args.queue)),
                 message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
-            let plan = morgue.retrying(&args, &BURY, session)?;
+            let plan = morgue.plan_retrying_jobs(&args, &BURY, session)?;
             plan.carry_out(bury::action(&why, None), session)
         }
         MorgueAction::Drop => {
-            let plan = morgue.retrying(&args, &CANCEL, session)?;
+            let plan = morgue.plan_retrying_jobs(&args, &CANCEL, session)?;
             cancel::run(plan, args.dependents, None, session.now(), session)
         }
     }
@@ -148,7 +148,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 impl Args {
     /// Refuses flags that the action does not take.
-    fn check(&self) -> Result<(), Error> {
+    fn refuse_unused_flags(&self) -> Result<(), Error> {
         let action = match self.action {
             MorgueAction::List => "list",
             MorgueAction::Requeue => "requeue",
@@ -230,7 +230,7 @@ impl MorgueTarget {
         }
     }
 
-    fn has(&self, job: &Job) -> bool {
+    fn contains(&self, job: &Job) -> bool {
         let group = job.failure.as_ref().map(|failure| &failure.group);
         job.queue.as_ref() == Some(&self.queue)
             && match &self.group {
@@ -240,7 +240,7 @@ impl MorgueTarget {
     }
 
     /// Reads the dead jobs that are named, or all.
-    fn plan(
+    fn plan_dead_jobs(
         &self,
         args: &Args,
         verb: &'static Verb,
@@ -256,25 +256,23 @@ impl MorgueTarget {
             return BulkPlan::from_selector(session, now, options, &self.selector(), refuse);
         }
         let fields = "jid,queue,shown,failure,remaining";
-        let jobs = session
-            .core()?
-            .jobs_with_fields(now, fields, given.jids())?;
-        let dead = jobs.into_iter().flatten().filter(|job| self.has(job));
+        let jobs = session.core()?.jobs_with(now, fields, given.jids())?;
+        let dead = jobs.into_iter().flatten().filter(|job| self.contains(job));
         let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
         // The snapshots are newer than `dead`.
         let refuse = |job: &JobSnapshot| {
             if dead.contains(&job.jid) && job.is_in_state("failed") {
                 None
             } else {
-                Some(self.elsewhere(job))
+                Some(self.not_in_morgue(job))
             }
         };
         BulkPlan::from_jids(session, now, options, &given, refuse)
     }
 
     /// The outcome of a job that is not in this morgue.
-    fn elsewhere(&self, job: &JobSnapshot) -> JobOutcome {
-        if !job.is_in_state("failed") {
+    fn not_in_morgue(&self, job: &JobSnapshot) -> JobOutcome {
+        if !job.is("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
         }
         let why = match &self.group {
@@ -285,7 +283,7 @@ impl MorgueTarget {
     }
 
     /// Reads the jobs of the queue that have used a retry and are not running.
-    fn retrying(
+    fn plan_retrying_jobs(
         &self,
         args: &Args,
         verb: &'static Verb,

@@ -1,7 +1,7 @@
 //! `qless move`
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueue, Later, SpreadFlag, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, RunTimeFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::MoveOptions;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     existing: ExistingQueue,
     #[command(flatten)]
-    later: Later,
+    later: RunTimeFlags,
     /// Move running jobs, too; their locks are revoked
     #[arg(long)]
     force: bool,
@@ -57,6 +57,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let action = options.action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread(&args.spread)
-        .into_queue(Some(&options.to), args.existing, session)?
+        .note_new_queue(Some(&options.to), args.existing, session)?
         .carry_out(action, session)
 }

@@ -6,7 +6,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
-use crate::args::shared::{DryRun, Queues};
+use crate::args::shared::{DryRun, QueueTargets};
 use crate::args::value;
 use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
@@ -37,9 +37,9 @@ use crate::text::{joined, plural};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    queues: Queues,
+    queues: QueueTargets,
     /// End the pause at this time
-    #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true)]
+    #[arg(long, value_name = "T", value_parser = moment::moment_or_delay, allow_hyphen_values = true)]
     until: Option<TypedMoment>,
     /// End the pause after this time
     #[arg(long = "for", value_name = "D", value_parser = value::duration,
@@ -65,7 +65,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let until = match (args.for_, &args.until) {
         (Some(wait), _) => Some(now.after(wait)),
-        (None, Some(when)) => Some(when.from(now)),
+        (None, Some(when)) => Some(when.resolve(now)),
         (None, None) => None,
     };
     if until.is_some_and(|until| until <= now) {
@@ -74,7 +74,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = not_found::named_or_all_queues(
         session.core()?,
         now,
-        args.queues.named(),
+        args.queues.queue_names(),
         &Index::Queues,
         args.force,
     )?;
@@ -97,12 +97,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .core()?
             .pause_queues(now, &queues, until, reason, &by)?;
         if args.stop_running {
-            let note = actor::note("pause", args.reason.as_ref());
+            let note = actor::history_note("pause", args.reason.as_ref());
             stopped = revoke_locks(&queues, &note, now, session)?;
         }
     }
-    report(&queues, until, stopped, dry, session);
-    session.ui.show(&CommandResult::new("pause", queues, dry))?;
+    note_paused(&queues, until, stopped, dry, session);
+    session.ui.show(&Done::new("pause", queues, dry))?;
     Ok(Exit::Ok)
 }
 
@@ -136,19 +136,21 @@ fn revoke_locks(
     Ok(stopped)
 }
 
-fn report(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session: &mut Session) {
+fn note_paused(
+    queues: &[Name],
+    until: Option<Moment>,
+    stopped: u64,
+    dry: bool,
+    session: &mut Session,
+) {
     let mut line = match (queues.is_empty(), dry) {
         (true, _) => "no queues".into(),
         (false, true) => format!("would pause {}", joined(queues)),
         (false, false) => format!("paused {}", joined(queues)),
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
-        let page = session.ui.page();
-        line.push_str(&format!(
-            " until {}{}",
-            page.format_timestamp(until),
-            page.zone_suffix()
-        ));
+        let page = session.ui.render_options();
+        line.push_str(&format!(" until {}{}", page.stamp(until), page.zone()));
     }
     if stopped > 0 {
         let jobs = plural(stopped, "running job", "running jobs");

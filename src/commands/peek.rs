@@ -44,8 +44,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let call = Call::raw_call("peek")
             .arg(&args.queue)
             .arg(args.count.to_string());
-        let text = core.call_raw(now, &call)?;
-        out.verbatim(&text)?;
+        let text = core.raw(now, &call)?;
+        out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let queues = std::slice::from_ref(&args.queue);
@@ -60,8 +60,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })?;
     if empty {
         out.note_on_terminal("no job to pop");
-        let explain = CommandLine::new("explain").exactly("--queue", &args.queue);
-        out.hint_if(explain.within("{} says why"));
+        let explain = CommandLine::new("explain").exact_pattern("--queue", &args.queue);
+        out.hint_if(explain.fill_sentence("{} says why"));
     }
     Ok(Exit::Ok)
 }

@@ -55,14 +55,14 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    let worker = actor::worker(args.worker.as_ref())?;
+    let worker = actor::worker_name(args.worker.as_ref())?;
     session.ui.keep_output_without_reader();
     let now = session.begin()?;
     if args.dry.dry_run {
         return preview(&args, now, session);
     }
     let jids = pop(&args, &worker, now, session)?;
-    let exit = show(&args, &jids, &worker, now, session)?;
+    let exit = show_popped(&args, &jids, &worker, now, session)?;
     session.ui.finish()?;
     match session.ui.lost_output() {
         Some(lost) if !jids.is_empty() => Err(give_back(lost, &jids, &worker, session)),
@@ -71,7 +71,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Shows the jobs.
-fn show(
+fn show_popped(
     args: &Args,
     jids: &[Name],
     worker: &Name,
@@ -79,7 +79,7 @@ fn show(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     if jids.is_empty() {
-        say_why(&args.queues, now, session);
+        explain_empty_pop(&args.queues, now, session);
         return Ok(Exit::NotFound);
     }
     if session.ui.format() == Format::Raw {
@@ -88,10 +88,10 @@ fn show(
     let (core, out) = session.core_and_ui()?;
     let found = core
         .jobs(now, JobFields::Brief, jids)
-        .map_err(|error| popped_but_unread(jids, worker, &error))?;
+        .map_err(|error| unshown_jobs_error(jids, worker, &error))?;
     let mut found: Vec<_> = found.into_iter().flatten().collect();
     core.add_payloads(now, found.iter_mut())
-        .map_err(|error| popped_but_unread(jids, worker, &error))?;
+        .map_err(|error| unshown_jobs_error(jids, worker, &error))?;
     let jobs = JobList {
         list: List::whole(found),
         missing: Vec::new(),
@@ -109,7 +109,7 @@ fn show(
 
 /// Gives jobs back that could not be shown. Returns the error that says so.
 fn give_back(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -> Error {
-    let note = actor::note("pop", None);
+    let note = actor::history_note("pop", None);
     let given_back = session.core().and_then(|core| {
         let now = core.now();
         core.release_jobs(now, worker, jids, &note)
@@ -120,7 +120,7 @@ fn give_back(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -
             let jobs = plural(given.len() as u64, "job", "jobs");
             lost.hint(format!("{jobs} given back; no retry was used"))
         }
-        Err(error) => popped_but_unread(jids, worker, &error),
+        Err(error) => unshown_jobs_error(jids, worker, &error),
     }
 }
 
@@ -138,9 +138,9 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
             }
             let (core, out) = session.core_and_ui()?;
             let reply = core.pop(now, queue, worker, count)?;
-            let got = popped(&reply)?;
+            let got = parse_popped_jids(&reply)?;
             if out.format() == Format::Raw && !got.is_empty() {
-                out.verbatim(&[&reply[..], b"\n"].concat())?;
+                out.write_verbatim(&[&reply[..], b"\n"].concat())?;
             }
             let is_short = (got.len() as u64) < count;
             jids.extend(got);
@@ -153,20 +153,20 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
 }
 
 /// Says on a terminal that there was nothing to pop, and for queues in which jobs wait, why.
-fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
+fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
     let mut is_told = false;
-    if session.ui.hints() {
+    if session.ui.shows_hints() {
         for queue in queues {
             // The reasons are an extra: without them, the result is the same.
             let Ok(found) = session
                 .core()
-                .and_then(|core| explain::queue(core, now, queue))
+                .and_then(|core| explain::explain_queue(core, now, queue))
             else {
                 continue;
             };
             // Another client may have put a job in the meantime.
             if let Some(reason) = found.reasons.first().filter(|_| !found.runnable) {
-                let why = reason.reason_line(session.ui.page());
+                let why = reason.line(session.ui.render_options());
                 session
                     .ui
                     .note(&format!("nothing to pop from {queue}: {why}"));
@@ -181,8 +181,8 @@ fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
 }
 
 /// Reads the jids of the core's reply.
-fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
-    let unexpected = || reply::unexpected_reply("pop", "not a list of jobs");
+fn parse_popped_jids(reply: &[u8]) -> Result<Vec<Name>, Error> {
+    let unexpected = || reply::unexpected("pop", "not a list of jobs");
     let jobs = Json::read(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {
@@ -194,7 +194,7 @@ fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
 }
 
 /// The error for jobs that were popped but cannot be shown.
-fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
+fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
     let names = quoted(jids);
     Error::new(
         error.kind(),
@@ -203,7 +203,7 @@ fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
     .hint_if(
         CommandLine::new("workers")
             .name(worker)
-            .within("{} shows it"),
+            .fill_sentence("{} shows it"),
     )
 }
 
@@ -213,10 +213,10 @@ fn preview(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Erro
     let found = core.next_jobs(now, &args.queues, args.count, PausedQueuePolicy::Count)?;
     let count = found.len() as u64;
     if count == 0 {
-        say_why(&args.queues, now, session);
+        explain_empty_pop(&args.queues, now, session);
         return Ok(Exit::NotFound);
     }
-    // The reply of a pop that was not made cannot be shown.
+    // A dry run pops nothing, so there is no reply of the core to show.
     if out.format() != Format::Raw {
         out.show(&JobList {
             list: List::whole(found),

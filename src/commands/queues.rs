@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::core::api::queue;
 use crate::core::call::Call;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
     queues: Vec<Pattern>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
@@ -54,8 +54,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .collect()
         };
         for call in &calls {
-            let text = core.call_raw(now, call)?;
-            out.verbatim(&text)?;
+            let text = core.raw(now, call)?;
+            out.write_verbatim(&text)?;
         }
         return Ok(Exit::Ok);
     }
@@ -64,10 +64,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     out.show(&List::whole(queues))?;
     if empty && unreadable.is_empty() {
         out.note_on_terminal("no queues");
-        nothing::hint(session, now, None)?;
+        nothing::hint_at_reason(session, now, None)?;
     }
     let (core, out) = session.core_and_ui()?;
-    if out.hints() {
+    if out.shows_hints() {
         let groups = core.failed_counts(now)?;
         let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
         if jobs > 0 {
@@ -79,5 +79,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }
     }
-    Ok(out.left_out(queue::left_out_error(&unreadable)))
+    Ok(out.report_left_out(queue::left_out(&unreadable)))
 }

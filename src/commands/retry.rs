@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Selector, SpreadFlag, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, HolderFlags, Selector, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::RetryOptions;
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
     force: bool,
     #[command(flatten)]
-    holder: Holder,
+    holder: HolderFlags,
     /// Failure group to record with the holder's retry
     #[arg(long, value_name = "G", value_parser = value::new_name(),
           add = value::CandidateKind::Groups)]
@@ -107,16 +107,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         completed: args.completed,
         force: args.force,
     };
-    note_unselected(&options, &args.jobs.selector, session);
+    note_unselected_states(&options, &args.jobs.selector, session);
     let action = options.action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread(&args.spread)
-        .into_queue(options.to.as_ref(), args.existing, session)?
+        .note_new_queue(options.to.as_ref(), args.existing, session)?
         .carry_out(action, session)
 }
 
 /// Says that a selector without `--state` selects only failed jobs, where a flag lets one expect more.
-fn note_unselected(options: &RetryOptions, selector: &Selector, session: &mut Session) {
+fn note_unselected_states(options: &RetryOptions, selector: &Selector, session: &mut Session) {
     if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
         return;
     }
@@ -134,17 +134,17 @@ fn note_unselected(options: &RetryOptions, selector: &Selector, session: &mut Se
 
 /// Retries jobs in the name of the worker that holds them.
 fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
-    let name = ActingWorker::holder(&args.holder)?;
+    let name = ActingWorker::from_holder_flags(&args.holder)?;
     let delay = args.delay.unwrap_or_default();
     let why = args.fail_group.clone().map(|group| FailureReason {
         group,
         message: args.fail_message.clone().unwrap_or_default(),
     });
     let retry = BulkAction::new(&HOLDER_RETRY, |core, slice| {
-        let worker = |job: &JobSnapshot| name.for_job(job);
+        let worker = |job: &JobSnapshot| name.worker_for(job);
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
         let replies = core.retry(now, note, jobs, worker, delay, why.as_ref());
-        SliceOutcome::each(jobs, replies, |job, remaining| {
+        SliceOutcome::from_replies(jobs, replies, |job, remaining| {
             let state = match remaining {
                 ..0 => "failed",
                 _ if delay.is_zero() => "waiting",

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::args::value::Day;
 use crate::clock::moment::Moment;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MEASURE")]
     histogram: Option<Measure>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
@@ -59,17 +59,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
-    let mut days = days(&args, now)?;
+    let mut days = days_to_show(&args, now)?;
     let queues = core.queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
     if out.format() == Format::Raw {
         for queue in &names {
             for (_, day) in &days {
-                let text = core.call_raw(
-                    now,
-                    &Call::raw_call("stats").arg(queue).arg(day.to_string()),
-                )?;
-                out.verbatim(&text)?;
+                let text = core.raw(now, &Call::raw("stats").arg(queue).arg(day.to_string()))?;
+                out.write_verbatim(&text)?;
             }
         }
         return Ok(Exit::Ok);
@@ -80,9 +77,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         out.show(&stats::StatsOfDay { list, picture })?;
         return Ok(Exit::Ok);
     };
-    days.insert(0, Day::Near(-i64::from(count)).begins(now)?);
+    days.insert(0, Day::Near(-i64::from(count)).name_and_start(now)?);
     let mut shown: Vec<Stats> = Vec::new();
-    for queue in core.stats(now, &names, &days)?.chunk_by_mut(same_queue) {
+    for queue in core.stats(now, &names, &days)?.chunk_by_mut(is_same_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
             from[0].set_change_since(&before[at - 1]);
@@ -93,17 +90,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-fn same_queue(one: &Stats, other: &Stats) -> bool {
+fn is_same_queue(one: &Stats, other: &Stats) -> bool {
     one.queue == other.queue
 }
 
 /// The days to show, oldest first: their names and first moments.
-fn days(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
+fn days_to_show(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
-        None => Ok(vec![args.day.begins(now)?]),
+        None => Ok(vec![args.day.name_and_start(now)?]),
         Some(count) => (0..i64::from(count))
             .rev()
-            .map(|ago| Day::Near(-ago).begins(now))
+            .map(|ago| Day::Near(-ago).name_and_start(now))
             .collect(),
     }
 }

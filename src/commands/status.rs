@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Group, Spec};
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "1h")]
     since: Duration,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
@@ -57,7 +57,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let facts = session.core()?.status_facts(now, from)?;
     let mut overview = overview(facts, now);
     overview.since_s = RoundedSeconds(since);
-    overview.last_minute = last_minute(&overview, session);
+    overview.last_minute = rates_of_last_minute(&overview, session);
     session.ui.show(&overview)?;
     Ok(Exit::Ok)
 }
@@ -240,7 +240,7 @@ fn problems(
 }
 
 /// The rates since the oldest count of the last minute, and notes the present one.
-fn last_minute(overview: &Overview, session: &mut Session) -> Option<WatchedRates> {
+fn rates_of_last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
     let totals = &overview.totals;
     let at = Instant::now();
     let sample = WatchSample {

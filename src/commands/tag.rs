@@ -3,7 +3,7 @@
 use super::{Group, Spec, is_list_word};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, Targets, apart};
+use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::core::api::job::JobFields;
@@ -76,20 +76,20 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     let selector = &args.jobs.selector;
     let no_jobs = args.jobs.is_empty();
     if args.writes() {
-        change(&args, session)
+        change_tags(&args, session)
     } else if no_jobs {
-        list(selector.offset, selector.limit, session)
+        list_tags(selector.offset, selector.limit, session)
     } else {
-        show(&args.jobs, session)
+        show_tags(&args.jobs, session)
     }
 }
 
 /// Adds and removes tags.
-fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
-    apart(("--add", &args.add), ("--remove", &args.remove))?;
+fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
+    refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
     let tag = BulkAction::new(&TAG, |core, slice| {
-        let replies = core.change_tags(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
-        SliceOutcome::each(slice.jobs, replies, |job, tags| {
+        let replies = core.tag(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
+        SliceOutcome::from_replies(slice.jobs, replies, |job, tags| {
             let names = Json::read(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
             let mut outcome = JobOutcome::done(&job.jid).raw(tags.as_bytes());
@@ -101,16 +101,16 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Shows the tags of jobs.
-fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
+fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
-    jobs.check()?;
+    jobs.check_selection()?;
     let given = jids::read(&mut session.input(), &jobs.jids)?;
     let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
-        found = select::all(session, now, &jobs.selector, JobFields::Brief)?;
+        found = select::all_jobs(session, now, &jobs.selector, JobFields::Brief)?;
     } else {
         let jobs = session.core()?.jobs(now, JobFields::Brief, given.jids())?;
         for (jid, job) in given.jids().iter().zip(jobs) {
@@ -127,7 +127,7 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
             cells: job.tags.clone(),
         };
         let rows: Vec<BulkRow> = found.iter().map(row).collect();
-        out.show(&rows_of(rows))?;
+        out.show(&table_of_rows(rows))?;
     } else {
         out.show(&JobList {
             list: List::whole(found),
@@ -140,7 +140,7 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-fn rows_of(rows: Vec<BulkRow>) -> BulkReport {
+fn table_of_rows(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
         sum: BulkTotals::new("tag", false, 0),
         items: Vec::new(),
@@ -150,7 +150,7 @@ fn rows_of(rows: Vec<BulkRow>) -> BulkReport {
 }
 
 /// Lists the tags, most used first.
-fn list(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, Error> {
+fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<Tag>>()?;
     let now = session.begin()?;
@@ -164,12 +164,12 @@ fn list(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, 
                 .arg(offset.to_string())
                 .arg(limit),
         )?;
-        out.verbatim(&text)?;
+        out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let mut tags = List::whole(core.tags(now)?);
     let total = tags.items.len();
-    tags.keep_page(offset, limit.or(out.rows()));
+    tags.page(offset, limit.or(out.default_rows()));
     out.show(&tags)?;
     out.note_cut(tags.items.len() as u64, tags.total, offset, "tags");
     if total == 0 {

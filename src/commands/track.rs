@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Targets, Watch};
+use crate::args::shared::{BulkFlags, Targets, WatchFlag};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     jobs: Targets,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 const TRACK: Verb = Verb {
@@ -76,11 +76,11 @@ pub(crate) const SPEC: Spec<Args> =
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {
-        return prune(&args, session);
+        return untrack_missing(&args, session);
     }
     let no_jobs = args.jobs.is_empty();
     if no_jobs && !args.remove {
-        return list(session);
+        return list_tracked(session);
     }
     let track = action(&args);
     let mut plan = BulkPlan::open(session, &track, &args.bulk, &args.jobs)?;
@@ -100,15 +100,15 @@ fn action(args: &Args) -> BulkAction<'static> {
     let tracked = !args.remove && !args.prune;
     let verb = if tracked { &TRACK } else { &UNTRACK };
     BulkAction::new(verb, move |core, slice| {
-        let replies = core.set_tracked(slice.now, slice.note, slice.jobs, tracked);
-        SliceOutcome::each(slice.jobs, replies, |job, changed| {
+        let replies = core.track(slice.now, slice.note, slice.jobs, tracked);
+        SliceOutcome::from_replies(slice.jobs, replies, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
     })
 }
 
 /// Stops tracking jobs that do not exist.
-fn prune(args: &Args, session: &mut Session) -> Result<Exit, Error> {
+fn untrack_missing(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &UNTRACK, &args.bulk)?;
     let now = session.begin()?;
     let tracked = JidArgs::Many(session.core()?.index_members(now, &Index::Tracked)?);
@@ -117,14 +117,14 @@ fn prune(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     plan.carry_out(action(args), session)
 }
 
-fn list(session: &mut Session) -> Result<Exit, Error> {
+fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("track"))?;
-        out.verbatim(&text)?;
+        let text = core.raw(now, &Call::raw("track"))?;
+        out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let jids = core.index_members(now, &Index::Tracked)?;

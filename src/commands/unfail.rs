@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::model::bulk::{BulkReport, BulkTableContent, BulkTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::plural;
 
 /// Move the oldest failed jobs of a group to one queue
@@ -59,7 +59,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         not_found::refuse_missing_index(core, now, &index)?;
     }
     let queues = std::slice::from_ref(&args.to);
-    new_queues::announce(queues, args.existing, args.dry.dry_run, now, session)?;
+    new_queues::note_new_queues(queues, args.existing, args.dry.dry_run, now, session)?;
     let expected = total.min(args.count);
     let what = format!(
         "move the {} of `{}` to `{}`",
@@ -67,7 +67,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         args.group,
         args.to
     );
-    let moved = match session.consent(args.dry, Asks::Always, &what, |_| String::new())? {
+    let moved = match session.consent(args.dry, AskWhen::Always, &what, |_| String::new())? {
         Some(consent) => {
             let core = session.core()?;
             core.unfail(now, &args.to, &args.group, args.count, consent)?
@@ -91,7 +91,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     };
     session.ui.show(&BulkReport {
-        sum: sum.in_context(session.ui.context()),
+        sum: sum.within(session.ui.context_name()),
         items: Vec::new(),
         row_content: BulkTableContent::Nothing,
         rows: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, Queues};
+use crate::args::shared::{DryRun, QueueTargets};
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::joined;
 
 /// Resume paused queues
@@ -28,7 +28,7 @@ use crate::text::joined;
 #[command(visible_alias = "resume")]
 pub(crate) struct Args {
     #[command(flatten)]
-    queues: Queues,
+    queues: QueueTargets,
     #[command(flatten)]
     dry: DryRun,
 }
@@ -40,9 +40,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let core = session.core()?;
     let mut queues =
-        not_found::named_or_all_queues(core, now, args.queues.named(), &Index::Paused, false)?;
-    if args.queues.named().is_some() && !queues.is_empty() {
-        let paused = core.index_members(now, &Index::Paused)?;
+        not_found::queues(core, now, args.queues.queue_names(), &Index::Paused, false)?;
+    if args.queues.queue_names().is_some() && !queues.is_empty() {
+        let paused = core.members(now, &Index::Paused)?;
         let (paused, running) = queues.into_iter().partition(|queue| paused.contains(queue));
         let running: Vec<Name> = running;
         queues = paused;
@@ -54,11 +54,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let count = ("queue", "queues");
     if queues.is_empty() {
-        if args.queues.named().is_none() {
+        if args.queues.queue_names().is_none() {
             session.ui.note_on_terminal("no paused queues");
         }
     } else if session
-        .consent_for(args.dry, Asks::IfProtected, "unpause", count, &queues)?
+        .consent_for(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
         .is_some()
     {
         session.core()?.unpause_queues(now, &queues)?;

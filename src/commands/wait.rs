@@ -65,7 +65,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).unpaged();
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    args.targets.check()?;
+    args.targets.check_selection()?;
     let by_jid = !args.targets.jids.is_empty();
     let given = if by_jid {
         Some(jids::read(&mut session.input(), &args.targets.jids)?)
@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = WaitOptions {
         awaited: args.awaited,
         any: args.any,
-        deadline: args.deadline.map(|deadline| deadline.left(now)),
+        deadline: args.deadline.map(|deadline| deadline.time_left(now)),
         allow_gone: args.allow_gone,
         must_exist: by_jid,
     };
@@ -85,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => given.into_jids(),
         None => {
             session.core()?.end_calls_at(waiter.deadline);
-            let jobs = select::all(session, now, &args.targets.selector, JobFields::Jid);
+            let jobs = select::all_jobs(session, now, &args.targets.selector, JobFields::Jid);
             let jobs = jobs.map_err(|error| {
                 if waiter.is_over() {
                     Error::new(
@@ -103,7 +103,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if jids.is_empty() {
         session.ui.note("no job matches: nothing to wait for");
     }
-    let wait = waiter.run(jids, session, show)?;
+    let wait = waiter.run(jids, session, show_item)?;
     match session.ui.format() {
         Format::Json => session.ui.show(&wait)?,
         Format::Ndjson => {
@@ -117,7 +117,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         _ => {}
     }
-    match wait::failure(&wait, &options, session) {
+    match wait::wait_error(&wait, &options, session) {
         // The document has the outcome.
         Err(error) if session.ui.format().is_json() => Ok(error.exit()),
         Err(error) => Err(error),
@@ -131,14 +131,14 @@ struct WaitSummary<'a> {
 }
 
 /// Writes a job whose wait has ended.
-fn show(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
+fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
     match ui.format() {
         Format::Table => {
-            let line = item.result_line(ui.page());
+            let line = item.line(ui.render_options());
             ui.text(&line)
         }
         Format::Ndjson => show_line(item, ui),
-        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => ui.jids(&[&item.jid]),
+        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => ui.write_jids(&[&item.jid]),
         _ => Ok(()),
     }
 }

@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::session::actor;
 use crate::text::plural;
 use crate::work;
-use crate::work::machine::event::{Limit, Mode, WorkResult};
+use crate::work::machine::event::{DispatchMode, WorkLimit, WorkResult};
 use crate::work::machine::rotation::QueueOrder;
 use crate::work::process::Directory;
 use crate::work::{Hooks, WorkOptions};
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     #[arg(long, short = 'c', value_name = "N", value_parser = value::processes, default_value = "1")]
     concurrency: usize,
     /// Maximum time between two pops from empty queues
-    #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
+    #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "5s")]
     poll: Duration,
     /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, until the end of
     /// their grace period, and for those that wait for a slot of a throttle or behind a running job of their lane. Scheduled and
@@ -128,7 +128,7 @@ pub(crate) struct Args {
     next: Option<Name>,
     /// Maximum time that a process may have a job: then it gets SIGTERM, SIGKILL after `--kill-after`,
     /// and the job fails in group `time-limit`
-    #[arg(long, value_name = "D", value_parser = value::timeout)]
+    #[arg(long, value_name = "D", value_parser = value::positive_duration)]
     time_limit: Option<Duration>,
     /// Time from SIGTERM to SIGKILL
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "10s")]
@@ -140,7 +140,7 @@ pub(crate) struct Args {
     #[arg(long)]
     label: bool,
     /// Time between two extensions of a lock; default: a third of the lock
-    #[arg(long, value_name = "D", value_parser = value::timeout)]
+    #[arg(long, value_name = "D", value_parser = value::positive_duration)]
     heartbeat: Option<Duration>,
     /// Run commands in this directory
     #[arg(long, value_name = "DIR", value_parser = value::file(), conflicts_with = "sandbox")]
@@ -190,20 +190,20 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ));
     }
     let options = WorkOptions {
-        worker: worker(args.worker)?,
+        worker: worker_name_prefix(args.worker)?,
         queues: args.queues,
         order: args.order,
         mode: match (args.batch, args.persistent) {
-            (Some(jobs), _) => Mode::Batch(jobs),
-            (None, true) => Mode::Persistent(args.in_flight),
-            (None, false) => Mode::Single,
+            (Some(jobs), _) => DispatchMode::Batch(jobs),
+            (None, true) => DispatchMode::Persistent(args.in_flight),
+            (None, false) => DispatchMode::Single,
         },
         concurrency: args.concurrency,
         limit: match (args.drain, args.count) {
-            (true, Some(count)) => Limit::DrainUpTo(count),
-            (true, None) => Limit::Drain,
-            (false, Some(count)) => Limit::Count(count),
-            (false, None) => Limit::Never,
+            (true, Some(count)) => WorkLimit::DrainUpTo(count),
+            (true, None) => WorkLimit::Drain,
+            (false, Some(count)) => WorkLimit::Count(count),
+            (false, None) => WorkLimit::Never,
         },
         poll: args.poll,
         retry_on: args.retry_on,
@@ -269,7 +269,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The first part of the worker's name. It becomes part of a channel's name, so it is text.
-fn worker(given: Option<Name>) -> Result<Name, Error> {
+fn worker_name_prefix(given: Option<Name>) -> Result<Name, Error> {
     let name =
         match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {
             None => return Ok(Name::from(actor::host())),

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::Watch;
+use crate::args::shared::WatchFlag;
 use crate::args::value;
 use crate::core::api::index::Index;
 use crate::core::call::Call;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::CandidateKind::Workers)]
     workers: Vec<Pattern>,
     #[command(flatten)]
-    pub watch: Watch,
+    pub watch: WatchFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
@@ -54,7 +54,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.require_writable_raw()?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        return raw(&args.workers, session);
+        return print_raw(&args.workers, session);
     }
     let (core, out) = session.core_and_ui()?;
     if let Some(name) = one {
@@ -91,13 +91,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     out.show(&List::whole(workers))?;
     if empty {
         out.note_on_terminal("no workers");
-        nothing::hint(session, now, None)?;
+        nothing::hint_at_reason(session, now, None)?;
     }
     Ok(Exit::Ok)
 }
 
 /// Prints the reply of the core's own `workers`, which also forgets workers not seen for long.
-fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
+fn print_raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     let now = session.now();
     let names: Option<Vec<&Name>> = workers.iter().map(Pattern::as_plain_name).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
@@ -110,8 +110,8 @@ fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
             .collect()
     };
     for call in &calls {
-        let text = session.core()?.call_raw(now, call)?;
-        session.ui.verbatim(&text)?;
+        let text = session.core()?.raw(now, call)?;
+        session.ui.write_verbatim(&text)?;
     }
     Ok(Exit::Ok)
 }

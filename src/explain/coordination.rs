@@ -5,7 +5,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::job::{Job, Neighbor, State};
 /// The jobs before a job in its lane, in order. `ordered`: a pop would not give it away because of them.
-pub(super) fn before(
+pub(super) fn lane_jobs_before(
     core: &mut Core,
     now: Moment,
     job: &Job,
@@ -18,7 +18,7 @@ pub(super) fn before(
     let mut lane = core.lane_jobs(now, lane)?;
     match lane.iter().position(|other| other.jid == job.jid) {
         Some(place) => lane.truncate(place),
-        // It has left its lane when it ended: nothing there keeps it.
+        // A job that has ended has left its lane, so no job there blocks it.
         None if matches!(job.state, Some(State::Complete | State::Failed)) => lane.clear(),
         None => {}
     }

@@ -36,7 +36,7 @@ impl JobOrTemplate {
         }
     }
 
-    /// The jid of a job: a queue has a place for it.
+    /// The jid of a job, which has a position in its queue; `None` for a recurring job.
     fn jid(&self) -> Option<&Name> {
         match self {
             JobOrTemplate::Job(job) => Some(&job.jid),
@@ -46,14 +46,14 @@ impl JobOrTemplate {
 }
 
 /// Why jobs and recurring jobs do not run, `None` for jids that do not exist.
-pub(crate) fn jobs(
+pub(crate) fn explain_jobs(
     core: &mut Core,
     now: Moment,
     jids: &[Name],
 ) -> Result<Vec<Option<Explanation>>, Error> {
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
-        let items = items(core, now, jids)?;
+        let items = read_jobs_and_templates(core, now, jids)?;
         let asked: Vec<(Option<&Name>, Option<&Name>)> = items
             .iter()
             .map(|item| match item {
@@ -64,7 +64,9 @@ pub(crate) fn jobs(
         let facts = pop_facts(core, now, &asked)?;
         for (item, queue) in items.iter().zip(facts) {
             explanations.push(match item {
-                Some(JobOrTemplate::Job(job)) => Some(explain_job(core, now, job, queue)?),
+                Some(JobOrTemplate::Job(job)) => {
+                    Some(explain_job_with_facts(core, now, job, queue)?)
+                }
                 Some(JobOrTemplate::Recurring(recurring)) => {
                     Some(explain_recurring(recurring, queue, now))
                 }
@@ -76,7 +78,11 @@ pub(crate) fn jobs(
 }
 
 /// The jobs and the recurring jobs with these jids.
-fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobOrTemplate>>, Error> {
+fn read_jobs_and_templates(
+    core: &mut Core,
+    now: Moment,
+    jids: &[Name],
+) -> Result<Vec<Option<JobOrTemplate>>, Error> {
     let jobs = core.jobs(now, JobFields::Brief, jids)?;
     let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
     let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
@@ -97,37 +103,41 @@ fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobOr
 }
 
 /// Why a job does not run.
-pub(crate) fn of_job(core: &mut Core, now: Moment, job: &Job) -> Result<Explanation, Error> {
+pub(crate) fn explain_read_job(
+    core: &mut Core,
+    now: Moment,
+    job: &Job,
+) -> Result<Explanation, Error> {
     let queue = pop_facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
-    explain_job(core, now, job, queue.flatten())
+    explain_job_with_facts(core, now, job, queue.flatten())
 }
 
-fn explain_job(
+fn explain_job_with_facts(
     core: &mut Core,
     now: Moment,
     job: &Job,
     queue: Option<PopFacts>,
 ) -> Result<Explanation, Error> {
     let walk = match job.state {
-        Some(State::Depends) => Some(walk::walk(core, now, job)?),
+        Some(State::Depends) => Some(walk::walk_dependencies(core, now, job)?),
         _ => None,
     };
     let ordered = queue.as_ref().is_some_and(|facts| facts.ordered);
-    let before = coordination::before(core, now, job, ordered)?;
-    let backoff = backoff(core, now, job)?;
-    let reasons = reasons::of_job(job, queue.as_ref(), walk.as_ref(), &before, backoff, now);
+    let before = coordination::lane_jobs_before(core, now, job, ordered)?;
+    let backoff = backoff_cause(core, now, job)?;
+    let reasons = reasons::job_reasons(job, queue.as_ref(), walk.as_ref(), &before, backoff, now);
     Ok(Explanation {
         jid: Some(job.jid.clone()),
         klass: job.klass.clone(),
         queue: job.queue.clone(),
         state: job.state,
-        ..explanation(reasons, queue.as_ref(), now)
+        ..explanation_of(reasons, queue.as_ref(), now)
     })
 }
 
 /// What scheduled a job that has used retries. Its newest history entry tells a lost lock; a retry of
 /// another client leaves none.
-fn backoff(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
+fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);
     }
@@ -142,24 +152,28 @@ fn backoff(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCaus
 }
 
 fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment) -> Explanation {
-    let reasons = reasons::of_recurring(recurring, queue.as_ref(), now);
+    let reasons = reasons::recurring_reasons(recurring, queue.as_ref(), now);
     Explanation {
         jid: Some(recurring.jid.clone()),
         klass: recurring.klass.clone(),
         queue: recurring.queue.clone(),
         recurring: true,
-        ..explanation(reasons, queue.as_ref(), now)
+        ..explanation_of(reasons, queue.as_ref(), now)
     }
 }
 
 /// Why pops of a queue get no job.
-pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explanation, Error> {
+pub(crate) fn explain_queue(
+    core: &mut Core,
+    now: Moment,
+    name: &Name,
+) -> Result<Explanation, Error> {
     let found = pop_facts(core, now, &[(Some(name), None)])?.pop().flatten();
     let Some(facts) = found else {
         return Err(not_found::missing_queue(core, now, name)?);
     };
-    let reasons = reasons::of_queue(&facts, now);
-    let explanation = explanation(reasons, Some(&facts), now);
+    let reasons = reasons::queue_reasons(&facts, now);
+    let explanation = explanation_of(reasons, Some(&facts), now);
     Ok(Explanation {
         queue: Some(name.clone()),
         runnable: explanation.next_jid.is_some(),
@@ -168,7 +182,7 @@ pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explana
     })
 }
 
-fn explanation(reasons: Vec<DelayReason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
+fn explanation_of(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
     let oldest = queue.and_then(|facts| facts.oldest);
     Explanation {
         runnable: !reasons.iter().any(DelayReason::blocks_pop),

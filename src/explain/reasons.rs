@@ -1,6 +1,6 @@
 //! From facts to reasons, the most decisive one first. Reads nothing.
 
-use super::walk::Walk;
+use super::walk::DependencyWalk;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::json::Json;
@@ -22,10 +22,10 @@ const LONG_PATIENCE: f64 = 60.0;
 const ROOTS: usize = 10;
 
 /// Why a job does not run. `before` are the jobs before it in its lane.
-pub(super) fn of_job(
+pub(super) fn job_reasons(
     job: &Job,
     facts: Option<&PopFacts>,
-    walk: Option<&Walk>,
+    walk: Option<&DependencyWalk>,
     before: &[Neighbor],
     backoff: Option<BackoffCause>,
     now: Moment,
@@ -38,7 +38,7 @@ pub(super) fn of_job(
         Some(State::Complete | State::Failed | State::Running)
     );
     let worker = job.worker.clone();
-    reasons.extend(ordered(job, before));
+    reasons.extend(lane_occupied(job, before));
     match job.state {
         Some(State::Complete) => reasons.push(DelayReason::new(
             ReasonCode::Complete,
@@ -85,14 +85,14 @@ pub(super) fn of_job(
             reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).as_delay_only());
         }
         Some(State::Throttled) if full.is_empty() => {
-            // Its slot has become free: one of the next pops returns it to the queue.
+            // A slot of the throttle has become free: one of the next pops returns the job to the queue.
             let fix = CommandLine::new("get").name(jid);
             let reason = DelayReason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
             reasons.push(reason.as_delay_only());
         }
         Some(State::Depends) => {
             if let Some(walk) = walk {
-                add_dependencies(walk, &mut reasons);
+                add_dependency_reasons(walk, &mut reasons);
             }
         }
         Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
@@ -108,7 +108,7 @@ pub(super) fn of_job(
         _ => {}
     }
     if is_queued {
-        reasons.extend(full.iter().map(throttled));
+        reasons.extend(full.iter().map(throttle_full));
     }
     if let (true, Some(facts)) = (is_queued, facts) {
         let is_unlisted = match job.state {
@@ -117,25 +117,25 @@ pub(super) fn of_job(
             state => state.is_none(),
         };
         if is_unlisted {
-            reasons.push(broken(&facts.queue.name, None));
+            reasons.push(queue_broken(&facts.queue.name, None));
         }
         let can_run = matches!(
             job.state,
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
-        ) && !reasons.iter().any(DelayReason::blocks_pop);
-        add_queue(facts, can_run, now, &mut reasons);
+        ) && !reasons.iter().any(Reason::stops);
+        add_queue_reasons(facts, can_run, now, &mut reasons);
         if Json::read(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
             reasons.push(invalid.as_delay_only());
         }
         if facts.ahead > 0 {
-            reasons.push(ahead(job, facts));
+            reasons.push(jobs_ahead(job, facts));
         }
     }
     if is_queued && facts.is_none() {
         // The server has nothing of its queue.
-        reasons.push(broken(&job.queue.clone().unwrap_or_default(), None));
+        reasons.push(queue_broken(&job.queue.clone().unwrap_or_default(), None));
     }
     // A reason that blocks is more decisive than one that delays.
     reasons.sort_by_key(|reason| !reason.blocking);
@@ -149,19 +149,13 @@ fn remaining_retries(job: &Job) -> Option<u64> {
 }
 
 /// Why pops of a queue get no job.
-pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
+pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     let queue = &facts.queue;
     let mut reasons = Vec::new();
-    add_queue(facts, true, now, &mut reasons);
+    add_queue_reasons(facts, true, now, &mut reasons);
     let gets_job = facts.next.is_some();
-    let unless_popped = |reason: DelayReason| {
-        if gets_job {
-            reason.as_delay_only()
-        } else {
-            reason
-        }
-    };
-    reasons.extend(facts.throttles.iter().map(throttled).map(unless_popped));
+    let unless_popped = |reason: Reason| if gets_job { reason.delaying() } else { reason };
+    reasons.extend(facts.throttles.iter().map(throttle_full).map(unless_popped));
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = ReasonEvidence {
             jobs: Some(facts.late_recurring),
@@ -177,8 +171,8 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
             until,
             ..ReasonEvidence::default()
         };
-        let jobs = CommandLine::new("jobs").exactly("--queue", &queue.name);
-        DelayReason::new(code, evidence, jobs.value("--state", state.into_str()))
+        let jobs = CommandLine::new("jobs").exact_pattern("--queue", &queue.name);
+        Reason::new(code, evidence, jobs.value("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
@@ -203,7 +197,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
         reasons.push(unless_popped(depends));
     }
     if queue.throttled > 0 && facts.throttles.is_empty() {
-        // Their slots are free: the next pops look at some of them at a time.
+        // The throttles of these jobs have free slots: each of the next pops looks at some of the jobs.
         let code = ReasonCode::Throttled;
         reasons.push(count(code, queue.throttled, State::Throttled, None).as_delay_only());
     }
@@ -212,7 +206,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
 }
 
 /// Why a recurring job puts no jobs.
-pub(super) fn of_recurring(
+pub(super) fn recurring_reasons(
     recurring: &Recurring,
     facts: Option<&PopFacts>,
     now: Moment,
@@ -230,7 +224,7 @@ pub(super) fn of_recurring(
     }
     let is_late = recurring.next.is_some_and(|next| next <= now);
     if let Some(facts) = facts {
-        add_queue(facts, false, now, &mut reasons);
+        add_queue_reasons(facts, false, now, &mut reasons);
     }
     if recurring.is_paused() {
         // Neither its time nor a pop puts a job.
@@ -256,7 +250,7 @@ pub(super) fn of_recurring(
 
 /// Adds the reasons of a queue that hold for each of its jobs. `can_run`: nothing else keeps the job
 /// from running.
-fn add_queue(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<DelayReason>) {
+fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Reason>) {
     let queue = &facts.queue;
     if queue.paused {
         let evidence = ReasonEvidence {
@@ -282,20 +276,20 @@ fn add_queue(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Del
         reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
-        reasons.push(broken(&queue.name, Some(ghost)).as_delay_only());
+        reasons.push(queue_broken(&queue.name, Some(ghost)).delaying());
     }
     if can_run {
         reasons.extend(no_consumer(facts, now));
     }
 }
 
-fn broken(queue: &Name, entry: Option<&Name>) -> DelayReason {
+fn queue_broken(queue: &Name, entry: Option<&Name>) -> Reason {
     let evidence = ReasonEvidence {
         entry: entry.cloned(),
         ..ReasonEvidence::default()
     };
-    let fix = CommandLine::new("check --repair").exactly("--queue", queue);
-    DelayReason::new(ReasonCode::QueueBroken, evidence, fix)
+    let fix = CommandLine::new("check --repair").exact_pattern("--queue", queue);
+    Reason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
 /// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
@@ -318,7 +312,7 @@ fn no_consumer(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     Some(DelayReason::new(ReasonCode::NoConsumer, evidence, fix))
 }
 
-fn ahead(job: &Job, facts: &PopFacts) -> DelayReason {
+fn jobs_ahead(job: &Job, facts: &PopFacts) -> Reason {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
     let evidence = ReasonEvidence {
         jobs: Some(facts.ahead),
@@ -333,7 +327,7 @@ fn ahead(job: &Job, facts: &PopFacts) -> DelayReason {
 }
 
 /// The reason that a throttle has no free slot.
-fn throttled(full: &FullThrottle) -> DelayReason {
+fn throttle_full(full: &FullThrottle) -> Reason {
     let evidence = ReasonEvidence {
         throttle: Some(full.id.clone()),
         jobs: Some(full.taken),
@@ -351,7 +345,7 @@ fn throttled(full: &FullThrottle) -> DelayReason {
 }
 
 /// The reason that other jobs of the lane come first.
-fn ordered(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
+fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<Reason> {
     let lane = job.key.as_ref()?;
     let evidence = ReasonEvidence {
         lane: Some(lane.clone()),
@@ -365,7 +359,7 @@ fn ordered(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
 }
 
 /// Adds why a blocked job is blocked.
-fn add_dependencies(walk: &Walk, reasons: &mut Vec<DelayReason>) {
+fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<Reason>) {
     if let [owner, next, ..] = walk.cycle.as_slice() {
         let evidence = ReasonEvidence {
             cycle: walk.cycle.clone(),

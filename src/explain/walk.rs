@@ -13,7 +13,7 @@ const MOST: usize = 5_000;
 
 /// What a walk along the dependencies of a job found.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
+pub(super) struct DependencyWalk {
     /// The blocking jobs by jid: those that do not depend on others.
     pub roots: BTreeMap<Name, Neighbor>,
     /// Dependencies that do not exist, each with a job that depends on it.
@@ -27,8 +27,12 @@ pub(super) struct Walk {
 }
 
 /// Walks from a job in state depends.
-pub(super) fn walk(core: &mut Core, now: Moment, job: &Job) -> Result<Walk, Error> {
-    let mut walk = Walk::default();
+pub(super) fn walk_dependencies(
+    core: &mut Core,
+    now: Moment,
+    job: &Job,
+) -> Result<DependencyWalk, Error> {
+    let mut walk = DependencyWalk::default();
     // The dependencies of each blocked job.
     let mut edges: HashMap<Name, Vec<Name>> = HashMap::new();
     let mut owners: BTreeMap<Name, Name> = BTreeMap::new();
@@ -89,12 +93,12 @@ pub(super) fn walk(core: &mut Core, now: Moment, job: &Job) -> Result<Walk, Erro
         found.retain(|jid| !edges.contains_key(jid) && !walk.roots.contains_key(jid));
         next = found;
     }
-    walk.cycle = cycle(&job.jid, &edges);
+    walk.cycle = find_cycle(&job.jid, &edges);
     Ok(walk)
 }
 
 /// A cycle that can be reached from a job, if there is one.
-fn cycle(start: &Name, edges: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
+fn find_cycle(start: &Name, edges: &HashMap<Name, Vec<Name>>) -> Vec<Name> {
     let none: Vec<Name> = Vec::new();
     // Positions of the jobs on the path, and the jobs that are on no cycle.
     let mut path: Vec<(&Name, usize)> = vec![(start, 0)];
@@ -133,7 +137,7 @@ mod tests {
             let on = on.iter().map(|jid| Name::from(*jid)).collect();
             (Name::from(*jid), on)
         });
-        let jids = cycle(&Name::from("a"), &edges.collect());
+        let jids = find_cycle(&Name::from("a"), &edges.collect());
         jids.iter().map(Name::to_string).collect()
     }
 

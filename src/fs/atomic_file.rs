@@ -26,11 +26,11 @@ pub(crate) struct AtomicFile {
 
 impl AtomicFile {
     pub(crate) fn create(path: &Path) -> Result<AtomicFile, Error> {
-        AtomicFile::with_mode(path, PRIVATE_FILE).map_err(|why| unwritten(path, why))
+        AtomicFile::create_with_mode(path, PRIVATE_FILE).map_err(|why| write_error(path, why))
     }
 
     /// A file with this mode, within the user's umask.
-    pub(super) fn with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
+    pub(super) fn create_with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
         let route = if path.is_symlink() {
             Some(ResolvedPath::resolve(path)?)
         } else {
@@ -43,7 +43,7 @@ impl AtomicFile {
         }
         let (file, path, temporary) = match fs::metadata(path) {
             // A terminal, a pipe or another device is not replaced.
-            Ok(found) if !found.is_file() => (open::device(path)?, path.to_owned(), None),
+            Ok(found) if !found.is_file() => (open::open_device(path)?, path.to_owned(), None),
             _ => {
                 // The target of a link is replaced, not the link.
                 let path = route.map_or_else(|| path.to_owned(), |route| route.target);
@@ -61,7 +61,7 @@ impl AtomicFile {
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = self.file.write_all(bytes);
-        written.map_err(|fault| unwritten(&self.path, fault.into()))
+        written.map_err(|fault| write_error(&self.path, fault.into()))
     }
 
     /// Replaces the old content.
@@ -74,11 +74,11 @@ impl AtomicFile {
             }
             Ok(())
         };
-        finish().map_err(|fault: io::Error| unwritten(&self.path, fault.into()))
+        finish().map_err(|fault: io::Error| write_error(&self.path, fault.into()))
     }
 }
 
-pub(super) fn unwritten(path: &Path, why: Unopened) -> Error {
+pub(super) fn write_error(path: &Path, why: Unopened) -> Error {
     let shown = Sanitized(path.as_os_str().as_encoded_bytes());
     why.error(&format!("cannot write `{shown}`"), Kind::File)
 }

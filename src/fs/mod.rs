@@ -27,18 +27,18 @@ pub(crate) const PRIVATE_DIRECTORY: u32 = 0o700;
 const ALL: u32 = 0o666;
 
 /// Writes a file for its owner only. The new content replaces the old one when it is complete.
-pub(crate) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write(path, bytes, PRIVATE_FILE)
 }
 
 /// Writes a file that everybody may read, in the same way.
-pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn write_public(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write(path, bytes, ALL)
 }
 
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
-    let file = AtomicFile::with_mode(path, mode);
-    let mut file = file.map_err(|why| atomic_file::unwritten(path, why))?;
+    let file = AtomicFile::create_with_mode(path, mode);
+    let mut file = file.map_err(|why| atomic_file::write_error(path, why))?;
     file.write(bytes)?;
     file.finish()
 }

@@ -18,13 +18,13 @@ use super::unopened::Unopened;
 use crate::command_line::chmod;
 
 /// Opens a file or a device to read it.
-pub(crate) fn to_read(path: &Path) -> Result<File, Unopened> {
+pub(crate) fn open_to_read(path: &Path) -> Result<File, Unopened> {
     open(path, OpenOptions::new().read(true), OFlags::empty())
 }
 
 /// Opens a file of which only this user knows, to read or write it as the options say: nobody else can
 /// use it, or put another one in its place. A device is accepted: only root creates them.
-pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> Result<File, Unopened> {
+pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<File, Unopened> {
     if is_descriptor(path) {
         return open(path, options, OFlags::empty());
     }
@@ -35,7 +35,7 @@ pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> Result<File, Un
         _ => trust::must_have_trusted_parents(path)?,
     }
     let file = match open(path, options, OFlags::NOFOLLOW) {
-        Err(Unopened::Failed(fault)) if is(&fault, Errno::LOOP) => return Err(is_link()),
+        Err(Unopened::Failed(fault)) if has_errno(&fault, Errno::LOOP) => return Err(is_link()),
         opened => opened?,
     };
     let about = file.metadata()?;
@@ -64,9 +64,9 @@ fn is_device(found: FileType) -> bool {
 }
 
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
-pub(super) fn device(path: &Path) -> Result<File, Unopened> {
+pub(super) fn open_device(path: &Path) -> Result<File, Unopened> {
     let file = open(path, OpenOptions::new().write(true), OFlags::empty())?;
-    // Files are replaced. This one has appeared since the caller looked.
+    // Regular files are replaced, not opened. This one has appeared since the caller looked.
     if !is_descriptor(path) && file.metadata()?.is_file() {
         return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
     }
@@ -79,29 +79,29 @@ fn open(path: &Path, options: &mut OpenOptions, more: OFlags) -> Result<File, Un
     options.custom_flags(flags.bits().cast_signed());
     let file = match options.open(path) {
         // A socket, or a pipe that nobody reads.
-        Err(fault) if is(&fault, Errno::NXIO) => {
+        Err(fault) if has_errno(&fault, Errno::NXIO) => {
             return Err(match fs::metadata(path) {
-                Ok(about) => unexpected(about.file_type()).unwrap_or(Unopened::Failed(fault)),
+                Ok(about) => refuse_file_type(about.file_type()).unwrap_or(Unopened::Failed(fault)),
                 Err(_) => Unopened::Failed(fault),
             });
         }
         opened => opened?,
     };
     if is_descriptor(path) {
-        wait_from_now_on(&file)?;
+        make_blocking(&file)?;
         return Ok(file);
     }
-    match unexpected(file.metadata()?.file_type()) {
+    match refuse_file_type(file.metadata()?.file_type()) {
         Some(refused) => Err(refused),
         None => {
             // A terminal has nothing to read before somebody types.
-            wait_from_now_on(&file)?;
+            make_blocking(&file)?;
             Ok(file)
         }
     }
 }
 
-fn unexpected(found: FileType) -> Option<Unopened> {
+fn refuse_file_type(found: FileType) -> Option<Unopened> {
     let what = match found {
         found if found.is_fifo() => "it is a named pipe",
         found if found.is_socket() => "it is a socket",
@@ -110,12 +110,12 @@ fn unexpected(found: FileType) -> Option<Unopened> {
     Some(Unopened::refused(what).hint("name a file"))
 }
 
-fn wait_from_now_on(file: &File) -> io::Result<()> {
+fn make_blocking(file: &File) -> io::Result<()> {
     let flags = fcntl_getfl(file)?;
     fcntl_setfl(file, flags - OFlags::NONBLOCK)?;
     Ok(())
 }
 
-fn is(fault: &io::Error, errno: Errno) -> bool {
+fn has_errno(fault: &io::Error, errno: Errno) -> bool {
     fault.raw_os_error() == Some(errno.raw_os_error())
 }

@@ -48,7 +48,7 @@ pub(crate) fn others_may_write(mode: u32) -> bool {
 }
 
 /// Whether everybody may write what has this mode.
-pub(crate) fn all_may_write(mode: u32) -> bool {
+pub(crate) fn everybody_may_write(mode: u32) -> bool {
     mode & ALL_WRITE != 0
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn must_have_trusted_parents(path: &Path) -> Result<(), Unopened> {
     ResolvedPath::resolve(path)?.must_be_trusted()
 }
 
-/// Where a path leads when all its links are followed.
+/// A path with all its links followed, and the directories on the way.
 pub(crate) struct ResolvedPath {
     /// The directories in which its names are looked up.
     directories: Vec<PathBuf>,
@@ -111,7 +111,7 @@ pub(crate) struct ResolvedPath {
 
 impl ResolvedPath {
     pub(crate) fn resolve(path: &Path) -> io::Result<ResolvedPath> {
-        let mut pending = reversed(&std::path::absolute(path)?);
+        let mut pending = names_from_last(&std::path::absolute(path)?);
         let mut route = ResolvedPath {
             directories: Vec::new(),
             strange_link: None,
@@ -137,7 +137,7 @@ impl ResolvedPath {
                     if target.is_absolute() {
                         route.target = PathBuf::from("/");
                     }
-                    pending.extend(reversed(&target));
+                    pending.extend(names_from_last(&target));
                     if !is_own_or_root(about.uid()) {
                         route.strange_link = Some(next);
                     }
@@ -165,7 +165,7 @@ impl ResolvedPath {
         self.must_have_own_links()?;
         for directory in &self.directories {
             let about = match fs::metadata(directory) {
-                // The one above it is trusted, so nobody else can create it.
+                // The directory above a missing one is trusted, so nobody else can create the missing one.
                 Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
                 about => about?,
             };
@@ -176,7 +176,8 @@ impl ResolvedPath {
                 return Err(Unopened::refused(why).hint(hint));
             }
             let is_replaceable = others_may_replace(about.mode());
-            if is_replaceable && (all_may_write(about.mode()) || !is_own_or_root(about.gid())) {
+            if is_replaceable && (everybody_may_write(about.mode()) || !is_own_or_root(about.gid()))
+            {
                 let why = format!("other users may write the directory `{shown}`");
                 let change = format!("`{}` takes that right away", chmod("go-w", directory));
                 return Err(Unopened::refused(why).hint(change));
@@ -191,7 +192,7 @@ fn sanitized(path: &Path) -> Sanitized<&[u8]> {
 }
 
 /// The names of a path, the last one first.
-fn reversed(path: &Path) -> Vec<OsString> {
+fn names_from_last(path: &Path) -> Vec<OsString> {
     let names = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some("..".into()),

@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, io_message};
 #[derive(Debug)]
 pub(crate) enum Unopened {
     Failed(io::Error),
-    /// It is not what is expected, or not safe to use.
+    /// The file is not of the expected kind, or not safe to use.
     Refused {
         why: String,
         hint: Option<String>,

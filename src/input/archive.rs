@@ -102,7 +102,7 @@ pub(crate) struct ArchivedJob<'t> {
 
 impl ArchivedJob<'_> {
     /// When it is to run.
-    pub(crate) fn due(&self) -> Option<Moment> {
+    pub(crate) fn due_time(&self) -> Option<Moment> {
         exact_time(self.due, self.scheduled_for)
     }
 
@@ -179,8 +179,8 @@ impl ArchivedTemplate<'_> {
         count.try_into().unwrap_or_default()
     }
 
-    /// When its next job is due; `None` means immediately.
-    pub(crate) fn next(&self) -> Option<Moment> {
+    /// When the next run of the recurring job is due; `None` means immediately.
+    pub(crate) fn next_run(&self) -> Option<Moment> {
         exact_time(self.due, self.next)
     }
 }
@@ -287,16 +287,16 @@ pub(crate) struct FiniteNumber<'t>(pub &'t str);
 impl<'de: 't, 't> Deserialize<'de> for FiniteNumber<'t> {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
         let raw = <&RawValue>::deserialize(value)?;
-        // A text or a word is no number, and `1e999` is not finite.
+        // Only a JSON number is accepted, and only a finite one: `1e999` is not.
         match raw.get().parse() {
             Ok(number) if f64::is_finite(number) => Ok(FiniteNumber(raw.get())),
-            _ => Err(wrong("a number", raw)),
+            _ => Err(unexpected_value("a number", raw)),
         }
     }
 }
 
-fn wrong<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
-    E::custom(format!("expects {expected}, not {}", found_value(raw)))
+fn unexpected_value<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
+    E::custom(format!("expects {expected}, not {}", found(raw)))
 }
 
 /// An integer that a double represents exactly.
@@ -314,9 +314,9 @@ fn whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
 
 fn whole<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
-    struct Whole(#[serde(deserialize_with = "whole_number")] i64);
+    struct WholeNumber(#[serde(deserialize_with = "whole_number")] i64);
 
-    Option::deserialize(value).map(|number| number.map(|Whole(number)| number))
+    Option::deserialize(value).map(|number| number.map(|WholeNumber(number)| number))
 }
 
 fn interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
@@ -375,7 +375,10 @@ fn time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
     let time = serde_json::from_str::<String>(raw.get()).ok();
     match time.and_then(|time| Moment::from_rfc3339(&time)) {
         Some(time) => Ok(Some(time)),
-        None => Err(wrong("a time such as `2026-11-21T06:00:00Z`", raw)),
+        None => Err(unexpected_value(
+            "a time such as `2026-11-21T06:00:00Z`",
+            raw,
+        )),
     }
 }
 
@@ -391,14 +394,14 @@ fn exact_time(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Mome
 /// A failure without a group is none.
 fn failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFailure>, D::Error> {
     #[derive(Deserialize)]
-    struct Shown {
+    struct ShownFailure {
         group: Name,
         message: Option<Name>,
         worker: Option<Name>,
         #[serde(default, deserialize_with = "time")]
         when: Option<Moment>,
     }
-    let shown: Option<Shown> = Option::deserialize(value)?;
+    let shown: Option<ShownFailure> = Option::deserialize(value)?;
     let Some(shown) = shown.filter(|shown| !shown.group.is_empty()) else {
         return Ok(None);
     };
@@ -445,8 +448,8 @@ struct Base64(Name);
 impl<'de> Deserialize<'de> for Base64 {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Base64, D::Error> {
         let raw = <&RawValue>::deserialize(value)?;
-        let bytes = STANDARD.decode(string_text(raw).as_bytes());
-        let bytes = bytes.map_err(|_| wrong("base64", raw))?;
+        let bytes = STANDARD.decode(text_of(raw).as_bytes());
+        let bytes = bytes.map_err(|_| unexpected_value("base64", raw))?;
         Ok(Base64(Name::from(bytes)))
     }
 }
@@ -539,7 +542,7 @@ mod tests {
 
     #[test]
     fn an_edited_time_wins_over_due() {
-        let due = |more: &str| job_of(more).due().map(|due| due.to_string());
+        let due = |more: &str| job_of(more).due_time().map(|due| due.to_string());
         let members = r#","scheduled_for":"1970-01-01T00:00:01.500Z","due":1.500123"#;
         assert_eq!(due(members).as_deref(), Some("1.500123"));
         let members = r#","scheduled_for":"1970-01-01T00:00:02.500Z","due":1.500123"#;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::source::{InputSource, too_long};
+use super::source::{InputSource, too_long_error};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::json::quote::quote_string;
@@ -25,15 +25,15 @@ pub(crate) fn read(
 }
 
 /// Refuses data that is longer than `most` bytes.
-pub(crate) fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn refuse_too_long(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
     if data.len() > most {
-        return Err(too_long("data", Some(data.len() as u64), most));
+        return Err(too_long_error("data", Some(data.len() as u64), most));
     }
     Ok(data)
 }
 
 /// Builds an object from `key=text` and `key:=json`; dots in a key nest objects.
-pub(crate) fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
+pub(crate) fn build_object(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     let mut root = Vec::new();
     for pair in pairs {
         let wrong = |why: &str| {
@@ -129,7 +129,7 @@ mod tests {
 
     fn built(pairs: &[&str]) -> Result<String, String> {
         let pairs: Vec<OsString> = pairs.iter().map(OsString::from).collect();
-        match build(&pairs) {
+        match build_object(&pairs) {
             Ok(data) => Ok(String::from_utf8(data).unwrap()),
             Err(error) => Err(error.message().into_owned()),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::source::{InputSource, Item};
+use super::source::{InputItem, InputSource};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::model::jid_list;
@@ -38,17 +38,17 @@ pub(crate) fn read(source: &mut InputSource, given: &[InputArg]) -> Result<JidAr
     let mut jids = Vec::new();
     let mut listed = false;
     for arg in given {
-        let take = |item: Item| read_item(item).map(|jid| jids.extend(jid));
-        match source.items(arg, "job ids", take)? {
+        let take = |item: InputItem| read_item(item).map(|jid| jids.extend(jid));
+        match source.for_each_item(arg, "job ids", take)? {
             Some(jid) => jids.push(Name::from(jid)),
             None => listed = true,
         }
     }
-    Ok(once(jids, listed))
+    Ok(without_duplicates(jids, listed))
 }
 
 /// Removes duplicates.
-fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
+fn without_duplicates(mut jids: Vec<Name>, listed: bool) -> JidArgs {
     let mut seen = HashSet::with_capacity(jids.len());
     jids.retain(|jid| seen.insert(jid.clone()));
     match jids.len() {
@@ -58,10 +58,10 @@ fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
 }
 
 /// The jid of an item, if it has one.
-fn read_item(item: Item) -> Result<Option<Name>, String> {
+fn read_item(item: InputItem) -> Result<Option<Name>, String> {
     match item {
-        Item::Line(line) => jid_list::read_jid_line(line),
-        Item::Exact(jid) => Ok(Some(Name::from(jid))),
+        InputItem::Line(line) => jid_list::read_line(line),
+        InputItem::Exact(jid) => Ok(Some(Name::from(jid))),
     }
 }
 
@@ -71,8 +71,9 @@ mod tests {
 
     #[test]
     fn only_a_single_jid_on_the_command_line_is_one() {
-        let once =
-            |jids: &[&str], listed| once(jids.iter().map(|&jid| jid.into()).collect(), listed);
+        let once = |jids: &[&str], listed| {
+            without_duplicates(jids.iter().map(|&jid| jid.into()).collect(), listed)
+        };
         assert_eq!(once(&["a"], false), JidArgs::One("a".into()));
         assert_eq!(once(&["a", "a"], false), JidArgs::One("a".into()));
         assert_eq!(once(&["a"], true), JidArgs::Many(vec!["a".into()]));

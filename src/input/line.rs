@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use strum::VariantArray;
 
-use crate::args::coordination::Throttled;
+use crate::args::coordination::ThrottleArg;
 use crate::args::invalid::Invalid;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -65,12 +65,12 @@ pub(crate) struct NewJob<'l> {
     pub rescore: Option<&'l RawValue>,
     pub hold: Option<&'l RawValue>,
     pub backoff: Option<&'l RawValue>,
-    /// The ten members before, as the core takes them.
+    /// The ten coordination members above, in the form that the core takes.
     #[serde(skip)]
     pub coordination: Coordination<'l>,
     /// The throttles whose maxima the line sets.
     #[serde(skip)]
-    pub maxima: Vec<Throttled>,
+    pub maxima: Vec<ThrottleArg>,
     /// Further options of `guard.put`: where the job comes from, and what it had when it was exported.
     #[serde(skip)]
     pub past: Vec<(&'static str, Cow<'l, [u8]>)>,
@@ -93,13 +93,13 @@ pub(crate) enum NewJid<'l> {
 
 impl<'de: 'l, 'l> Deserialize<'de> for NewJid<'l> {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<NewJid<'l>, D::Error> {
-        text(value, refuse_jid).map(NewJid::Given)
+        checked_text(value, refuse_jid).map(NewJid::Given)
     }
 }
 
 impl NewJid<'_> {
     /// The jid, unless it is still to be made.
-    pub(crate) fn known(&self) -> Option<&[u8]> {
+    pub(crate) fn known_jid(&self) -> Option<&[u8]> {
         match self {
             NewJid::Fresh => None,
             NewJid::Content(jid) => Some(jid),
@@ -115,7 +115,7 @@ pub(crate) struct Dependency<'l>(
 );
 
 impl<'l> NewName<'l> {
-    fn borrowed<'s: 'l>(&'s self) -> NewName<'l> {
+    fn reborrow<'s: 'l>(&'s self) -> NewName<'l> {
         NewName(Cow::Borrowed(&self.0))
     }
 }
@@ -154,8 +154,8 @@ pub(crate) struct LineFault {
 
 impl LineFault {
     /// A fault at a byte offset of the line.
-    pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
-        SyntaxFault::at_offset(line, at, what).into()
+    pub(crate) fn at_offset(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
+        SyntaxFault::at(line, at, what).into()
     }
 }
 
@@ -168,7 +168,7 @@ impl From<SyntaxFault> for LineFault {
         LineFault {
             column: fault.column,
             what,
-            hint: fault.unknown.map(nearest),
+            hint: fault.unknown.map(unknown_member_hint),
         }
     }
 }
@@ -196,14 +196,14 @@ impl<'l> NewJob<'l> {
         if job.delay.is_some() && job.at.is_some() {
             return Err(wrong("at", "and `delay` exclude each other".into()));
         }
-        for (option, value) in job.options() {
+        for (option, value) in job.coordination_members() {
             let Some(given) = value else {
                 continue;
             };
             let wrong = |what| wrong(option.into_str(), what);
             let mut value = option_value(given, option).map_err(wrong)?;
             if option == CoordinationOption::Throttles {
-                let mut throttles = Throttled::list(&value).map_err(wrong)?;
+                let mut throttles = ThrottleArg::list(&value).map_err(wrong)?;
                 if value.contains(&b'=') {
                     value = Cow::Owned(string_array(throttles.iter().map(|one| &one.id)));
                 }
@@ -216,19 +216,19 @@ impl<'l> NewJob<'l> {
     }
 
     /// The job with the values of `other` for what it does not say. Delay and time are one value.
-    pub(crate) fn or<'s: 'l>(mut self, other: &'s NewJob) -> NewJob<'l> {
-        fn bytes<'l>(value: &'l Option<Cow<[u8]>>) -> Option<Cow<'l, [u8]>> {
+    pub(crate) fn or_defaults<'s: 'l>(mut self, other: &'s NewJob) -> NewJob<'l> {
+        fn borrow_bytes<'l>(value: &'l Option<Cow<[u8]>>) -> Option<Cow<'l, [u8]>> {
             value.as_deref().map(Cow::Borrowed)
         }
-        let name = |name: &'s Option<NewName>| name.as_ref().map(NewName::borrowed);
+        let name = |name: &'s Option<NewName>| name.as_ref().map(NewName::reborrow);
         self.queue = self.queue.or_else(|| name(&other.queue));
         self.klass = self.klass.or_else(|| name(&other.klass));
-        self.data = self.data.or_else(|| bytes(&other.data));
+        self.data = self.data.or_else(|| borrow_bytes(&other.data));
         if self.delay.is_none() && self.at.is_none() {
             (self.delay, self.at) = (other.delay, other.at.clone());
         }
-        self.priority = self.priority.or_else(|| bytes(&other.priority));
-        self.retries = self.retries.or_else(|| bytes(&other.retries));
+        self.priority = self.priority.or_else(|| borrow_bytes(&other.priority));
+        self.retries = self.retries.or_else(|| borrow_bytes(&other.retries));
         self.tags = self.tags.or(other.tags.as_deref().map(Cow::Borrowed));
         self.depends = self.depends.or(other.depends.as_deref().map(Cow::Borrowed));
         self.coordination.fill_absent(&other.coordination);
@@ -253,14 +253,11 @@ impl<'l> NewJob<'l> {
     }
 
     /// Adds the job to a call, under a jid. Relative times count from `now`.
-    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut PutCall) {
-        let delay = self.delay.map(duration::format_seconds);
-        let at = self.at.as_ref().map(|when| when.from(now).to_string());
-        let (tags, depends) = (
-            self.tags.as_deref().map(string_array),
-            self.depends.as_deref(),
-        );
-        let depends = depends.map(string_array);
+    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut Puts) {
+        let delay = self.delay.map(duration::seconds);
+        let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
+        let (tags, depends) = (self.tags.as_deref().map(array), self.depends.as_deref());
+        let depends = depends.map(array);
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority.as_deref()),
@@ -284,7 +281,7 @@ impl<'l> NewJob<'l> {
     }
 
     /// The members that coordinate the job with others.
-    fn options(&self) -> [(CoordinationOption, Option<&'l RawValue>); 10] {
+    fn coordination_members(&self) -> [(CoordinationOption, Option<&'l RawValue>); 10] {
         use CoordinationOption::*;
         [
             (Throttles, self.throttles),
@@ -313,7 +310,7 @@ pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
 }
 
 /// The hint for an unknown member: the most similar member, or all members.
-fn nearest(unknown: UnknownMember) -> String {
+fn unknown_member_hint(unknown: UnknownMember) -> String {
     let UnknownMember { name, known } = unknown;
     let name = name.to_lowercase();
     match name.as_str() {
@@ -331,7 +328,7 @@ fn nearest(unknown: UnknownMember) -> String {
 }
 
 fn new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
-    text(value, name::refuse_as_new_name)
+    checked_text(value, name::refuse_new)
 }
 
 fn not_empty<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
@@ -342,11 +339,11 @@ fn not_empty<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Erro
             Ok(())
         }
     };
-    text(value, refuse)
+    checked_text(value, refuse)
 }
 
 /// Reads a text, unless it is refused.
-fn text<'l, D: Deserializer<'l>, W: Display>(
+fn checked_text<'l, D: Deserializer<'l>, W: Display>(
     value: D,
     refuse: impl Fn(&[u8]) -> Result<(), W>,
 ) -> Result<Cow<'l, [u8]>, D::Error> {
@@ -374,8 +371,8 @@ fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::E
 
 /// A duration, or seconds as in the core.
 fn delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::Error> {
-    let seconds = |text: &str| duration::parse_duration_or_seconds(text).map_err(Invalid::Expects);
-    typed(value, value::duration, seconds).map(Some)
+    let seconds = |text: &str| duration::parse_or_seconds(text).map_err(Invalid::Expects);
+    text_or_number(value, value::duration, seconds).map(Some)
 }
 
 /// A time, or seconds since the epoch as in the core.
@@ -386,14 +383,14 @@ fn moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<TypedMoment>, D::E
         let moment = seconds.and_then(Moment::from_seconds).map(TypedMoment::At);
         moment.ok_or("expects seconds since the epoch")
     };
-    typed(value, moment::when, seconds).map(Some)
+    text_or_number(value, moment::moment_or_delay, seconds).map(Some)
 }
 
 /// The last second of the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
 /// Reads a text, or a number, as the command line reads them.
-fn typed<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
+fn text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     value: D,
     text: impl Fn(&str) -> Result<T, W>,
     number: impl Fn(&str) -> Result<T, N>,
@@ -499,7 +496,7 @@ mod tests {
         };
         assert_eq!(*line.queue.unwrap().0, *"m\u{e4}il".as_bytes());
         assert_eq!(*line.klass.unwrap().0, *b"K");
-        assert_eq!(line.jid.known(), Some(&b"a/b"[..]));
+        assert_eq!(line.jid.known_jid(), Some(&b"a/b"[..]));
         let data = br#"{"n": 9007199254740993, "l": []}"#;
         assert_eq!(line.data.as_deref(), Some(&data[..]));
         assert!(matches!(line.data, Some(Cow::Borrowed(_))));

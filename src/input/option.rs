@@ -2,7 +2,7 @@
 
 use strum::VariantArray;
 
-use crate::args::coordination::Throttled;
+use crate::args::coordination::ThrottleArg;
 use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
@@ -14,8 +14,12 @@ use crate::name::Name;
 use crate::text::{joined, nearest};
 
 /// Validates a value and returns it as the core stores it.
-pub(crate) fn checked(key: &Name, value: &Name, allow_unknown: bool) -> Result<Name, Error> {
-    let Some(known) = known_option(key) else {
+pub(crate) fn validate_option(
+    key: &Name,
+    value: &Name,
+    allow_unknown: bool,
+) -> Result<Name, Error> {
+    let Some(known) = known(key) else {
         return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {
@@ -36,7 +40,7 @@ pub(crate) fn checked(key: &Name, value: &Name, allow_unknown: bool) -> Result<N
     match kind {
         OptionKind::Text if value.is_empty() => refuse("some text"),
         OptionKind::Text => Ok(value.clone()),
-        OptionKind::Defaults => queue_defaults(value.as_bytes()),
+        OptionKind::Defaults => validate_queue_defaults(value.as_bytes()),
         OptionKind::Count => match value::count(text) {
             Ok(count) => Ok(count.to_string().into()),
             Err(_) => refuse("a whole number of at least 0"),
@@ -58,7 +62,7 @@ pub(crate) fn checked(key: &Name, value: &Name, allow_unknown: bool) -> Result<N
 
 /// Validates the defaults of a queue and returns them as the core stores them: durations in seconds,
 /// in the order in which they were given.
-pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
+pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
     let members = Json::read(text).and_then(|defaults| defaults.object());
     let Some(members) = members else {
         return Err(Error::usage("the defaults of a queue are a JSON object"));
@@ -106,7 +110,7 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     Err(OptionValueFault::Because(why)) => return refuse(why),
                 };
                 if option == CoordinationOption::Throttles
-                    && let Err(why) = Throttled::list(&checked)
+                    && let Err(why) = ThrottleArg::list(&checked)
                 {
                     return refuse(why);
                 }
@@ -147,17 +151,18 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
 /// lock or throttle.
 fn wrong_placeholder(option: CoordinationOption, value: &[u8]) -> Option<(Name, &'static str)> {
     match option {
-        CoordinationOption::Key | CoordinationOption::Lock => wrong_part(value),
+        CoordinationOption::Key | CoordinationOption::Lock => first_wrong_placeholder(value),
         CoordinationOption::Throttles => {
             let ids = Json::read(value).and_then(|ids| ids.names())?;
-            ids.iter().find_map(|id| wrong_part(id.as_bytes()))
+            ids.iter()
+                .find_map(|id| first_wrong_placeholder(id.as_bytes()))
         }
         _ => None,
     }
 }
 
 /// The first wrong placeholder of a template.
-fn wrong_part(template: &[u8]) -> Option<(Name, &'static str)> {
+fn first_wrong_placeholder(template: &[u8]) -> Option<(Name, &'static str)> {
     let mut rest = template;
     while let Some(start) = rest.iter().position(|byte| *byte == b'{') {
         rest = &rest[start..];

@@ -34,7 +34,7 @@ struct OpenInput {
 }
 
 /// An item of a list.
-pub(crate) enum Item<'i> {
+pub(crate) enum InputItem<'i> {
     Line(&'i [u8]),
     /// What stands before a NUL, byte for byte.
     Exact(&'i [u8]),
@@ -73,16 +73,16 @@ impl InputSource {
             InputArg::File(path) => path.metadata().ok().map(|file| file.len()),
         };
         let size = size.filter(|size| *size > most as u64);
-        Err(too_long(&text.what, size, most))
+        Err(too_long_error(&text.what, size, most))
     }
 
     /// Passes each item of the list `given` to `take`, one at a time. Returns the value if `given` is
     /// none.
-    pub(crate) fn items<'g>(
+    pub(crate) fn for_each_item<'g>(
         &mut self,
         given: &'g InputArg,
         what: &'static str,
-        mut take: impl FnMut(Item) -> Result<(), String>,
+        mut take: impl FnMut(InputItem) -> Result<(), String>,
     ) -> Result<Option<&'g OsStr>, Error> {
         let mut input = match given {
             InputArg::Value(value) => return Ok(Some(value)),
@@ -99,16 +99,16 @@ impl InputSource {
         for number in 1.. {
             bytes.clear();
             let read = from.by_ref().take(LONGEST).read_until(end, &mut bytes);
-            if read.map_err(|fault| input.failed(&fault))? == 0 {
+            if read.map_err(|fault| input.read_error(&fault))? == 0 {
                 break;
             }
             let item = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
             let taken = if bytes.len() as u64 == LONGEST {
                 Err(format!("it is longer than {LONGEST} bytes"))
             } else if self.null {
-                take(Item::Exact(item))
+                take(InputItem::Exact(item))
             } else {
-                take(Item::Line(item))
+                take(InputItem::Line(item))
             };
             taken.map_err(|why| Error::usage(format!("{}, {unit} {number}: {why}", input.what)))?;
         }
@@ -125,7 +125,7 @@ impl InputSource {
     }
 
     /// Refuses to read stdin for two inputs.
-    pub(crate) fn claim(&mut self, what: &'static str) -> Result<(), Error> {
+    pub(crate) fn claim_stdin_for(&mut self, what: &'static str) -> Result<(), Error> {
         if let Some(before) = self.stdin.replace(what) {
             return Err(Error::usage(format!(
                 "`-` can be given once: stdin cannot be both {before} and {what}"
@@ -135,7 +135,7 @@ impl InputSource {
     }
 
     fn claim_stdin(&mut self, what: &'static str) -> Result<(), Error> {
-        self.claim(what)?;
+        self.claim_stdin_for(what)?;
         if io::stdin().is_terminal() {
             return Err(Error::usage(format!(
                 "`-` reads {what} from stdin, but stdin is a terminal"
@@ -148,7 +148,7 @@ impl InputSource {
 
 /// The error for a text that is longer than `most` bytes. The size of what is read from a pipe is not
 /// known.
-pub(super) fn too_long(what: &str, size: Option<u64>, most: usize) -> Error {
+pub(super) fn too_long_error(what: &str, size: Option<u64>, most: usize) -> Error {
     let message = match size {
         Some(size) => format!("{what} is {size} bytes long, the maximum is {most}"),
         None => format!("{what} is longer than {most} bytes"),
@@ -161,7 +161,7 @@ fn read_past_limit(mut input: OpenInput, most: usize) -> Result<InputText, Error
     let mut bytes = Vec::new();
     let more = (most as u64).saturating_add(1);
     let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
-    read.map_err(|fault| input.failed(&fault))?;
+    read.map_err(|fault| input.read_error(&fault))?;
     let what = input.what;
     Ok(InputText { bytes, what })
 }
@@ -173,12 +173,12 @@ impl OpenInput {
             what: format!("`{}`", Sanitized(path.as_os_str().as_bytes())),
             stdin: false,
         };
-        let file = File::open(path).map_err(|fault| input.failed(&fault))?;
+        let file = File::open(path).map_err(|fault| input.read_error(&fault))?;
         input.from = Box::new(file);
         Ok(input)
     }
 
-    fn failed(&self, fault: &io::Error) -> Error {
+    fn read_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_message(fault));
         if self.stdin {
             Error::new(Kind::File, format!("cannot read {what} from stdin: {why}"))

@@ -51,7 +51,7 @@ struct FileStamp {
 /// Size of the read buffer.
 const PAGE: usize = 1 << 17;
 
-/// Windows programs put it at the start of files.
+/// The byte order mark, which Windows programs put at the start of files.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl TwoPassFile {
@@ -72,7 +72,7 @@ impl TwoPassFile {
                 if about.is_file() {
                     Ok(TwoPassFile::new(what, file, 0, longest))
                 } else {
-                    TwoPassFile::spooled(what, file, longest)
+                    TwoPassFile::copy_to_spool(what, file, longest)
                 }
             }
         }
@@ -92,10 +92,10 @@ impl TwoPassFile {
         };
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
         let regular = file.metadata().is_ok_and(|about| about.is_file());
-        // A file that the shell opened may have been read in part.
+        // Another program may have read the beginning of a file that the shell opened as stdin.
         match io::Seek::stream_position(&mut &file) {
             Ok(start) if regular => Ok(TwoPassFile::new("stdin".into(), file, start, longest)),
-            _ => TwoPassFile::spooled("stdin".into(), file, longest),
+            _ => TwoPassFile::copy_to_spool("stdin".into(), file, longest),
         }
     }
 
@@ -111,8 +111,8 @@ impl TwoPassFile {
         }
     }
 
-    fn spooled(what: String, from: File, longest: usize) -> Result<TwoPassFile, Error> {
-        let spool = tempfile::tempfile().map_err(|fault| no_spool(&what, &fault))?;
+    fn copy_to_spool(what: String, from: File, longest: usize) -> Result<TwoPassFile, Error> {
+        let spool = tempfile::tempfile().map_err(|fault| spool_error(&what, &fault))?;
         Ok(TwoPassFile {
             from: Some(from),
             stamp: None,
@@ -121,17 +121,17 @@ impl TwoPassFile {
     }
 
     /// The name of the file for messages.
-    pub(crate) fn what(&self) -> &str {
+    pub(crate) fn source_name(&self) -> &str {
         &self.what
     }
 
     /// Makes the first pass: passes each line that is not empty to `take`.
-    pub(crate) fn first(
+    pub(crate) fn first_pass(
         &mut self,
         take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let end = match self.from.take() {
-            None => self.each(self.lines(), take)?,
+            None => self.for_each_line(self.line_reader(), take)?,
             Some(from) => {
                 let copy = CopyingReader {
                     from,
@@ -139,9 +139,9 @@ impl TwoPassFile {
                     write_error: None,
                 };
                 let mut lines = OffsetLineReader::over(copy, 0, self.longest);
-                let read = self.read(&mut lines, take);
+                let read = self.pass_lines(&mut lines, take);
                 if let Some(fault) = lines.from.into_inner().write_error {
-                    return Err(no_spool(&self.what, &fault));
+                    return Err(spool_error(&self.what, &fault));
                 }
                 read?;
                 lines.offset
@@ -152,7 +152,7 @@ impl TwoPassFile {
     }
 
     /// The lines for a further pass.
-    pub(crate) fn lines(&self) -> OffsetLineReader<impl Read + use<'_>> {
+    pub(crate) fn line_reader(&self) -> OffsetLineReader<impl Read + use<'_>> {
         let part = FileRange {
             file: &self.file,
             at: self.start,
@@ -162,28 +162,33 @@ impl TwoPassFile {
     }
 
     /// Reads one line again.
-    pub(crate) fn line(&self, offset: u64, length: usize, line: &mut Vec<u8>) -> Result<(), Error> {
+    pub(crate) fn read_line_at(
+        &self,
+        offset: u64,
+        length: usize,
+        line: &mut Vec<u8>,
+    ) -> Result<(), Error> {
         line.resize(length, 0);
         let read = self.file.read_exact_at(line, offset);
-        read.map_err(|fault| self.failed(&fault))
+        read.map_err(|fault| self.read_error(&fault))
     }
 
     /// Passes each line that is not empty to `take`. Returns the offset of the end.
-    pub(crate) fn each<R: Read>(
+    pub(crate) fn for_each_line<R: Read>(
         &self,
         mut lines: OffsetLineReader<R>,
         take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        self.read(&mut lines, take)?;
+        self.pass_lines(&mut lines, take)?;
         Ok(lines.offset)
     }
 
-    fn read<R: Read>(
+    fn pass_lines<R: Read>(
         &self,
         lines: &mut OffsetLineReader<R>,
         mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        while lines.next().map_err(|fault| self.failed(&fault))? {
+        while lines.next().map_err(|fault| self.read_error(&fault))? {
             if lines.line.len() > self.longest {
                 let (what, number) = (&self.what, lines.number);
                 return Err(Error::usage(format!(
@@ -192,31 +197,31 @@ impl TwoPassFile {
                 ))
                 .hint("`--max-data` raises the limit"));
             }
-            if !lines.row().text.trim_ascii().is_empty() {
-                take(lines.row())?;
+            if !lines.current_line().text.trim_ascii().is_empty() {
+                take(lines.current_line())?;
             }
         }
         Ok(())
     }
 
     /// Refuses a file that was changed since it was opened.
-    pub(crate) fn unchanged(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_changed(&self) -> Result<(), Error> {
         if self.stamp == FileStamp::read(&self.file) || self.stamp.is_none() {
             Ok(())
         } else {
-            Err(self.changed())
+            Err(self.changed_error())
         }
     }
 
     /// The error for a file that was changed.
-    pub(crate) fn changed(&self) -> Error {
+    pub(crate) fn changed_error(&self) -> Error {
         Error::new(
             Kind::File,
             format!("{} was changed while it was read", self.what),
         )
     }
 
-    fn failed(&self, fault: &io::Error) -> Error {
+    fn read_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_message(fault));
         Error::new(Kind::File, format!("cannot read {what}: {why}"))
     }
@@ -232,7 +237,7 @@ impl FileStamp {
     }
 }
 
-fn no_spool(what: &str, fault: &io::Error) -> Error {
+fn spool_error(what: &str, fault: &io::Error) -> Error {
     let (dir, why) = (
         Sanitized(env::temp_dir().into_os_string().into_encoded_bytes()),
         io_message(fault),
@@ -280,7 +285,7 @@ impl<R: Read> OffsetLineReader<R> {
         Ok(read > 0)
     }
 
-    fn row(&self) -> TextLine<'_> {
+    fn current_line(&self) -> TextLine<'_> {
         let first = self.number == 1;
         let marked = first && self.line.starts_with(BYTE_ORDER_MARK);
         let skipped = if marked { BYTE_ORDER_MARK.len() } else { 0 };
@@ -348,14 +353,16 @@ mod tests {
             rows.push(row(found));
             Ok(())
         };
-        twice.first(|row| keep(&mut first, row)).map_err(message)?;
         twice
-            .each(twice.lines(), |row| keep(&mut again, row))
+            .first_pass(|row| keep(&mut first, row))
+            .map_err(message)?;
+        twice
+            .for_each_line(twice.line_reader(), |row| keep(&mut again, row))
             .unwrap();
         assert_eq!(first, again);
         for (_, offset, text) in &first {
             let mut line = Vec::new();
-            twice.line(*offset, text.len(), &mut line).unwrap();
+            twice.read_line_at(*offset, text.len(), &mut line).unwrap();
             assert_eq!(&line, text);
         }
         Ok(first)

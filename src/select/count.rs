@@ -24,7 +24,7 @@ pub(crate) fn count(
     let states = if selector.is_empty() {
         State::VARIANTS.to_vec()
     } else {
-        selector.meant()
+        selector.selected_states()
     };
     // What no index counts is counted job by job.
     let simple = selector.only_queue();
@@ -61,7 +61,7 @@ pub(crate) fn count(
     (selector.limit, selector.offset) = (None, 0);
     let mut selection = Selection::open(session.core()?, now, &selector, JobFields::Label)?;
     selection.announce(&mut session.ui);
-    while let Some(jobs) = selection.next(session.core()?)? {
+    while let Some(jobs) = selection.next_jobs(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {
             *counts.count_of(state) += 1;
         }

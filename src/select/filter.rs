@@ -57,13 +57,13 @@ impl<'a> Filter<'a> {
     pub(super) fn new(selector: &'a Selector, now: Moment) -> Filter<'a> {
         Filter {
             selector,
-            states: selector.meant(),
+            states: selector.selected_states(),
             now,
         }
     }
 
     /// Whether jobs in any state match.
-    pub(super) fn any_state(&self) -> bool {
+    pub(super) fn matches_any_state(&self) -> bool {
         self.states.len() == State::VARIANTS.len()
     }
 
@@ -86,10 +86,10 @@ impl<'a> Filter<'a> {
     }
 
     /// The fields that the conditions depend on.
-    fn fields(&self) -> impl Iterator<Item = FilterField> {
+    fn condition_fields(&self) -> impl Iterator<Item = FilterField> {
         let selector = self.selector;
         let asked = [
-            (FilterField::State, !self.any_state()),
+            (FilterField::State, !self.matches_any_state()),
             (FilterField::Queue, !selector.queues.is_empty()),
             (FilterField::Klass, !selector.klasses.is_empty()),
             (FilterField::Worker, !selector.held_by.is_empty()),
@@ -129,12 +129,16 @@ impl<'a> Filter<'a> {
             ) => true,
             _ => false,
         };
-        Prefilter(self.fields().filter(|field| !sure(*field)).collect())
+        Prefilter(
+            self.condition_fields()
+                .filter(|field| !sure(*field))
+                .collect(),
+        )
     }
 
     /// The fields to read: those of `detail` and those of the conditions; with `ordered` also
     /// the state.
-    pub(super) fn names(&self, detail: JobFields, ordered: bool) -> Cow<'static, str> {
+    pub(super) fn field_list(&self, detail: JobFields, ordered: bool) -> Cow<'static, str> {
         let base = detail.into_str();
         if matches!(detail, JobFields::Brief | JobFields::Full) {
             return base.into();
@@ -148,7 +152,7 @@ impl<'a> Filter<'a> {
         if ordered {
             add("shown");
         }
-        for field in self.fields() {
+        for field in self.condition_fields() {
             match field {
                 FilterField::State => add("shown"),
                 FilterField::Worker => {
@@ -187,8 +191,8 @@ impl<'a> Filter<'a> {
     pub(super) fn matches(&self, job: &Job) -> bool {
         let selector = self.selector;
         let failure = job.failure.as_ref();
-        let age = since(job).map(|since| self.now.since(since).max(0.0));
-        (self.any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
+        let age = unchanged_since(job).map(|since| self.now.since(since).max(0.0));
+        (self.matches_any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
             && matches_any(&selector.queues, job.queue.as_ref())
             && matches_any(&selector.klasses, job.klass.as_ref())
             && self.is_held(job)
@@ -271,7 +275,7 @@ impl Prefilter {
     }
 
     /// The names of the fields.
-    pub(super) fn names(&self) -> Vec<&'static str> {
+    pub(super) fn field_names(&self) -> Vec<&'static str> {
         self.0.iter().map(|field| field.name()).collect()
     }
 
@@ -317,7 +321,7 @@ fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
 
 /// Since when a job has been as it is: by its history, or, if it failed before that, as an imported
 /// job did, by its failure, which is in whole seconds.
-fn since(job: &Job) -> Option<Moment> {
+fn unchanged_since(job: &Job) -> Option<Moment> {
     let failed = job.failure.as_ref().and_then(|failure| failure.when);
     let failed = failed.filter(|_| job.state == Some(State::Failed));
     match (job.since, failed) {

@@ -83,14 +83,14 @@ pub(crate) struct MisplacedEntry {
 }
 
 /// All matching jobs with the fields of `detail`.
-pub(crate) fn all(
+pub(crate) fn all_jobs(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
     detail: JobFields,
 ) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
-    each(session, now, selector, detail, |job| jobs.push(job))?;
+    for_each_job(session, now, selector, detail, |job| jobs.push(job))?;
     Ok(jobs)
 }
 
@@ -101,12 +101,12 @@ pub(crate) fn snapshots(
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
-    let (mut jobs, mut alike) = (Vec::new(), FieldInterner::default());
-    let mut misplaced = each(session, now, selector, JobFields::Snapshot, |job| {
+    let (mut jobs, mut alike) = (Vec::new(), Interner::default());
+    let mut misplaced = for_each_job(session, now, selector, JobFields::Snapshot, |job| {
         jobs.push(JobSnapshot::from_job(job, &mut alike))
     })?;
     if jobs.is_empty() && misplaced.is_empty() {
-        nothing::hint(session, now, Some(selector))?;
+        nothing::hint_at_reason(session, now, Some(selector))?;
     }
     if !misplaced.is_empty() {
         // An entry that belongs to another list that was read is not misplaced.
@@ -117,7 +117,7 @@ pub(crate) fn snapshots(
 }
 
 /// Passes all matching jobs to `take`. Returns the misplaced entries.
-fn each(
+fn for_each_job(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
@@ -128,7 +128,7 @@ fn each(
     let mut selection = Selection::open(core, now, selector, detail)?;
     queue::require_readable(&selection.unreadable)?;
     selection.announce(ui);
-    while let Some(slice) = selection.next(core)? {
+    while let Some(slice) = selection.next_jobs(core)? {
         slice.into_iter().for_each(&mut take);
     }
     queue::require_readable(&selection.unreadable)?;
@@ -188,7 +188,7 @@ impl<'a> Selection<'a> {
     }
 
     /// Refuses a name that was typed if nothing was found and nothing has that name.
-    fn unknown(&self, core: &mut Core) -> Result<(), Error> {
+    fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(stranger) = self.unknown_workers.first() {
             let known = core.index_members(self.now, &Index::Workers)?;
             return Err(Error::unknown("worker", stranger, &known));
@@ -201,14 +201,14 @@ impl<'a> Selection<'a> {
     }
 
     /// The next jobs; `None` at the end. A slice may be empty.
-    pub(crate) fn next(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
+    pub(crate) fn next_jobs(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
             return Ok(None);
         }
-        if !self.fill(core)? {
+        if !self.fill_jids(core)? {
             self.ended = true;
             if self.matched == 0 {
-                self.unknown(core)?;
+                self.refuse_unknown_names(core)?;
             }
             return Ok(None);
         }
@@ -241,7 +241,7 @@ impl<'a> Selection<'a> {
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
         if !exact && !prefilter.is_empty() {
-            let fields = core.stored_fields(self.now, &prefilter.names(), &slice)?;
+            let fields = core.fields(self.now, &prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
                 .map(|fields| prefilter.may_match(&self.filter, fields));
@@ -251,7 +251,7 @@ impl<'a> Selection<'a> {
         let names = if certain {
             self.detail.into_str().into()
         } else {
-            self.filter.names(self.detail, locks)
+            self.filter.field_list(self.detail, locks)
         };
         let found = core.jobs_with_fields(self.now, &names, &slice)?;
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
@@ -260,7 +260,7 @@ impl<'a> Selection<'a> {
                 (Some(job), _) if (certain || self.filter.matches(&job)) && self.is_new(&job) => {
                     jobs.push(job);
                 }
-                (job, Some(group)) if job.as_ref().is_none_or(|job| !belongs_to(job, group)) => {
+                (job, Some(group)) if job.as_ref().is_none_or(|job| !is_in_group(job, group)) => {
                     let group = group.clone();
                     self.misplaced.push(MisplacedEntry { jid, group, job });
                 }
@@ -284,13 +284,13 @@ impl<'a> Selection<'a> {
     }
 
     /// How many jobs match, if that is known without further reads.
-    pub(crate) fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
+    pub(crate) fn total_matches(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));
         }
         let begun = match &self.current {
             Some(searched) if !searched.source.exact => return Ok(None),
-            Some(searched) => searched.reader.total().unwrap_or(0),
+            Some(searched) => searched.reader.total_members().unwrap_or(0),
             None => 0,
         };
         if !self.sources.iter().all(|source| source.exact) {
@@ -311,26 +311,26 @@ impl<'a> Selection<'a> {
     }
 
     /// Makes sure that there are jids to read. Returns whether there are any.
-    fn fill(&mut self, core: &mut Core) -> Result<bool, Error> {
+    fn fill_jids(&mut self, core: &mut Core) -> Result<bool, Error> {
         loop {
             if !self.jids.is_empty() {
                 return Ok(true);
             }
             if let Some(ActiveSource { source, reader, .. }) = &mut self.current {
-                match reader.next(core, self.now) {
+                match reader.next_jids(core, self.now) {
                     Ok(Some(members)) => {
                         self.jids.extend(members);
                         continue;
                     }
                     Ok(None) => {}
                     Err(error) => {
-                        let unreadable = unreadable(core, self.now, source, &error)?;
+                        let unreadable = unreadable_queue(core, self.now, source, &error)?;
                         self.unreadable.push(unreadable.ok_or(error)?);
                         self.current = None;
                         continue;
                     }
                 }
-                let total = reader.total();
+                let total = reader.total_members();
                 self.total = match (source.exact, self.total, total) {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
@@ -371,7 +371,7 @@ impl<'a> Selection<'a> {
 }
 
 /// The queue of a set that could not be read, if a key of a wrong type is the reason.
-fn unreadable(
+fn unreadable_queue(
     core: &mut Core,
     now: Moment,
     source: &IndexSource,
@@ -386,13 +386,13 @@ fn unreadable(
 }
 
 /// Whether a job belongs in the failure list of a group.
-fn belongs_to(job: &Job, group: &Name) -> bool {
+fn is_in_group(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
 }
 
 impl MemberReader {
-    fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
+    fn next_jids(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         match self {
             MemberReader::Index(walk) => walk.next_members(core, now),
             MemberReader::Listed(jids) => Ok(jids.take()),
@@ -401,7 +401,7 @@ impl MemberReader {
     }
 
     /// The number of members, if it is known.
-    fn total(&self) -> Option<u64> {
+    fn total_members(&self) -> Option<u64> {
         match self {
             MemberReader::Index(walk) => walk.total,
             MemberReader::Listed(_) | MemberReader::AllJobs(_) => None,

@@ -16,17 +16,17 @@ use crate::name::Name;
 use crate::session::Session;
 
 /// Hints at the reason why a list is empty, or why a selector matches no job.
-pub(crate) fn hint(
+pub(crate) fn hint_at_reason(
     session: &mut Session,
     now: Moment,
     selector: Option<&Selector>,
 ) -> Result<(), Error> {
-    if !session.ui.hints() {
+    if !session.ui.shows_hints() {
         return Ok(());
     }
     let wheres = selector.map_or(&[][..], |selector| &selector.wheres);
     if let Some(pattern) = wheres.iter().find_map(DataFilter::as_pattern) {
-        let pattern = command_line::flag("--where", pattern);
+        let pattern = command_line::flag_with_value("--where", pattern);
         let line = format!("a value of `--where` is no glob: `{pattern}` is a regular expression");
         session.ui.hint(&line);
     } else if let Some(line) = not_found::empty_prefix_hint(session.core()?, now)? {
@@ -37,7 +37,7 @@ pub(crate) fn hint(
 
 /// Adds a hint to an error about a name that does not exist, if the name means something else or if
 /// nothing exists at all. What cannot be read for that is left out.
-pub(crate) fn explain(error: Error, session: &mut Session) -> Error {
+pub(crate) fn explain_not_found(error: Error, session: &mut Session) -> Error {
     if error.kind() != Kind::NotFound || error.hint_text().is_some() {
         return error;
     }
@@ -46,8 +46,8 @@ pub(crate) fn explain(error: Error, session: &mut Session) -> Error {
     let Some(core) = session.opened_core() else {
         return error;
     };
-    let meant = error.subject_jid().and_then(|jid| {
-        meant(core, now, jid, &prefixes).or_else(|| not_found::hint_at_full_jids(core, now, jid))
+    let meant = error.subject().and_then(|jid| {
+        meaning_of_name(core, now, jid, &prefixes).or_else(|| not_found::beginning(core, now, jid))
     });
     let hint = meant.or_else(|| not_found::empty_prefix_hint(core, now).ok().flatten());
     match hint {
@@ -74,13 +74,18 @@ fn other_prefixes(session: &Session) -> Vec<String> {
 }
 
 /// What a name means that is no jid.
-fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Option<String> {
+fn meaning_of_name(
+    core: &mut Core,
+    now: Moment,
+    jid: &Name,
+    prefixes: &[String],
+) -> Option<String> {
     let keys = Keys::new(core.prefix());
     if let Some(bare) = keys.jid_of(jid.as_bytes()) {
         return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
     }
     let flag = |what: &str, flag: &str| {
-        let flag = command_line::exactly(flag, jid);
+        let flag = command_line::exact_flag(flag, jid);
         format!("`{jid}` is a {what}: `{flag}`")
     };
     if core.index_members(now, &Index::Groups).ok()?.contains(jid) {
@@ -102,6 +107,6 @@ fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Optio
     })?;
     Some(format!(
         "it exists under another prefix: add `{}`",
-        command_line::flag("--prefix", other)
+        command_line::flag_with_value("--prefix", other)
     ))
 }

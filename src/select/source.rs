@@ -66,10 +66,10 @@ pub(super) fn plan_search(
         return Ok(SearchPlan::default());
     }
     let (mut unknown_workers, mut unreadable) = (Vec::new(), Vec::new());
-    // A failed or complete job has left its lane, unless it blocks it.
+    // A failed or complete job has left its lane, unless it still blocks the lane.
     let is_queued = |state: &State| State::QUEUED.contains(state);
     if !selector.keys.is_empty() && states.iter().any(is_queued) {
-        let sets = vec![lanes(core, now, selector)?];
+        let sets = vec![lane_sets(core, now, selector)?];
         return Ok(SearchPlan {
             sets,
             ..SearchPlan::default()
@@ -103,14 +103,14 @@ pub(super) fn plan_search(
     }
     // If a tag is common, the sets of a queue or of a state may be smaller.
     let others = selector.tracked || !selector.tags.is_empty();
-    let others = others && selector.implied().is_empty();
-    let others = others && (!selector.queues.is_empty() || !filter.any_state());
+    let others = others && selector.states_implied_by_flags().is_empty();
+    let others = others && (!selector.queues.is_empty() || !filter.matches_any_state());
     let mut best = 0;
     if plans.len() > 1 || others {
-        let mut costs = costs(core, now, &plans)?;
+        let mut costs = count_members(core, now, &plans)?;
         if others && costs.iter().all(|cost| *cost > FEW) {
             let plan = sets_by_state(core, now, selector, filter, &mut unreadable)?;
-            costs.extend(self::costs(core, now, std::slice::from_ref(&plan))?);
+            costs.extend(self::count_members(core, now, std::slice::from_ref(&plan))?);
             plans.push(plan);
         }
         best = (0..costs.len())
@@ -130,7 +130,11 @@ pub(super) fn plan_search(
 const FEW: u64 = 500;
 
 /// The number of jobs that each plan reads.
-fn costs(core: &mut Core, now: Moment, plans: &[Vec<IndexSource>]) -> Result<Vec<u64>, Error> {
+fn count_members(
+    core: &mut Core,
+    now: Moment,
+    plans: &[Vec<IndexSource>],
+) -> Result<Vec<u64>, Error> {
     let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
     let wanted: Vec<(Index, u64)> = wanted.collect();
@@ -182,8 +186,8 @@ fn sets_by_state(
 
 /// The jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
 /// lane of the queue in which it got its key, so the lanes of all queues are read.
-fn lanes(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
-    let queues = core.index_members(now, &Index::Queues)?;
+fn lane_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
+    let queues = core.members(now, &Index::Queues)?;
     let mut lanes: Vec<Name> = selector.keys.clone();
     for key in selector
         .keys
@@ -300,7 +304,8 @@ fn queue_sets(
         }
         if found(&[Waiting, Stalled]) {
             let exact = all(&[Waiting, Stalled]);
-            // With further conditions, a job that does not match does not end the front.
+            // With further conditions, the set is read to its end: a job that does not match may stand before
+            // one that does.
             let front = front && only;
             sets.push(IndexSource {
                 front,

@@ -12,7 +12,7 @@ pub(crate) fn user_at_host() -> String {
 }
 
 /// The note that a change leaves in a job's history: verb, actor and reason.
-pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
+pub(crate) fn history_note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     let mut note = b"{\"verb\":".to_vec();
     note.extend(quote_string(verb.as_bytes()));
     note.extend(b",\"by\":");
@@ -28,7 +28,7 @@ pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
 /// The worker's name: `--worker`, QLESS_WORKER, or a name that is the same in the next call of
 /// this session, so that a job popped by hand can be completed by hand. Each terminal, line of cron and
 /// service is a session of its own: a script cannot complete a job that another one popped.
-pub(crate) fn worker(given: Option<&Name>) -> Result<Name, Error> {
+pub(crate) fn worker_name(given: Option<&Name>) -> Result<Name, Error> {
     let named = match given {
         Some(name) => return Ok(name.clone()),
         None => env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),
@@ -53,10 +53,10 @@ fn session_id() -> Option<u32> {
 }
 
 fn user() -> String {
-    let named = |name| text(env::var(name)?.into_string().ok()?);
+    let named = |name| name_part(env::var(name)?.into_string().ok()?);
     named("USER")
         .or_else(|| named("LOGNAME"))
-        .or_else(|| printed("id", "-un"))
+        .or_else(|| program_output("id", "-un"))
         .unwrap_or_else(|| "unknown".into())
 }
 
@@ -64,19 +64,19 @@ fn user() -> String {
 pub fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
-        .and_then(text)
-        .or_else(|| printed("uname", "-n"))
+        .and_then(name_part)
+        .or_else(|| program_output("uname", "-n"))
         .unwrap_or_else(|| "localhost".into())
 }
 
 /// The output of a system program.
-fn printed(program: &str, flag: &str) -> Option<String> {
+fn program_output(program: &str, flag: &str) -> Option<String> {
     let output = std::process::Command::new(program).arg(flag).output();
-    text(String::from_utf8(output.ok()?.stdout).ok()?)
+    name_part(String::from_utf8(output.ok()?.stdout).ok()?)
 }
 
 /// A text that can be part of a name, trimmed.
-fn text(text: String) -> Option<String> {
+fn name_part(text: String) -> Option<String> {
     let text = text.trim();
     refuse_as_new_name(text.as_bytes())
         .ok()

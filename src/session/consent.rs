@@ -11,19 +11,19 @@ use crate::view::RenderOptions;
 
 /// When a change needs an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum AskWhen {
     Always,
     /// Only in a protected context.
     IfProtected,
 }
 
-impl Asks {
+impl AskWhen {
     /// Asks if more than one thing is changed.
-    pub(crate) fn if_several(count: usize) -> Asks {
+    pub(crate) fn if_several(count: usize) -> AskWhen {
         if count > 1 {
-            Asks::Always
+            AskWhen::Always
         } else {
-            Asks::IfProtected
+            AskWhen::IfProtected
         }
     }
 }
@@ -34,7 +34,7 @@ impl Session {
     pub(crate) fn consent(
         &mut self,
         dry: DryRun,
-        asks: Asks,
+        asks: AskWhen,
         what: &str,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Option<Consent>, Error> {
@@ -44,17 +44,18 @@ impl Session {
         }
         let question = format!("{what}{}", self.on_destination()?);
         match asks {
-            Asks::Always => self.ui.confirm(&question, details),
-            Asks::IfProtected => self.ui.confirm_protected(&question, details),
+            AskWhen::Always => self.ui.confirm(&question, details),
+            AskWhen::IfProtected => self.ui.confirm_protected(&question, details),
         }
         .map(Some)
     }
 
-    /// Does the same for things with names: the question counts them, a dry run names them.
+    /// Asks, or previews, as `consent` does, about things with names: the question counts them, a dry run
+    /// names them.
     pub(crate) fn consent_for(
         &mut self,
         dry: DryRun,
-        asks: Asks,
+        asks: AskWhen,
         verb: &str,
         (one, many): (&str, &str),
         names: &[impl Display],

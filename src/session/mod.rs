@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// The name of the command.
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) fn command_name(&self) -> &str {
         &self.command_line.name
     }
 
@@ -86,17 +86,17 @@ impl Session {
     }
 
     /// The whole command line, to be typed again, unless it holds a secret.
-    pub(crate) fn typed(&self) -> Option<String> {
+    pub(crate) fn typed_line(&self) -> Option<String> {
         self.command_line
             .repeatable_line
             .as_ref()
-            .map(CommandLine::to_text)
+            .map(CommandLine::quoted_line)
     }
 
     /// The whole command line with another value of a flag that was typed.
-    pub(crate) fn typed_with(&self, flag: &str, value: &str) -> Option<String> {
+    pub(crate) fn typed_line_with(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.repeatable_line.as_ref()?;
-        Some(line.with_value(flag, value).to_text())
+        Some(line.with_changed_value(flag, value).quoted_line())
     }
 
     fn label(&self) -> Option<&str> {
@@ -149,7 +149,7 @@ impl Session {
         let core = match Core::connect(self.settings()?) {
             Ok(core) => core,
             Err(error) => {
-                return Err(with_line_that_works(
+                return Err(with_corrected_line(
                     error,
                     self.command_line.repeatable_line.as_ref(),
                 ));
@@ -210,7 +210,7 @@ impl Session {
     pub(crate) fn begin(&mut self) -> Result<Moment, Error> {
         self.core()?;
         let now = self.now();
-        self.ui.at(now);
+        self.ui.set_now(now);
         Ok(now)
     }
 
@@ -246,14 +246,16 @@ impl Session {
         };
         Err(refused(by).hint(format!(
             "no flag overrides that, only an edit of `{}` does",
-            file.source.shown()
+            file.source.display_path()
         )))
     }
 
     /// With `--read-only`, refuses a call of the reference that may change data as a side effect.
     pub(crate) fn require_writable_raw(&self) -> Result<(), Error> {
         match self.ui.format() {
-            Format::Raw => self.require_writable(&format!("the core's own `{}`", self.name())),
+            Format::Raw => {
+                self.require_writable(&format!("the core's own `{}`", self.command_name()))
+            }
             _ => Ok(()),
         }
     }
@@ -278,7 +280,7 @@ impl Session {
     pub(crate) fn probe(&mut self, context: &ContextSettings) -> Result<String, Error> {
         let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
         let values = match defaults {
-            Some(defaults) => context.values.or(defaults),
+            Some(defaults) => context.values.or_defaults(defaults),
             None => context.values.clone(),
         };
         let mut globals = self.globals.clone();
@@ -317,19 +319,19 @@ impl Session {
         CoreSettings {
             target,
             prefix: self.prefix().to_string(),
-            name: format!("qless-{}", self.name()),
+            name: format!("qless-{}", self.command_name()),
             timeout: self.timeout(),
             clock: self.clock.clone(),
             trace: self.ui.trace(),
             read_only: self.globals.read_only,
             writes: self.changes,
-            asks_for_eviction: self.changes && BRING_WORK.contains(&self.name()),
+            asks_for_eviction: self.changes && BRING_WORK.contains(&self.command_name()),
         }
     }
 }
 
-/// Adds the line that works to an error about an address of another kind than the server, or a wrong prefix.
-pub(crate) fn with_line_that_works(error: Error, typed: Option<&CommandLine>) -> Error {
+/// Adds a hint to an error about the wrong kind of address or a wrong prefix: the command line that works.
+pub(crate) fn with_corrected_line(error: Error, typed: Option<&CommandLine>) -> Error {
     let (Some(Cause::Address { redis, prefix }), Some(typed)) = (error.cause().cloned(), typed)
     else {
         return error;
@@ -337,13 +339,13 @@ pub(crate) fn with_line_that_works(error: Error, typed: Option<&CommandLine>) ->
     let mut line = typed.clone();
     for (flag, value) in [("--redis", redis), ("--prefix", prefix.clone())] {
         match value {
-            // The typed line has the password elsewhere.
+            // An address with `***` has its password in another place, so no line can be suggested.
             Some(value) if value.contains("***") => return error,
-            Some(value) => line = line.with_flag(flag, &value),
+            Some(value) => line = line.with_global_flag(flag, &value),
             None => {}
         }
     }
-    let works = format!("this works: {}", line.to_text());
+    let works = format!("this works: {}", line.quoted_line());
     match (prefix, error.hint_text()) {
         (Some(_), Some(hint)) => {
             let hint = format!("{hint}; {works}");

@@ -115,7 +115,7 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    for name in secrets::variables(None) {
+    for name in secrets::secret_variables(None) {
         command.env_remove(name);
     }
     let deadline = Instant::now() + TIMEOUT;
@@ -153,7 +153,7 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         pause = (pause * 2).min(Duration::from_millis(10));
     };
     if !status.success() {
-        Err(failure(status))
+        Err(describe_exit(status))
     } else if line.is_empty() {
         Err("printed no password".into())
     } else {
@@ -161,7 +161,7 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
     }
 }
 
-fn failure(status: ExitStatus) -> String {
+fn describe_exit(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("failed with exit code {code}"),
         None => "was killed".into(),
@@ -188,7 +188,8 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     } else {
         let what = format!("cannot read password file `{shown}`");
         // Whoever can write it can only make the login fail.
-        let file = open::to_read(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
+        let file =
+            open::open_to_read(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
         let found = file.metadata().map_err(unreadable)?;
         if trust::is_readable_by_others(&found) {
             ui.warn(&format!("other users may read the password file `{shown}`"));

@@ -11,10 +11,10 @@ use crate::settings::ConfigFile;
 
 /// Variables of this process that hold a secret, with those that a `password-env` of the config file
 /// names.
-pub(crate) fn variables(file: Option<&ConfigFile>) -> Vec<OsString> {
+pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
     let contexts = file.iter().flat_map(|file| file.contents.contexts.values());
     let named = contexts.filter_map(|values| values.password_env.as_ref());
-    let mut variables = variables::with_secrets();
+    let mut variables = variables::secret_variables();
     variables.extend(named.map(OsString::from));
     variables
 }

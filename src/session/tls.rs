@@ -13,7 +13,7 @@ use crate::ui::Ui;
 /// Refuses flags for TLS beside an address without TLS: the connection would not be what they ask
 /// for. The environment and the config file may have such settings for other addresses.
 pub(crate) fn refuse_without_tls(target: &Target, typed: &TlsFiles) -> Result<(), Error> {
-    match (&target.tls, typed.named().next()) {
+    match (&target.tls, typed.named_files().next()) {
         (None, Some((flag, _))) => Err(Error::usage(format!(
             "`--{flag}` requires an address with TLS, not `{target}`"
         ))

@@ -27,7 +27,7 @@ pub(crate) fn edit(
         return Err(Error::usage("there is no config file to write")
             .hint("name one with `--config FILE`, or set HOME"));
     };
-    let what = format!("cannot write `{}`", source.shown());
+    let what = format!("cannot write `{}`", source.display_path());
     let unwritable = |why: String| {
         let error = Error::new(Kind::File, format!("{what}: {why}"));
         error.hint("`--config FILE` names another file")
@@ -37,7 +37,7 @@ pub(crate) fn edit(
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
-    // Before directories are created, and with those that were missing.
+    // The path is checked before missing directories are created, and again with them.
     route.must_be_trusted().map_err(untrusted)?;
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(PRIVATE_DIRECTORY);
@@ -47,7 +47,7 @@ pub(crate) fn edit(
     if metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(unwritable("it is not a file".into()));
     }
-    let before = source.bytes(false)?.map(|(bytes, _)| bytes);
+    let before = source.read_bytes(false)?.map(|(bytes, _)| bytes);
     let settings = source.clone().read(false)?;
     let text = String::from_utf8(before.unwrap_or_default())
         .map_err(|_| unwritable("it is not UTF-8".into()))?;
@@ -56,14 +56,14 @@ pub(crate) fn edit(
         .parse::<DocumentMut>()
         .map_err(|error| unwritable(error.message().into()))?;
     change(&settings, &mut document)?;
-    let after = as_before(&text, document.to_string());
+    let after = restore_line_ends(&text, document.to_string());
     // The new text is parsed before it replaces the old one.
-    source.understood(after.as_bytes())?;
+    source.parse_bytes(after.as_bytes())?;
     fs::update(path, after.as_bytes()).map_err(failed)
 }
 
 /// Restores the line ends and the byte order mark of the text before the edit.
-fn as_before(before: &str, after: String) -> String {
+fn restore_line_ends(before: &str, after: String) -> String {
     const MARK: char = '\u{feff}';
     let lines = before.matches('\n').count();
     let after = if lines > 0 && before.matches("\r\n").count() == lines {
@@ -99,8 +99,12 @@ fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
 }
 
 /// Adds a context.
-pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Result<(), Error> {
-    for (_, path) in values.tls().named() {
+pub(crate) fn add_context(
+    document: &mut DocumentMut,
+    name: &str,
+    values: &Values,
+) -> Result<(), Error> {
+    for (_, path) in values.tls().named_files() {
         if path.to_str().is_none() {
             let path = Sanitized(path.as_os_str().as_bytes());
             return Err(Error::usage(format!(
@@ -145,7 +149,7 @@ pub(crate) fn set_default(document: &mut DocumentMut, name: Option<&str>) {
         None => {
             if let Some((key, _)) = document.remove_entry("default") {
                 let above = key.leaf_decor().prefix().and_then(RawString::as_str);
-                keep(document, above.unwrap_or_default(), isize::MIN);
+                move_comments_to_next(document, above.unwrap_or_default(), isize::MIN);
             }
         }
         Some(name) => match document.get_mut("default").and_then(Item::as_value_mut) {
@@ -157,9 +161,9 @@ pub(crate) fn set_default(document: &mut DocumentMut, name: Option<&str>) {
             None => {
                 document.insert("default", value(name));
                 if let Some(first) = next_table(document, isize::MIN)
-                    && !above_of(first).starts_with('\n')
+                    && !comments_above(first).starts_with('\n')
                 {
-                    let apart = format!("\n{}", above_of(first));
+                    let apart = format!("\n{}", comments_above(first));
                     first.decor_mut().set_prefix(apart);
                 }
             }
@@ -168,7 +172,7 @@ pub(crate) fn set_default(document: &mut DocumentMut, name: Option<&str>) {
 }
 
 /// Removes a context. Lines above it stay if an empty line separates them from it.
-pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
+pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
     let Some(contexts) = document
         .get_mut("context")
         .and_then(Item::as_table_like_mut)
@@ -181,13 +185,13 @@ pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
     let empty = contexts.is_empty();
     if let Item::Table(removed) = &removed {
         let position = removed.position().unwrap_or(isize::MAX);
-        keep(document, apart(above_of(removed)), position);
-        // The empty line above the context also followed the table before it.
-        if above_of(removed).starts_with('\n')
+        move_comments_to_next(document, comments_apart(comments_above(removed)), position);
+        // The empty line above the removed context also separated the table before it from the next one.
+        if comments_above(removed).starts_with('\n')
             && let Some(next) = next_table(document, position)
-            && !above_of(next).starts_with('\n')
+            && !comments_above(next).starts_with('\n')
         {
-            let apart = format!("\n{}", above_of(next));
+            let apart = format!("\n{}", comments_above(next));
             next.decor_mut().set_prefix(apart);
         }
     }
@@ -197,12 +201,12 @@ pub(crate) fn remove(document: &mut DocumentMut, name: &str) {
 }
 
 /// The lines above a context, without the last block, which is about the context.
-fn apart(above: &str) -> &str {
+fn comments_apart(above: &str) -> &str {
     above.rfind("\n\n").map_or("", |end| &above[..end + 2])
 }
 
 /// Moves comments from above a removed item to above the next one.
-fn keep(document: &mut DocumentMut, above: &str, position: isize) {
+fn move_comments_to_next(document: &mut DocumentMut, above: &str, position: isize) {
     if !above.contains('#') {
         return;
     }
@@ -215,12 +219,12 @@ fn keep(document: &mut DocumentMut, above: &str, position: isize) {
         document.set_trailing(trailing);
         return;
     };
-    let own = join(above_of(table));
+    let own = join(comments_above(table));
     table.decor_mut().set_prefix(own);
 }
 
 /// The lines above a table.
-fn above_of(table: &Table) -> &str {
+fn comments_above(table: &Table) -> &str {
     let above = table.decor().prefix().and_then(RawString::as_str);
     above.unwrap_or_default()
 }
@@ -228,7 +232,7 @@ fn above_of(table: &Table) -> &str {
 /// The table whose header comes first after a position.
 fn next_table(document: &mut DocumentMut, position: isize) -> Option<&mut Table> {
     let mut next: Option<(isize, Vec<String>)> = None;
-    find_next(document.as_table(), &mut Vec::new(), position, &mut next);
+    find_next_table(document.as_table(), &mut Vec::new(), position, &mut next);
     let (_, path) = next?;
     let mut table = document.as_table_mut();
     for name in &path {
@@ -238,7 +242,7 @@ fn next_table(document: &mut DocumentMut, position: isize) -> Option<&mut Table>
 }
 
 /// Finds the table whose header comes first after a position.
-fn find_next(
+fn find_next_table(
     table: &Table,
     path: &mut Vec<String>,
     after: isize,
@@ -255,7 +259,7 @@ fn find_next(
                 *next = Some((position, path.clone()));
             }
         }
-        find_next(below, path, after, next);
+        find_next_table(below, path, after, next);
         path.pop();
     }
 }

@@ -1,6 +1,6 @@
 //! The configuration file and its contexts.
 //!
-//! Flags and environment win over the file: [`fill`] sets only what they leave open.
+//! Flags and environment win over the file: [`read_config_and_fill`] sets only what they leave open.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -35,7 +35,7 @@ const NO_FILE: &str = "`--config none` reads no file";
 /// The path of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ConfigSource {
-    /// There is none: `--config none`, or no home directory.
+    /// No config file: `--config none`, or no home directory.
     None,
     /// The default path, which need not exist.
     Usual(PathBuf),
@@ -57,14 +57,14 @@ impl ContextSettings {
     }
 
     /// The context for display, without its password.
-    pub(crate) fn shown(
+    pub(crate) fn to_document(
         &self,
         defaults: &Values,
         default: bool,
         used: bool,
     ) -> model::context::Context {
         let own = &self.values;
-        let values = own.or(defaults);
+        let values = own.or_defaults(defaults);
         let stands = values.redis.as_deref().is_some_and(address::holds_password);
         let password = match (&own.password_command, &own.password_env) {
             (Some(_), _) => Some("password-command"),
@@ -76,7 +76,7 @@ impl ContextSettings {
         let file = |path: &Option<PathBuf>| Some(path.as_ref()?.to_str()?.to_owned());
         model::context::Context {
             name: self.name.clone(),
-            redis: address.map(|address| address::shown(address, password.is_some())),
+            redis: address.map(|address| address::display_form(address, password.is_some())),
             prefix: values.prefix.clone(),
             label: self.label().into(),
             protected: own.is_protected(),
@@ -142,7 +142,7 @@ impl ConfigSource {
     }
 
     /// The path, harmless on a terminal.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_path(&self) -> String {
         self.path()
             .map(|path| Sanitized(path.as_os_str().as_bytes()).to_string())
             .unwrap_or_default()
@@ -159,11 +159,11 @@ impl ConfigSource {
             warning: None,
             summary: None,
         };
-        let Some((bytes, file)) = settings.source.bytes(must_exist)? else {
+        let Some((bytes, file)) = settings.source.read_bytes(must_exist)? else {
             return Ok(settings);
         };
         settings.there = true;
-        settings.contents = settings.source.understood(&bytes)?;
+        settings.contents = settings.source.parse_bytes(&bytes)?;
         if let Some(dir) = settings.source.path().and_then(|path| path.parent()) {
             let contents = &mut settings.contents;
             for values in contents
@@ -180,7 +180,7 @@ impl ConfigSource {
         {
             settings.warning = Some(format!(
                 "others may read `{}`, and a password stands in it",
-                settings.source.shown()
+                settings.source.display_path()
             ));
         }
         Ok(settings)
@@ -188,16 +188,16 @@ impl ConfigSource {
 
     /// The bytes of the file, and the file itself; `None` if it does not exist and need not. A
     /// file that another user can have written is refused: it names servers, their CAs, and programs.
-    fn bytes(&self, must_exist: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
+    fn read_bytes(&self, must_exist: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
         let Some(path) = self.path() else {
             return Ok(None);
         };
-        let what = format!("cannot read config file `{}`", self.shown());
+        let what = format!("cannot read config file `{}`", self.display_path());
         let failed = |fault: io::Error| {
             Error::usage(format!("{what}: {}", io_message(&fault))).hint(NO_FILE)
         };
-        let file = match open::to_read(path) {
+        let file = match open::open_to_read(path) {
             Ok(file) => file,
             Err(why)
                 if matches!(why.io_kind(), Some(NotFound | NotADirectory))
@@ -207,22 +207,22 @@ impl ConfigSource {
             }
             Err(why) => return Err(why.error(&what, Kind::Usage).hint(NO_FILE)),
         };
-        trust::must_be_trusted(path, &file).map_err(|why| self.untrusted(why))?;
+        trust::must_be_trusted(path, &file).map_err(|why| self.untrusted_file_error(why))?;
         let mut bytes = Vec::new();
         let read = (&file).take(LARGEST + 1).read_to_end(&mut bytes);
         read.map_err(failed)?;
         if bytes.len() as u64 > LARGEST {
             Err(Error::usage(format!(
                 "config file `{}` is longer than 1 MiB",
-                self.shown()
+                self.display_path()
             )))
         } else {
             Ok(Some((bytes, file)))
         }
     }
 
-    fn untrusted(&self, why: Unopened) -> Error {
-        let what = format!("cannot use config file `{}`", self.shown());
+    fn untrusted_file_error(&self, why: Unopened) -> Error {
+        let what = format!("cannot use config file `{}`", self.display_path());
         let error = why.error(&what, Kind::Usage);
         let hint = match error.hint_text() {
             Some(hint) => format!("{hint}; {NO_FILE}"),
@@ -232,9 +232,9 @@ impl ConfigSource {
     }
 
     /// Parses the bytes of the file.
-    fn understood(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
+    fn parse_bytes(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
         read::read(bytes).map_err(|fault| {
-            let error = self.wrong(fault.place, &fault.what);
+            let error = self.error_at(fault.place, &fault.what);
             match fault.hint {
                 Some(hint) => error.hint(hint),
                 None => error,
@@ -242,9 +242,9 @@ impl ConfigSource {
         })
     }
 
-    fn wrong(&self, place: read::Position, what: &str) -> Error {
-        let read::Position { line, column } = place;
-        let shown = self.shown();
+    fn error_at(&self, place: read::TextPosition, what: &str) -> Error {
+        let read::TextPosition { line, column } = place;
+        let shown = self.display_path();
         Error::usage(format!(
             "config file `{shown}`, line {line}, column {column}: {what}"
         ))
@@ -289,16 +289,16 @@ impl ConfigFile {
     }
 
     /// Refuses a file that was given and does not exist.
-    pub(crate) fn must_be_there(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_missing_file(&self) -> Result<(), Error> {
         if self.there {
             Ok(())
         } else {
-            self.source.bytes(true).map(drop)
+            self.source.read_bytes(true).map(drop)
         }
     }
 
     /// The context with this name, or an error.
-    pub(crate) fn named(&self, name: &str) -> Result<ContextSettings, Error> {
+    pub(crate) fn existing_context(&self, name: &str) -> Result<ContextSettings, Error> {
         let missing = |why: String| {
             let shown = Sanitized(name);
             Error::not_found(format!("context `{shown}` does not exist: {why}"))
@@ -307,7 +307,7 @@ impl ConfigFile {
             (_, true) => self.contents.context(name),
             (ConfigSource::None, _) => Err(missing("there is no config file".into())),
             (source, false) => {
-                let why = format!("there is no config file `{}`", source.shown());
+                let why = format!("there is no config file `{}`", source.display_path());
                 Err(missing(why).hint("`qless context add NAME --redis URL` writes it"))
             }
         }
@@ -315,22 +315,25 @@ impl ConfigFile {
 
     /// The context whose label is typed before changes: the one in use, or another one that
     /// protects the database in use.
-    pub(crate) fn protected_by(&self) -> Option<&ContextSettings> {
+    pub(crate) fn protecting_context(&self) -> Option<&ContextSettings> {
         let mut contexts = self.context.iter().chain(&self.protecting);
         contexts.find(|context| context.values.is_protected())
     }
 
     /// The label of the database in use.
     pub(crate) fn label(&self) -> Option<&str> {
-        let context = self.protected_by().or(self.context.as_ref());
+        let context = self.protecting_context().or(self.context.as_ref());
         context.map(ContextSettings::label)
     }
 
     /// The context to use: the one named, else the default one, unless a flag or the environment
     /// names another server.
-    pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<ContextSettings>, Error> {
+    pub(crate) fn choose_context(
+        &self,
+        globals: &Globals,
+    ) -> Result<Option<ContextSettings>, Error> {
         if let Some(name) = &globals.context {
-            return self.named(name).map(Some);
+            return self.existing_context(name).map(Some);
         }
         let Some((name, place)) = &self.contents.default else {
             return Ok(None);
@@ -341,8 +344,8 @@ impl ConfigFile {
                 Sanitized(name)
             );
             let known = self.contents.order.iter().map(String::as_str);
-            let error = self.source.wrong(*place, &what);
-            return Err(error.hint(read::advice(name, known)));
+            let error = self.source.error_at(*place, &what);
+            return Err(error.hint(read::similar_key_hint(name, known)));
         };
         let elsewhere = matches!(
             globals.origin,
@@ -351,7 +354,7 @@ impl ConfigFile {
             .redis
             .as_deref()
             .zip(globals.redis.as_deref())
-            .is_some_and(protection::other_database);
+            .is_some_and(protection::are_different_databases);
         Ok((!elsewhere).then(|| ContextSettings {
             name: name.clone(),
             values: values.clone(),
@@ -361,17 +364,23 @@ impl ConfigFile {
 
 /// Reads the file and sets the globals that neither flags nor environment set. Without `choose`, no
 /// context is used: that is for the commands that manage contexts.
-pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Error> {
+pub(crate) fn read_config_and_fill(
+    globals: &mut Globals,
+    choose: bool,
+) -> Result<ConfigFile, Error> {
     let mut settings = ConfigSource::from_globals(globals)?.read(choose)?;
     if choose {
-        settings.context = settings.chosen(globals)?;
+        settings.context = settings.choose_context(globals)?;
     }
     if settings.there {
         let context = settings.context.as_ref().map(|context| &context.name);
         let context = context.map_or("no context".into(), |name| {
             format!("context {}", Sanitized(name))
         });
-        settings.summary = Some(format!("config {}, {context}", settings.source.shown()));
+        settings.summary = Some(format!(
+            "config {}, {context}",
+            settings.source.display_path()
+        ));
     }
     // A context that was named wins over an address from the environment.
     let values = settings.context.as_ref().map(|context| &context.values);
@@ -382,7 +391,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
     }
     let defaults = &settings.contents.defaults;
     match values {
-        Some(values) => fill_globals(globals, &values.or(defaults)),
+        Some(values) => fill_globals(globals, &values.or_defaults(defaults)),
         None if choose => fill_globals(globals, defaults),
         // The settings of the output apply to every command.
         None => fill_globals(
@@ -400,7 +409,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
         ),
     }
     if choose {
-        settings.protecting = protection::of_database_in_use(globals, &settings);
+        settings.protecting = protection::protecting_contexts(globals, &settings);
         let mut others = settings.protecting.iter();
         globals.read_only |= others.any(|context| context.values.read_only == Some(true));
     }

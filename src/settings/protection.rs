@@ -39,10 +39,10 @@ impl Database {
                 master = Some(sentinels.master);
                 sentinels.nodes.iter().map(ServerIdentity::tcp).collect()
             }
-            Address::Unix(socket) => vec![ServerIdentity::Socket(real(&socket))],
+            Address::Unix(socket) => vec![ServerIdentity::Socket(without_links(&socket))],
             Address::Local { dir, .. } => {
-                let socket = Local::new(dir.as_deref()).ok()?.socket_path();
-                vec![ServerIdentity::Socket(real(&socket))]
+                let socket = Local::new(dir.as_deref()).ok()?.socket();
+                vec![ServerIdentity::Socket(without_links(&socket))]
             }
         };
         Some(Database {
@@ -54,7 +54,7 @@ impl Database {
 
     /// Whether two addresses name the same database. Each spelling is equal, with TLS or without: a port
     /// has one server. Of a cluster, one common node is enough.
-    fn is(&self, other: &Database) -> bool {
+    fn is_same_database(&self, other: &Database) -> bool {
         let mut servers = self.servers.iter();
         self.db == other.db
             && self.master == other.master
@@ -78,14 +78,14 @@ impl ServerIdentity {
 }
 
 /// The path without links, as far as it exists.
-fn real(path: &Path) -> PathBuf {
+fn without_links(path: &Path) -> PathBuf {
     ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
 }
 
 /// Whether two addresses are of different databases.
-pub(super) fn other_database((one, other): (&str, &str)) -> bool {
+pub(super) fn are_different_databases((one, other): (&str, &str)) -> bool {
     match (Database::parse(one), Database::parse(other)) {
-        (Some(one), Some(other)) => !one.is(&other),
+        (Some(one), Some(other)) => !one.is_same_database(&other),
         _ => one != other,
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn other_database((one, other): (&str, &str)) -> bool {
 ///
 /// A context that names the database itself and says `read-only = false` stays writable: this is
 /// an edit of the file, not a flag.
-pub(super) fn of_database_in_use(globals: &Globals, file: &ConfigFile) -> Vec<ContextSettings> {
+pub(super) fn protecting_contexts(globals: &Globals, file: &ConfigFile) -> Vec<ContextSettings> {
     let address = |given: &Option<String>| {
         let given = given.as_deref();
         Database::parse(given.unwrap_or(Target::DEFAULT))
@@ -112,10 +112,10 @@ pub(super) fn of_database_in_use(globals: &Globals, file: &ConfigFile) -> Vec<Co
         if !context.values.is_protected() && context.values.read_only != Some(true) {
             return false;
         }
-        let values = context.values.or(&file.contents.defaults);
+        let values = context.values.or_defaults(&file.contents.defaults);
         in_use.is_none_or(|in_use| in_use.name != context.name)
             && prefix(&values.prefix) == prefix(&globals.prefix)
-            && address(&values.redis).is_some_and(|other| other.is(&database))
+            && address(&values.redis).is_some_and(|other| other.is_same_database(&database))
     });
     found
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn same(one: &str, other: &str) -> bool {
-        !other_database((one, other))
+        !are_different_databases((one, other))
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ConfigContents {
     /// The name of the default context, and its position.
-    pub default: Option<(String, Position)>,
+    pub default: Option<(String, TextPosition)>,
     pub defaults: Values,
     pub contexts: BTreeMap<String, Values>,
     /// The names of the contexts in the order of the file.
@@ -26,7 +26,7 @@ pub(crate) struct ConfigContents {
 
 /// A position in the text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct TextPosition {
     pub line: usize,
     pub column: usize,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Position {
 /// An error in the text: position, message and hint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ConfigFault {
-    pub place: Position,
+    pub place: TextPosition,
     pub what: String,
     pub hint: Option<String>,
 }
@@ -45,53 +45,53 @@ struct OffsetFault(usize, String, Option<String>);
 /// Parses the bytes of a file.
 pub(crate) fn read(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
     let text = std::str::from_utf8(bytes).map_err(|error| ConfigFault {
-        place: place(bytes, error.valid_up_to()),
+        place: position_at(bytes, error.valid_up_to()),
         what: "it is not UTF-8".into(),
         hint: None,
     })?;
-    contents(text).map_err(|OffsetFault(at, what, hint)| ConfigFault {
-        place: place(bytes, at),
+    parse_contents(text).map_err(|OffsetFault(at, what, hint)| ConfigFault {
+        place: position_at(bytes, at),
         what,
         hint,
     })
 }
 
-fn contents(text: &str) -> Result<ConfigContents, OffsetFault> {
+fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
     let document = Document::parse(text).map_err(|error| {
         // The error's `Display` would show the line, which may hold a password.
-        let at = start(error.span());
+        let at = span_start(error.span());
         let what = error.message().trim();
         OffsetFault(at, format!("it is not TOML: {what}"), None)
     })?;
     let mut found = ConfigContents::default();
     for (name, item) in document.iter() {
-        let at = key_at(document.as_table(), name);
+        let at = key_offset(document.as_table(), name);
         match name {
             "default" => {
-                let at = start(item.span());
+                let at = span_start(item.span());
                 let named = values::name(deserializer(item));
                 let named = named.map_err(|error| {
                     OffsetFault(at, format!("`default` {}", error.message()), None)
                 })?;
-                found.default = named.map(|named| (named, place(text.as_bytes(), at)));
+                found.default = named.map(|named| (named, position_at(text.as_bytes(), at)));
             }
             "defaults" => {
                 let table = table(item, || OffsetFault(at, mistyped_table("[defaults]"), None))?;
-                found.defaults = values(item, table, "`[defaults]`", true)?;
+                found.defaults = read_values(item, table, "`[defaults]`", true)?;
             }
             "context" => {
                 let wrong = |at| OffsetFault(at, mistyped_table("[context.NAME]"), None);
                 let contexts = table(item, || wrong(at))?;
                 for (name, item) in contexts.iter() {
-                    let at = key_at(contexts, name);
+                    let at = key_offset(contexts, name);
                     let shown = format!("context `{}`", Sanitized(name));
                     let settings = table(item, || wrong(at))?;
                     if name.is_empty() {
                         return Err(OffsetFault(at, "a context has an empty name".into(), None));
                     }
-                    let values = values(item, settings, &shown, false)?;
+                    let values = read_values(item, settings, &shown, false)?;
                     if values.password_command.is_some() && values.password_env.is_some() {
-                        let at = key_at(settings, "password-env");
+                        let at = key_offset(settings, "password-env");
                         let both = "has both `password-command` and `password-env`";
                         return Err(OffsetFault(at, format!("{shown} {both}"), None));
                     }
@@ -102,7 +102,7 @@ fn contents(text: &str) -> Result<ConfigContents, OffsetFault> {
             _ => {
                 let known = ["default", "defaults", "context"].into_iter();
                 let what = format!("unknown key `{}`", Sanitized(name));
-                return Err(OffsetFault(at, what, Some(advice(name, known))));
+                return Err(OffsetFault(at, what, Some(similar_key_hint(name, known))));
             }
         }
     }
@@ -110,39 +110,39 @@ fn contents(text: &str) -> Result<ConfigContents, OffsetFault> {
 }
 
 /// Reads the keys of a context, or of `[defaults]`.
-fn values(
+fn read_values(
     item: &Item,
     table: &dyn TableLike,
-    of: &str,
+    section: &str,
     in_defaults: bool,
 ) -> Result<Values, OffsetFault> {
     let mut names = table.iter().map(|(name, _)| name);
     if let Some(name) = names.find(|name| in_defaults && ONLY_IN_CONTEXTS.contains(name)) {
-        let what = format!("`{name}` belongs into a context, not into {of}");
+        let what = format!("`{name}` belongs into a context, not into {section}");
         let hint = "name it below `[context.NAME]`".into();
-        return Err(OffsetFault(key_at(table, name), what, Some(hint)));
+        return Err(OffsetFault(key_offset(table, name), what, Some(hint)));
     }
     Values::deserialize(deserializer(item)).map_err(|error| {
         // serde tells the place of an unknown key or of a wrong value.
-        let at = start(error.span());
+        let at = span_start(error.span());
         let is_there = |(name, item): &(&str, &Item)| {
-            at == key_at(table, name) || item.span().is_some_and(|span| at == span.start)
+            at == key_offset(table, name) || item.span().is_some_and(|span| at == span.start)
         };
         let name = table.iter().find(is_there).map_or("", |(name, _)| name);
-        let known = ConfigFileKey::known(in_defaults);
+        let known = ConfigFileKey::known_keys(in_defaults);
         let mut known = known.iter().map(|key| key.name.as_str());
         if known.clone().any(|known| known == name) {
             OffsetFault(at, format!("`{name}` {}", error.message()), None)
         } else {
-            let what = format!("unknown key `{}` in {of}", Sanitized(name));
-            OffsetFault(at, what, Some(advice(name, &mut known)))
+            let what = format!("unknown key `{}` in {section}", Sanitized(name));
+            OffsetFault(at, what, Some(similar_key_hint(name, &mut known)))
         }
     })
 }
 
 fn deserializer(item: &Item) -> ValueDeserializer {
     let value = item.clone().into_value();
-    // Only an item that no file contains is not a value.
+    // Each item of a parsed file is a value; `false` is never used.
     value.unwrap_or_else(|_| false.into()).into_deserializer()
 }
 
@@ -155,7 +155,7 @@ fn mistyped_table(wanted: &str) -> String {
 }
 
 /// The hint for an unknown key: the most similar key, or all keys.
-pub(super) fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn similar_key_hint<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
     match text::nearest(Name::from(typed), &names) {
@@ -164,22 +164,22 @@ pub(super) fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> S
     }
 }
 
-fn key_at(table: &dyn TableLike, name: &str) -> usize {
+fn key_offset(table: &dyn TableLike, name: &str) -> usize {
     let key = table.get_key_value(name).map(|(key, _)| key);
-    start(key.and_then(|key| key.span()))
+    span_start(key.and_then(|key| key.span()))
 }
 
-fn start(span: Option<Range<usize>>) -> usize {
+fn span_start(span: Option<Range<usize>>) -> usize {
     span.map_or(0, |span| span.start)
 }
 
 /// The position of a byte.
-fn place(bytes: &[u8], at: usize) -> Position {
+fn position_at(bytes: &[u8], at: usize) -> TextPosition {
     let before = &bytes[..at.min(bytes.len())];
     let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
     let begun = before.iter().rposition(|&byte| byte == b'\n');
     let column = String::from_utf8_lossy(&before[begun.map_or(0, |at| at + 1)..]);
-    Position {
+    TextPosition {
         line,
         column: column.chars().count() + 1,
     }

@@ -106,7 +106,7 @@ pub(super) const ONLY_IN_CONTEXTS: [&str; 4] =
 
 impl Values {
     /// These settings, completed from `[defaults]`.
-    pub(crate) fn or(&self, defaults: &Values) -> Values {
+    pub(crate) fn or_defaults(&self, defaults: &Values) -> Values {
         let tls = self.tls().or(&defaults.tls());
         Values {
             redis: self.redis.clone().or_else(|| defaults.redis.clone()),
@@ -157,7 +157,7 @@ pub(crate) struct ConfigFileKey {
 
 impl ConfigFileKey {
     /// The keys of a context, or of `[defaults]`, in the order of the manual.
-    pub(crate) fn known(in_defaults: bool) -> Vec<ConfigFileKey> {
+    pub(crate) fn known_keys(in_defaults: bool) -> Vec<ConfigFileKey> {
         let schema = schema_for!(Values);
         let fields = schema
             .get("properties")
@@ -199,7 +199,7 @@ enum AnyValue {
 
 impl AnyValue {
     /// The error about a value of this type. It does not show the value, which may be a password.
-    fn mistyped<E: Error>(&self, wanted: &str) -> E {
+    fn mistyped_error<E: Error>(&self, wanted: &str) -> E {
         let found = match self {
             AnyValue::Text(_) => "a text",
             AnyValue::Switch(_) => "`true` or `false`",
@@ -226,14 +226,14 @@ fn text<'de, D: Deserializer<'de>, T>(
         AnyValue::Text(text) => parse(&text)
             .map(Some)
             .map_err(|why| D::Error::custom(why.message(&text))),
-        other => Err(other.mistyped(wanted)),
+        other => Err(other.mistyped_error(wanted)),
     }
 }
 
 fn switch<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Switch(switch) => Ok(Some(switch)),
-        other => Err(other.mistyped("`true` or `false`")),
+        other => Err(other.mistyped_error("`true` or `false`")),
     }
 }
 
@@ -246,7 +246,7 @@ fn program<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D:
             Err(D::Error::custom("holds a NUL"))
         }
         AnyValue::Words(words) => Ok(Some(words)),
-        other => Err(other.mistyped(WORDS)),
+        other => Err(other.mistyped_error(WORDS)),
     }
 }
 
@@ -258,7 +258,7 @@ pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>,
 fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     text(from, TEXT, |given| match given {
         "" => Err("is empty".into()),
-        address => match Target::read(address) {
+        address => match Target::parse_address(address) {
             Ok(_) => Ok(address.to_owned()),
             Err(wrong) => Err(wrong.why.into()),
         },
@@ -292,7 +292,11 @@ fn label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
 }
 
 fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    text(from, "a duration such as `\"90s\"`", value::timeout)
+    text(
+        from,
+        "a duration such as `\"90s\"`",
+        value::positive_duration,
+    )
 }
 
 fn output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Output>, D::Error> {
@@ -370,7 +374,7 @@ mod tests {
 
     #[test]
     fn each_key_takes_what_it_says() {
-        for key in ConfigFileKey::known(false) {
+        for key in ConfigFileKey::known_keys(false) {
             let read = read(format!("[context.a]\n{}", line(&key)).as_bytes());
             let values = &read.unwrap().contexts["a"];
             assert_ne!(*values, Values::default(), "{}", key.name);
@@ -380,10 +384,15 @@ mod tests {
 
     #[test]
     fn what_defaults_know_holds_in_contexts_that_are_silent() {
-        for key in ConfigFileKey::known(true) {
+        for key in ConfigFileKey::known_keys(true) {
             let read = read(format!("[defaults]\n{}", line(&key)).as_bytes());
             let defaults = read.unwrap().defaults;
-            assert_eq!(Values::default().or(&defaults), defaults, "{}", key.name);
+            assert_eq!(
+                Values::default().or_defaults(&defaults),
+                defaults,
+                "{}",
+                key.name
+            );
         }
     }
 }

@@ -8,8 +8,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
-use super::jid::{LineDefaults, place};
-use crate::args::coordination::Throttled;
+use super::jid::{LineDefaults, offset_in_line};
+use crate::args::coordination::ThrottleArg;
 use crate::error::Error;
 use crate::input::line::{Dependency, LineFault, NewJid};
 use crate::input::two_pass::{TextLine, TwoPassFile};
@@ -56,24 +56,24 @@ impl Hasher for IdentityHasher {
 pub(super) fn check(
     file: &mut TwoPassFile,
     defaults: &LineDefaults,
-    throttles: &[Throttled],
+    throttles: &[ThrottleArg],
     sums: bool,
     queues: bool,
 ) -> Result<CheckResult, Error> {
-    let what = file.what().to_owned();
+    let what = file.source_name().to_owned();
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
     let mut checked = CheckResult::default();
-    let maximum = |throttle: &Throttled| Some((throttle.id.clone(), throttle.maximum?));
+    let maximum = |throttle: &ThrottleArg| Some((throttle.id.clone(), throttle.maximum?));
     checked.maxima = throttles.iter().filter_map(maximum).collect();
     let (mut known, mut pending) = (HashValues::default(), HashValues::default());
     // Possible duplicates: line number, offset in the line, jid.
     let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
-    let read = file.first(|row| {
+    let read = file.first_pass(|row| {
         if sums {
             let line = usize::try_from(row.number).unwrap_or(usize::MAX);
             checked.sums.resize(line, 0);
-            checked.sums[line - 1] = sum(row.text);
+            checked.sums[line - 1] = line_hash(row.text);
         }
         checked.jobs += 1;
         let wrong = |fault: LineFault| line_error(&what, &row, fault);
@@ -85,10 +85,10 @@ pub(super) fn check(
             let other = *checked.maxima.entry(id.clone()).or_insert(most);
             if other != most {
                 let what = format!("throttle `{id}` has two maxima, {other} and {most}");
-                return Err(wrong(LineFault::at(row.text, 0, what)));
+                return Err(wrong(LineFault::at_offset(row.text, 0, what)));
             }
         }
-        let own = match job.jid.known() {
+        let own = match job.jid.known_jid() {
             None => {
                 checked.fresh = true;
                 None
@@ -98,17 +98,20 @@ pub(super) fn check(
                 if let (false, NewJid::Given(jid)) = (known.insert(own), &job.jid) {
                     // The first true duplicate is reported; equal hashes of other jids are very rare.
                     if doubles.len() < MAX_DOUBLES {
-                        doubles.push((row.number, place(row.text, jid), jid.to_vec()));
+                        doubles.push((row.number, offset_in_line(row.text, jid), jid.to_vec()));
                     }
                 }
                 Some(own)
             }
         };
         for Dependency(other) in job.depends() {
-            if own.is_some() && job.jid.known() == Some(other) {
-                let (at, jid) = (place(row.text, other), Sanitized(other));
-                let fault =
-                    LineFault::at(row.text, at, format!("it depends on itself: {jid} → {jid}"));
+            if own.is_some() && job.jid.known_jid() == Some(other) {
+                let (at, jid) = (offset_in_line(row.text, other), Sanitized(other));
+                let fault = LineFault::at_offset(
+                    row.text,
+                    at,
+                    format!("it depends on itself: {jid} → {jid}"),
+                );
                 return Err(Error::conflict(wrong(fault).message()));
             }
             let other = hash(other);
@@ -122,7 +125,7 @@ pub(super) fn check(
         refuse_duplicate(file, defaults, number, at, &jid)?;
     }
     read?;
-    file.unchanged()?;
+    file.refuse_changed()?;
     checked.forward = pending.iter().any(|other| known.contains(other));
     Ok(checked)
 }
@@ -140,22 +143,22 @@ fn refuse_duplicate(
 ) -> Result<(), Error> {
     let mut first = None;
     let mut fault = None;
-    file.each(file.lines(), |row| {
+    file.for_each_line(file.line_reader(), |row| {
         if row.number == number && first.is_some() {
-            fault = Some(LineFault::at(row.text, at, String::new()).column);
+            fault = Some(LineFault::at_offset(row.text, at, String::new()).column);
         }
         if row.number >= number || first.is_some() {
             return Ok(());
         }
         let job = defaults.read(row.text);
-        if job.is_ok_and(|job| job.jid.known() == Some(jid)) {
+        if job.is_ok_and(|job| job.jid.known_jid() == Some(jid)) {
             first = Some(row.number);
         }
         Ok(())
     })?;
     match (first, fault) {
         (Some(first), Some(column)) => {
-            let (what, jid) = (file.what(), Sanitized(jid));
+            let (what, jid) = (file.source_name(), Sanitized(jid));
             Err(Error::usage(format!(
                 "{what}, line {number}, column {column}: jid `{jid}` is also in line {first}"
             )))
@@ -180,12 +183,12 @@ fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
 }
 
 /// The first bytes of the SHA-256 of a line; never 0, which stands for no line.
-pub(super) fn sum(line: &[u8]) -> u64 {
-    first_bytes(&Sha256::digest(line))
+pub(super) fn line_hash(line: &[u8]) -> u64 {
+    first_eight_bytes(&Sha256::digest(line))
 }
 
 /// The first bytes of a hash as a number.
-pub(super) fn first_bytes(sum: &[u8]) -> u64 {
+pub(super) fn first_eight_bytes(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)
 }

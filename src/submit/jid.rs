@@ -28,10 +28,10 @@ pub(crate) struct LineDefaults {
 impl LineDefaults {
     /// The job that a line describes.
     pub(crate) fn read<'l>(&'l self, text: &'l [u8]) -> Result<NewJob<'l>, LineFault> {
-        let mut job = NewJob::read(text, self.max_data)?.or(&self.job);
+        let mut job = NewJob::read(text, self.max_data)?.or_defaults(&self.job);
         for (what, name) in [("queue", &job.queue), ("klass", &job.klass)] {
             if name.is_none() {
-                let mut fault = LineFault::at(text, 0, format!("it has no `{what}`"));
+                let mut fault = LineFault::at_offset(text, 0, format!("it has no `{what}`"));
                 fault.hint = Some(format!(
                     "add `\"{what}\"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`"
                 ));
@@ -39,7 +39,7 @@ impl LineDefaults {
             }
         }
         if job.jid == NewJid::Fresh {
-            job.jid = self.jid(&job, text)?;
+            job.jid = self.jid_for_job(&job, text)?;
         }
         if let Some((option, need)) = job.coordination.first_unmet_requirement() {
             let needed = match need {
@@ -55,22 +55,24 @@ impl LineDefaults {
                 RequiredOption::Dup(word) => format!("`dup` to be `{word}`"),
             };
             let what = format!("`{}` needs {needed}", option.into_str());
-            return Err(LineFault::at(text, 0, what));
+            return Err(LineFault::at_offset(text, 0, what));
         }
         Ok(job)
     }
 
-    /// The jid of a job that its line does not give.
-    fn jid<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
+    /// The jid of a job whose line gives none.
+    fn jid_for_job<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
         let (path, typed) = match &self.jids {
-            JidOrigin::Fresh => return Ok(NewJid::Fresh),
-            JidOrigin::Content => {
-                let content = content([job.queue(), job.klass(), job.data()]);
+            JidSource::Fresh => return Ok(NewJid::Fresh),
+            JidSource::Content => {
+                let content = content_hash([job.queue(), job.klass(), job.data()]);
                 return Ok(NewJid::Content(content));
             }
             JidOrigin::Path(path, typed) => (path, typed),
         };
-        let wrong = |(part, what): (&[u8], String)| LineFault::at(text, place(text, part), what);
+        let wrong = |(part, what): (&[u8], String)| {
+            LineFault::at_offset(text, offset_in_line(text, part), what)
+        };
         match &job.data {
             // The jid is a part of the line, so that faults have its column.
             Some(Cow::Borrowed(data)) => jid_in_data(data, path, typed).map_err(wrong),
@@ -111,7 +113,7 @@ fn jid_in_data<'d>(
 }
 
 /// The offset of a part of a line, with its quote; 0 for what the command line says.
-pub(crate) fn place(line: &[u8], part: &[u8]) -> usize {
+pub(crate) fn offset_in_line(line: &[u8], part: &[u8]) -> usize {
     let at = offset_of(line, part).unwrap_or(0);
     let is_quoted = at > 0 && line[at - 1] == b'"';
     at - usize::from(is_quoted)
@@ -119,7 +121,7 @@ pub(crate) fn place(line: &[u8], part: &[u8]) -> usize {
 
 /// The first half of SHA-256 over the texts, each after its length in bytes, in decimal
 /// digits, and a colon: `4:mail13:Mail::Welcome2:{}`.
-fn content(texts: [&[u8]; 3]) -> [u8; 32] {
+fn content_hash(texts: [&[u8]; 3]) -> [u8; 32] {
     let mut sum = Sha256::new();
     for text in texts {
         let length = text.len();
@@ -146,7 +148,7 @@ const HEX: [[u8; 2]; 256] = {
 };
 
 /// Adds bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8], into: &mut Vec<u8>) {
+pub(crate) fn append_hex(bytes: &[u8], into: &mut Vec<u8>) {
     for byte in bytes {
         into.extend_from_slice(&HEX[usize::from(*byte)]);
     }
@@ -167,7 +169,7 @@ impl UuidSource {
         })
     }
 
-    pub(crate) fn jid(&mut self) -> Result<[u8; 32], Error> {
+    pub(crate) fn next_jid(&mut self) -> Result<[u8; 32], Error> {
         if self.bytes.is_empty() {
             self.bytes.resize(256 * 16, 0);
             let read = self.from.read_exact(&mut self.bytes);
@@ -196,15 +198,18 @@ mod tests {
     #[test]
     fn the_hash_of_the_content_depends_on_the_lengths_of_its_parts() {
         // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
-        let jid = content([b"mail", b"Mail::Welcome", b"{}"]);
+        let jid = content_hash([b"mail", b"Mail::Welcome", b"{}"]);
         assert_eq!(&jid, b"8bc483e3e3ffe8dd47490e78e5036b62");
-        assert_ne!(content([b"ab", b"c", b"1"]), content([b"a", b"bc", b"1"]));
+        assert_ne!(
+            content_hash([b"ab", b"c", b"1"]),
+            content_hash([b"a", b"bc", b"1"])
+        );
     }
 
     #[test]
     fn fresh_jids_are_random_uuids() {
         let mut fresh = UuidSource::new().unwrap();
-        let (one, other) = (fresh.jid().unwrap(), fresh.jid().unwrap());
+        let (one, other) = (fresh.next_jid().unwrap(), fresh.next_jid().unwrap());
         assert_ne!(one, other);
         assert!(one.iter().all(|digit| b"0123456789abcdef".contains(digit)));
         assert_eq!(one[12], b'4');

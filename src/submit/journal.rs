@@ -19,7 +19,7 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::jid::hex;
+use super::jid::append_hex;
 use super::round::PutRound;
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
@@ -37,7 +37,7 @@ pub(super) struct JournalState {
     open: HashMap<u64, UnfinishedLine>,
     /// The other jobs that took puts, by line.
     took: HashMap<u64, Name>,
-    /// The server that has what is done, if that is not the one of the first run.
+    /// The server that has the jobs of the done lines, if it is not the server of the first run.
     server: Option<ServerEpoch>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct JournalState {
 pub(super) struct LostJobs {
     /// The lines that are put again.
     pub missing: Vec<u64>,
-    /// They are so old that they may have been complete and deleted. They count as done.
+    /// Missing jobs so old that they may have been complete and deleted. They count as done.
     pub old: usize,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct LostJobs {
 #[derive(Debug, PartialEq)]
 pub(super) struct UnfinishedLine {
     pub jid: Vec<u8>,
-    /// When it was sent; `None` if a reply came.
+    /// When the line was sent; `None` if a reply came.
     pub since: Option<Moment>,
 }
 
@@ -92,18 +92,18 @@ enum JournalRecord {
 
 impl JournalState {
     /// Whether an earlier run put this line.
-    pub(super) fn done(&self, line: u64) -> bool {
+    pub(super) fn is_done(&self, line: u64) -> bool {
         let (at, bit) = bit_position(line);
         self.done.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
     /// How an earlier run sent this line, if the line is not done.
-    pub(super) fn open(&self, line: u64) -> Option<&UnfinishedLine> {
+    pub(super) fn unfinished_line(&self, line: u64) -> Option<&UnfinishedLine> {
         self.open.get(&line)
     }
 
     /// The hash that identifies a line.
-    pub(super) fn sum(&self, line: &[u8]) -> [u8; 32] {
+    pub(super) fn line_hash(&self, line: &[u8]) -> [u8; 32] {
         Sha256::digest(line).into()
     }
 
@@ -172,7 +172,7 @@ impl JournalState {
                 for (first, last) in lost {
                     known(first)?;
                     known(last)?;
-                    (first..=last).for_each(|line| self.undo(line));
+                    (first..=last).for_each(|line| self.mark_undone(line));
                 }
             }
             JournalRecord::Server { server } => self.server = Some(server),
@@ -181,7 +181,7 @@ impl JournalState {
     }
 
     /// Makes a line that was done unfinished.
-    fn undo(&mut self, line: u64) {
+    fn mark_undone(&mut self, line: u64) {
         let (at, bit) = bit_position(line);
         if let Some(bits) = self.done.get_mut(at) {
             *bits &= !bit;
@@ -209,7 +209,7 @@ impl JournalState {
             .collect();
         let found = core.jobs_exist(core.now(), &jids)?;
         for ((line, jid, at), found) in sent.drain(..).zip(found) {
-            if found || !self.done(line) {
+            if found || !self.is_done(line) {
                 continue;
             }
             if at < kept_since.seconds() {
@@ -217,7 +217,7 @@ impl JournalState {
                 continue;
             }
             lost.missing.push(line);
-            self.undo(line);
+            self.mark_undone(line);
             let jid = jid.into_bytes();
             self.open.insert(line, UnfinishedLine { jid, since: None });
         }
@@ -271,10 +271,10 @@ impl Journal {
         }
         let kept_since = core.jobs_kept_since(core.now())?;
         let mut sent = Vec::new();
-        self.ledger.reread(|record| {
+        self.ledger.reread_lines(|record| {
             // The first pass has read the record.
             if let Ok(JournalRecord::Sent { line, jid, at, .. }) = serde_json::from_slice(record)
-                && state.done(line)
+                && state.is_done(line)
             {
                 sent.push((line, jid, at));
             }
@@ -286,11 +286,11 @@ impl Journal {
         })?;
         state.find_lost(&mut sent, kept_since, core, &mut lost)?;
         if !lost.missing.is_empty() {
-            let record = serde_json::json!({ "lost": spans(&lost.missing) }).to_string();
-            self.ledger.line(record.as_bytes());
+            let record = serde_json::json!({ "lost": number_ranges(&lost.missing) }).to_string();
+            self.ledger.add_line(record.as_bytes());
         }
         let record = serde_json::json!({ "server": present }).to_string();
-        self.ledger.line(record.as_bytes());
+        self.ledger.add_line(record.as_bytes());
         self.ledger.flush()?;
         Ok(lost)
     }
@@ -304,11 +304,11 @@ impl Journal {
             };
             line.clear();
             _ = write!(line, "{{\"line\":{},\"sha256\":\"", job.line);
-            hex(sum, &mut line);
+            append_hex(sum, &mut line);
             line.extend(b"\",\"jid\":");
             line.extend(quote_string(round.jid(job)));
             _ = write!(line, ",\"at\":{now}}}");
-            self.ledger.line(&line);
+            self.ledger.add_line(&line);
         }
         self.ledger.flush()
     }
@@ -327,20 +327,20 @@ impl Journal {
                 .map(|(line, jid)| (line, jid.lossless_text()))
                 .collect();
             let record = serde_json::json!({ "took": took }).to_string();
-            self.ledger.line(record.as_bytes());
+            self.ledger.add_line(record.as_bytes());
         }
         for (word, lines) in [("done", done), ("failed", failed)] {
             if !lines.is_empty() {
-                let record = serde_json::json!({ word: spans(lines) }).to_string();
-                self.ledger.line(record.as_bytes());
+                let record = serde_json::json!({ word: number_ranges(lines) }).to_string();
+                self.ledger.add_line(record.as_bytes());
             }
         }
-        self.ledger.write()
+        self.ledger.write_lines()
     }
 }
 
 /// Runs of consecutive numbers as pairs of first and last.
-fn spans(numbers: &[u64]) -> Vec<(u64, u64)> {
+fn number_ranges(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for &number in numbers {
         match spans.last_mut() {
@@ -359,10 +359,10 @@ mod tests {
     #[test]
     fn lines_that_were_sent_but_not_done_are_unfinished() {
         let lines = [b"a", b"b", b"c"];
-        let sums = lines.map(|line| check::sum(line));
+        let sums = lines.map(|line| check::line_hash(line));
         let sent = |line: usize| {
             let mut sum = Vec::new();
-            hex(&Sha256::digest(lines[line - 1]), &mut sum);
+            append_hex(&Sha256::digest(lines[line - 1]), &mut sum);
             let sum = String::from_utf8(sum).unwrap();
             format!("{{\"line\":{line},\"sha256\":\"{sum}\",\"jid\":\"j{line}\",\"at\":1.5}}")
         };
@@ -399,15 +399,21 @@ mod tests {
             jid: jid.into(),
             since,
         };
-        assert!(notes.done(1) && !notes.done(2));
-        assert_eq!(notes.open(1), None);
-        assert_eq!(notes.open(2), Some(&open("j2", Moment::from_seconds(1.5))));
-        assert_eq!(notes.open(3), Some(&open("j3", None)));
+        assert!(notes.is_done(1) && !notes.is_done(2));
+        assert_eq!(notes.unfinished_line(1), None);
+        assert_eq!(
+            notes.unfinished_line(2),
+            Some(&open("j2", Moment::from_seconds(1.5)))
+        );
+        assert_eq!(notes.unfinished_line(3), Some(&open("j3", None)));
     }
 
     #[test]
     fn consecutive_numbers_are_one_pair() {
-        assert_eq!(spans(&[1, 2, 3, 5, 4, 6]), [(1, 3), (5, 5), (4, 4), (6, 6)]);
-        assert_eq!(spans(&[]), []);
+        assert_eq!(
+            number_ranges(&[1, 2, 3, 5, 4, 6]),
+            [(1, 3), (5, 5), (4, 4), (6, 6)]
+        );
+        assert_eq!(number_ranges(&[]), []);
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn order(
     file: &TwoPassFile,
     defaults: &LineDefaults,
 ) -> Result<Vec<LineLocation>, Error> {
-    let (places, graph) = read(file, defaults)?;
+    let (places, graph) = read_dependencies(file, defaults)?;
     match graph.order() {
         Ok(order) => Ok(order.into_iter().map(|job| places[job as usize]).collect()),
         Err(cycle) => {
@@ -36,7 +36,7 @@ pub(super) fn order(
     }
 }
 
-fn read(
+fn read_dependencies(
     file: &TwoPassFile,
     defaults: &LineDefaults,
 ) -> Result<(Vec<LineLocation>, DependencyGraph), Error> {
@@ -45,10 +45,10 @@ fn read(
     let mut places = Vec::new();
     // The hashes of all dependencies, and where those of each job end.
     let (mut others, mut ends): (Vec<u64>, Vec<usize>) = Default::default();
-    file.each(file.lines(), |row| {
-        let job = defaults.read(row.text).map_err(|_| file.changed())?;
-        let at = u32::try_from(places.len()).map_err(|_| too_many())?;
-        if let Some(jid) = job.jid.known() {
+    file.for_each_line(file.line_reader(), |row| {
+        let job = defaults.read(row.text).map_err(|_| file.changed_error())?;
+        let at = u32::try_from(places.len()).map_err(|_| too_many_error())?;
+        if let Some(jid) = job.jid.known_jid() {
             jids.entry(salt.hash_one(jid)).or_insert(at);
         }
         let depends = job.depends().iter();
@@ -71,7 +71,7 @@ fn read(
     Ok((places, graph))
 }
 
-fn too_many() -> Error {
+fn too_many_error() -> Error {
     Error::usage("a file whose lines depend on later lines can have up to 4,294,967,295 jobs")
 }
 
@@ -83,11 +83,11 @@ fn cycle_error(file: &TwoPassFile, defaults: &LineDefaults, cycle: &[LineLocatio
     let mut jids = Vec::new();
     let mut text = Vec::new();
     for place in cycle.iter().take(MAX_NAMED) {
-        if let Err(error) = file.line(place.offset, place.length, &mut text) {
+        if let Err(error) = file.read_line_at(place.offset, place.length, &mut text) {
             return error;
         }
         let job = defaults.read(&text).ok();
-        let jid = job.as_ref().and_then(|job| job.jid.known());
+        let jid = job.as_ref().and_then(|job| job.jid.known_jid());
         jids.push(
             jid.map(|jid| Name::from(jid).to_string())
                 .unwrap_or_default(),
@@ -97,7 +97,7 @@ fn cycle_error(file: &TwoPassFile, defaults: &LineDefaults, cycle: &[LineLocatio
         jids.push(format!("{} more", cycle.len() - MAX_NAMED));
     }
     jids.extend(jids.first().cloned());
-    let what = file.what();
+    let what = file.source_name();
     let line = cycle.first().map_or(0, |place| place.number);
     Error::conflict(format!(
         "{what}, line {line}: jobs depend on each other: {}",

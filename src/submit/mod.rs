@@ -5,7 +5,7 @@
 //!
 //! `put --from`: [`check`] validates every line before the first is sent. If jobs depend on jobs of later
 //! lines, [`line_order`] sorts them. Then the lines are read again, packed into rounds ([`pack`]), sent
-//! ([`Sender`]) and reported ([`tally`]). A journal ([`journal`]) records what was sent and which replies
+//! ([`RoundSender`]) and reported ([`tally`]). A journal ([`journal`]) records what was sent and which replies
 //! came. A dry run makes the same calls, each of which tells what it would do.
 //!
 //! [`import`] puts the jobs of an export, whose plan is a [`BulkPlan`](crate::bulk::BulkPlan).
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use crate::args::coordination::Throttled;
+use crate::args::coordination::ThrottleArg;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::ExistingQueue;
 use crate::bulk::ledger::LedgerHead;
@@ -61,8 +61,8 @@ pub(crate) struct SubmitOptions {
     /// The values for members that a line does not have.
     pub defaults: LineDefaults,
     /// The throttles of the command line, whose maxima are set.
-    pub throttles: Vec<Throttled>,
-    pub policy: PutPolicy,
+    pub throttles: Vec<ThrottleArg>,
+    pub policy: Policy,
     /// Whether a queue that does not exist is refused.
     pub existing: ExistingQueue,
     /// Whether an existing job counts as put.
@@ -79,7 +79,7 @@ pub(crate) struct SubmitOptions {
 
 /// The result of `put --from`.
 #[derive(Debug)]
-pub(crate) struct Submitted {
+pub(crate) struct SubmitResult {
     pub exit: Exit,
     /// The jobs that were put, or that existed already, if they were asked for.
     pub jids: Vec<Name>,
@@ -100,10 +100,10 @@ const AHEAD: usize = 2;
 const BESIDES: usize = 1 << 20;
 
 /// Submits the lines of a file.
-pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Submitted, Error> {
+pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<SubmitResult, Error> {
     let defaults = &options.defaults;
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
-    let queues = new_queues::are_wanted(options.existing, options.policy.dry_run, session);
+    let queues = new_queues::is_check_wanted(options.existing, options.policy.dry_run, session);
     let sums = options.journal.is_some();
     let mut checked = check::check(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = if checked.forward {
@@ -116,7 +116,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let queues = std::mem::take(&mut checked.queues).into_iter();
         let queues: Vec<Name> = queues.map(Name::from).collect();
         let now = session.begin()?;
-        new_queues::announce(
+        new_queues::note_new_queues(
             &queues,
             options.existing,
             options.policy.dry_run,
@@ -138,35 +138,36 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         None => (None, None),
     };
     let fresh = checked.fresh;
-    // Two maxima of the command line for one throttle are refused with the rest.
+    // The throttles of the command line stay in the list: two maxima for one of them are refused below, with
+    // those of the lines.
     let mut throttles = options.throttles.clone();
     let maxima = std::mem::take(&mut checked.maxima).into_iter();
-    throttles.extend(maxima.map(|(id, maximum)| Throttled {
+    throttles.extend(maxima.map(|(id, maximum)| ThrottleArg {
         id,
         maximum: Some(maximum),
     }));
     drop(checked);
     let begun = session.begin()?;
     if let (Some(journal), false) = (&mut journal, options.policy.dry_run) {
-        journal.ledger.begin(session)?;
+        journal.ledger.write_head(session)?;
     }
     if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
         let lost = journal.verify(state, session.core()?)?;
-        note_lost(&lost, &journal.ledger.shown(), session);
+        note_lost(&lost, &journal.ledger.display_path(), session);
     }
     let restarts = if options.policy.dry_run {
         None
     } else {
         Some(RestartWatch::begin(session)?)
     };
-    let maxima = MaximumChanges::read(&throttles, begun, session)?;
+    let maxima = MaximumChanges::read_changes(&throttles, begun, session)?;
     if !options.policy.dry_run && jobs > 0 {
         maxima.confirm(session)?;
     }
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
-        policy: PutPolicy {
-            // A call does not see what the dry calls before it would put.
+        policy: Policy {
+            // In a dry run, a call does not see the jobs that earlier calls would put.
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
         },
@@ -175,7 +176,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             .batch
             .unwrap_or(if options.fail_fast { 1 } else { SLICE })
             .min(MAX_JOBS_PER_CALL),
-        jobs: pace.slice(if options.fail_fast { 1 } else { ROUND }),
+        jobs: pace.slice_size(if options.fail_fast { 1 } else { ROUND }),
         calls: if options.fail_fast { 1 } else { CALLS },
         now: begun,
     };
@@ -191,10 +192,10 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     thread::scope(|scope| {
         let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());
         scope.spawn(move || pack::pack(file, defaults, sorted, state, limits, &to));
-        let mut sender = Sender {
+        let mut sender = RoundSender {
             options,
             file,
-            to_set: maxima.of_put(),
+            to_set: maxima.for_put(),
             maxima,
             interrupt: Interrupt::listen(),
             progress: session.ui.progress(jobs as u64),
@@ -210,11 +211,11 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
-        if sender.tally.plans() {
+        if sender.tally.is_dry_run() {
             sender.maxima.preview(session);
         }
         let stopped_by = stopped_by?;
-        let stopped_by = sender.end_restarts(stopped_by, session)?;
+        let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
         let stopped_by = stopped_by.map(|error| match error.kind() {
             Kind::Unknown => error.hint(sender.resume_hint(session)),
             _ => error,
@@ -244,11 +245,11 @@ fn note_lost(lost: &LostJobs, journal: &str, session: &mut Session) {
 }
 
 /// Sends the rounds: pace, progress, signals.
-struct Sender<'s> {
+struct RoundSender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
     maxima: MaximumChanges,
-    /// The maxima that a job must set that is put; `None` as soon as one was put.
+    /// The maxima that the first job to be put must set, too; `None` as soon as one was put.
     to_set: Option<PutMaxima>,
     interrupt: Interrupt,
     progress: Progress,
@@ -264,7 +265,7 @@ struct Sender<'s> {
     resumable: bool,
 }
 
-impl Sender<'_> {
+impl RoundSender<'_> {
     /// Sends the rounds. Returns the error that stopped the sending; fails if the output does.
     fn send(
         &mut self,
@@ -276,14 +277,14 @@ impl Sender<'_> {
                 Ok(round) => round,
                 Err(error) => return Ok(Some(error)),
             };
-            self.done_before(&round);
+            self.count_done_before(&round);
             if !self.options.policy.dry_run {
-                self.pace.wait(round.jobs(), &self.interrupt);
+                self.pace.wait(round.job_count(), &self.interrupt);
             }
-            if let Some(kind) = self.interrupt.asked() {
-                return Ok(Some(self.interrupted(kind, session)));
+            if let Some(kind) = self.interrupt.received_kind() {
+                return Ok(Some(self.interrupt_error(kind, session)));
             }
-            if let Err(changed) = self.file.unchanged() {
+            if let Err(changed) = self.file.refuse_changed() {
                 return Ok(Some(changed));
             }
             self.next = session.core()?.now().max(self.next);
@@ -296,7 +297,7 @@ impl Sender<'_> {
             let answers = round.send(session.core()?, &mut self.next, maxima);
             let mut stopped_by = self.report_round(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
-                restarts.round(session.core()?, self.tally.done());
+                restarts.check_after_round(session.core()?, self.tally.done_count());
             }
             if let Some(replicas) = self.options.replicas
                 && !self.options.policy.dry_run
@@ -308,8 +309,8 @@ impl Sender<'_> {
             if let Some(lost) = session.ui.lost_output() {
                 stopped_by.get_or_insert(lost.hint(self.resume_hint(session)));
             }
-            self.progress.add(round.jobs() as u64);
-            if stopped_by.is_some() || (self.options.fail_fast && self.tally.failed()) {
+            self.progress.add(round.job_count() as u64);
+            if stopped_by.is_some() || (self.options.fail_fast && self.tally.has_failed_lines()) {
                 return Ok(stopped_by);
             }
         }
@@ -332,7 +333,7 @@ impl Sender<'_> {
                 && let Ok(replies) = &mut answer
                 && let Some(reply) = replies.pop()
             {
-                answer = self.replace_again(session, batch, reply);
+                answer = self.replace_if_unchanged(session, batch, reply);
             }
             let replies = match answer {
                 Ok(replies) => replies,
@@ -346,7 +347,7 @@ impl Sender<'_> {
                 let mut outcome = outcome_of(round, job, reply, self.options.if_absent);
                 is_put |= reply.done.is_some() && outcome.result == ItemTally::Done;
                 if self.options.policy.dry_run {
-                    outcome.plan();
+                    outcome.mark_planned();
                 } else if self.journal.is_some() {
                     match outcome.result {
                         ItemTally::Failed => failed.push(job.line),
@@ -356,10 +357,10 @@ impl Sender<'_> {
                         took.push((job.line, outcome.jid.into()));
                     }
                 }
-                if let (Some(restarts), ItemTally::Done) = (&mut self.restarts, outcome.result) {
-                    restarts.put(outcome.jid);
+                if let (Some(restarts), ItemResult::Done) = (&mut self.restarts, outcome.result) {
+                    restarts.remember_put(outcome.jid);
                 }
-                self.tally.add(&mut session.ui, outcome)?;
+                self.tally.add_outcome(&mut session.ui, outcome)?;
             }
         }
         if is_put && self.to_set.take().is_some() && !self.options.policy.dry_run {
@@ -374,10 +375,9 @@ impl Sender<'_> {
     }
 }
 
-impl Sender<'_> {
-    /// The error that stopped the sending, else that the server may have lost what it
-    /// acknowledged.
-    fn end_restarts(
+impl RoundSender<'_> {
+    /// The error that stopped the sending, or else the error that the server may have lost acknowledged jobs.
+    fn finish_restart_watch(
         &mut self,
         stopped_by: Option<Error>,
         session: &mut Session,
@@ -385,7 +385,7 @@ impl Sender<'_> {
         let Some(restarts) = self.restarts.take() else {
             return Ok(stopped_by);
         };
-        let again = match (self.resumable, session.typed()) {
+        let again = match (self.resumable, session.typed_line()) {
             (true, Some(typed)) => format!("the same command puts what is missing: `{typed}`"),
             (true, None) => "the same command puts what is missing".to_owned(),
             (false, _) => {
@@ -394,18 +394,17 @@ impl Sender<'_> {
                     .to_owned()
             }
         };
-        restarts.finish(stopped_by, self.tally.done(), again, session)
+        restarts.finish(stopped_by, self.tally.done_count(), again, session)
     }
 
     /// Counts the lines that an earlier run has done.
-    fn done_before(&mut self, round: &PutRound) {
+    fn count_done_before(&mut self, round: &PutRound) {
         self.tally.add_done_before(round.done_before);
         self.progress.add(round.done_before as u64);
     }
 
-    /// Replaces a job for which it was unknown whether an earlier run had replaced it, if that run
-    /// had not.
-    fn replace_again(
+    /// Replaces a job if an earlier run may have replaced it already, but did not.
+    fn replace_if_unchanged(
         &mut self,
         session: &mut Session,
         batch: &mut PutBatch,
@@ -417,7 +416,7 @@ impl Sender<'_> {
         else {
             return Ok(vec![reply]);
         };
-        if is_since(&reply, 1, since) {
+        if is_put_since(&reply, 1, since) {
             return Ok(vec![GuardReply::new(OutcomeCode::Ok)]);
         }
         puts.policy.replace = true;
@@ -439,13 +438,13 @@ impl Sender<'_> {
     ) -> Result<(), Error> {
         for job in &batch.jobs {
             self.tally
-                .add(&mut session.ui, lost_outcome(round, job, error))?;
+                .add_outcome(&mut session.ui, lost_outcome(round, job, error))?;
         }
         Ok(())
     }
 
-    fn interrupted(&self, kind: Kind, session: &Session) -> Error {
-        let page = session.ui.page();
+    fn interrupt_error(&self, kind: Kind, session: &Session) -> Error {
+        let page = session.ui.render_options();
         let count = |number: usize| page.count(number as u64);
         let (done, all) = (count(self.jobs - self.tally.remaining()), count(self.jobs));
         Error::new(kind, format!("interrupted after {done} of {all}"))
@@ -454,7 +453,7 @@ impl Sender<'_> {
 
     /// How to submit the rest.
     fn resume_hint(&self, session: &Session) -> String {
-        match (self.resumable, session.typed()) {
+        match (self.resumable, session.typed_line()) {
             (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
             (true, None) => "run the same command again to go on".to_owned(),
             (false, _) => "the same command would put them again; with `--jid-from` or \
@@ -499,7 +498,7 @@ fn outcome_of<'r>(
         detail: None,
         state: None,
     };
-    let put_by_us = |since| is_since(reply, 0, since);
+    let put_by_us = |since| is_put_since(reply, 0, since);
     match reply.code {
         OutcomeCode::Ok => {
             let Some(placed) = &reply.done else {
@@ -543,7 +542,7 @@ fn outcome_of<'r>(
 
 /// Whether an existing job is not older than a moment, by its first entry (0) or its newest
 /// put (1), which are whole seconds.
-fn is_since<D>(reply: &GuardReply<D>, which: usize, moment: Moment) -> bool {
-    let when = reply.detail_moment(which);
+fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
+    let when = reply.moment(history_index);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)
 }

@@ -32,12 +32,12 @@ pub(crate) struct SinglePut<'j> {
 pub(crate) struct Placement {
     pub shown: Put,
     /// What happened to a put that another job took.
-    taken: Taken,
+    taken: PutAnswer,
 }
 
 /// What happened to a put that another job took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
+enum PutAnswer {
     /// No other job took it.
     Not,
     /// The job exists and stays as it is.
@@ -49,7 +49,7 @@ enum Taken {
 
 impl SinglePut<'_> {
     /// Puts the job. A job that could not be put is an error.
-    pub(crate) fn put(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
+    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
         let reply = self.send(now, session)?;
         match reply.code {
             OutcomeCode::Ok => {
@@ -68,23 +68,23 @@ impl SinglePut<'_> {
                 self.placement(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
-                let shown = self.found(&self.jid, now, session)?;
-                let taken = Taken::Exists;
+                let shown = self.existing_put(&self.jid, now, session)?;
+                let taken = PutAnswer::Exists;
                 Ok(Placement { shown, taken })
             }
             OutcomeCode::Exists => Err(self
-                .conflict("a job of this id exists already")
+                .conflict_error("a job of this id exists already")
                 .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
-            OutcomeCode::MissingDependency => Err(self.missing(reply.detail_names())),
+            OutcomeCode::MissingDependency => Err(self.missing_dependencies_error(reply.names())),
             OutcomeCode::Cycle => {
                 let mut names: Vec<String> = reply.detail_names().map(Name::to_string).collect();
                 if names.len() < 2 || names.first() != names.last() {
                     names.extend(names.first().cloned());
                 }
                 let path = names.join(" → ");
-                Err(self.conflict(&format!("it would depend on itself: {path}")))
+                Err(self.conflict_error(&format!("it would depend on itself: {path}")))
             }
-            _ => Err(self.refusal(&reply)),
+            _ => Err(self.refusal_error(&reply)),
         }
     }
 
@@ -119,27 +119,25 @@ impl SinglePut<'_> {
                 queued_behind,
                 dry_run: self.policy.dry_run,
             };
-            let taken = Taken::Not;
+            let taken = PutAnswer::Not;
             return Ok(Placement { shown, taken });
         };
         let shown = Put {
             queued_behind,
-            ..self.found(took, now, session)?
+            ..self.existing_put(took, now, session)?
         };
         let taken = match placed.state.as_ref().map(Name::as_bytes) {
-            Some(b"merged") => Taken::Merged,
-            Some(b"replaced") => Taken::Replaced,
-            Some(b"skipped") => Taken::Skipped,
-            _ => Taken::Exists,
+            Some(b"merged") => PutAnswer::Merged,
+            Some(b"replaced") => PutAnswer::Replaced,
+            Some(b"skipped") => PutAnswer::Skipped,
+            _ => PutAnswer::Exists,
         };
         Ok(Placement { shown, taken })
     }
 
-    /// A job that was there before, as it is now.
-    fn found(&self, jid: &Name, now: Moment, session: &mut Session) -> Result<Put, Error> {
-        let found = session
-            .core()?
-            .job_snapshots(now, std::slice::from_ref(jid))?;
+    /// A job that existed before the put, with its present queue and state.
+    fn existing_put(&self, jid: &Name, now: Moment, session: &mut Session) -> Result<Put, Error> {
+        let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
         let found = found.into_iter().flatten().next();
         Ok(Put {
             jid: jid.clone(),
@@ -155,8 +153,8 @@ impl SinglePut<'_> {
     /// can change between two runs of the same command.
     fn note_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
         let given = &self.job.coordination;
-        let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) =
-            (given.first_unmet_requirement(), coordination::check(given))
+        let (Some((_, Need::Dup(needed))), Err(unmet)) =
+            (given.unmet(), coordination::refuse_unmet_options(given))
         else {
             return Ok(());
         };
@@ -178,30 +176,32 @@ impl SinglePut<'_> {
         Ok(())
     }
 
-    fn cannot(&self, why: &str) -> String {
+    fn cannot_put(&self, why: &str) -> String {
         format!("cannot put `{}`: {why}", self.jid)
     }
 
-    fn conflict(&self, why: &str) -> Error {
-        Error::conflict(self.cannot(why)).jid(&self.jid)
+    fn conflict_error(&self, why: &str) -> Error {
+        Error::conflict(self.cannot_put(why)).jid(&self.jid)
     }
 
-    fn missing<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
+    fn missing_dependencies_error<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
         let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
         let verb = if names.len() == 1 { "does" } else { "do" };
         let names = names.join(", ");
         let why = format!("{names} {verb} not exist, so no job can depend on it");
-        Error::not_found(self.cannot(&why))
+        Error::not_found(self.cannot_put(&why))
             .hint("`--allow-missing` ignores dependencies that do not exist")
             .jid(&self.jid)
     }
 
     /// The error for a put that the core refused as invalid.
-    fn refusal(&self, reply: &GuardReply<PutResult>) -> Error {
-        // An option that needs another one, which the queue has no default for either.
-        if let (OutcomeCode::Invalid, Err(unmet)) =
-            (reply.code, coordination::check(&self.job.coordination))
-        {
+    fn refusal_error(&self, reply: &GuardReply<Placed>) -> Error {
+        // The put has an option that requires another one, which the defaults of the queue do not give
+        // either.
+        if let (OutcomeCode::Invalid, Err(unmet)) = (
+            reply.code,
+            coordination::refuse_unmet_options(&self.job.coordination),
+        ) {
             return unmet;
         }
         let why = reply.refusal_text();
@@ -210,49 +210,50 @@ impl SinglePut<'_> {
             let why = why
                 .split_once("WRONGTYPE")
                 .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
-            return Error::new(Kind::Damaged, self.cannot(why)).hint(format!("`{CHECK}` names it"));
+            return Error::new(Kind::Damaged, self.cannot_put(why))
+                .hint(format!("`{CHECK}` names it"));
         }
-        Error::new(Kind::Error, self.cannot(&why))
+        Error::new(Kind::Error, self.cannot_put(&why))
     }
 }
 
 impl Placement {
     /// Whether the put changed a job.
-    pub(crate) fn changes(&self) -> bool {
-        !matches!(self.taken, Taken::Exists | Taken::Skipped)
+    pub(crate) fn has_changed_job(&self) -> bool {
+        !matches!(self.taken, PutAnswer::Exists | PutAnswer::Skipped)
     }
 
     /// Shows the result, and says on a terminal, or for a dry run, what happened.
-    pub(crate) fn show(&self, session: &mut Session) -> Result<Exit, Error> {
+    pub(crate) fn show_placement(&self, session: &mut Session) -> Result<Exit, Error> {
         let shown = &self.shown;
         session.ui.show(shown)?;
-        let (place, jid) = (self.place(), &shown.jid);
+        let (place, jid) = (self.describe_place(), &shown.jid);
         if shown.dry_run {
-            let behind = self.behind(Name::to_string);
+            let behind = self.describe_job_before(Name::to_string);
             session.ui.note_dry_run(&match self.taken {
-                Taken::Not => format!("would put a job {place}{behind}"),
-                Taken::Exists => "would leave the job as it is".to_owned(),
-                Taken::Merged => format!("would merge the data into {jid} {place}"),
-                Taken::Replaced => format!("would replace {jid} {place}"),
-                Taken::Skipped => format!("would put nothing: {jid} is {place}"),
+                PutAnswer::Not => format!("would put a job {place}{behind}"),
+                PutAnswer::Exists => "would leave the job as it is".to_owned(),
+                PutAnswer::Merged => format!("would merge the data into {jid} {place}"),
+                PutAnswer::Replaced => format!("would replace {jid} {place}"),
+                PutAnswer::Skipped => format!("would put nothing: {jid} is {place}"),
             });
             return Ok(Exit::Ok);
         }
-        let jid = short_jid(jid.as_bytes());
-        let behind = self.behind(|jid| short_jid(jid.as_bytes()));
+        let jid = short(jid.as_bytes());
+        let behind = self.describe_job_before(|jid| short(jid.as_bytes()));
         session.ui.note_on_terminal(&match self.taken {
-            Taken::Not => format!("put {jid} {place}{behind}"),
-            Taken::Merged => format!("merged into {jid} {place}"),
-            Taken::Replaced => format!("replaced {jid} {place}"),
-            Taken::Skipped => format!("skipped: {jid} is {place}"),
-            Taken::Exists if shown.queue.is_none() => format!("{jid} exists already, {place}"),
-            Taken::Exists => format!("{jid} exists already {place}"),
+            PutAnswer::Not => format!("put {jid} {place}{behind}"),
+            PutAnswer::Merged => format!("merged into {jid} {place}"),
+            PutAnswer::Replaced => format!("replaced {jid} {place}"),
+            PutAnswer::Skipped => format!("skipped: {jid} is {place}"),
+            PutAnswer::Exists if shown.queue.is_none() => format!("{jid} exists already, {place}"),
+            PutAnswer::Exists => format!("{jid} exists already {place}"),
         });
         Ok(Exit::Ok)
     }
 
     /// The queue and the state of the job. A complete job is in no queue.
-    fn place(&self) -> String {
+    fn describe_place(&self) -> String {
         let state = self
             .shown
             .state
@@ -264,7 +265,7 @@ impl Placement {
         }
     }
 
-    fn behind(&self, jid: impl Fn(&Name) -> String) -> String {
+    fn describe_job_before(&self, jid: impl Fn(&Name) -> String) -> String {
         let behind = self.shown.queued_behind.as_ref();
         behind.map_or_else(String::new, |behind| format!(", behind {}", jid(behind)))
     }

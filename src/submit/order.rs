@@ -50,7 +50,7 @@ impl DependencyGraph {
         if order.len() == unmet.len() {
             Ok(order)
         } else {
-            Err(self.cycle(&unmet))
+            Err(self.find_cycle(&unmet))
         }
     }
 
@@ -67,7 +67,7 @@ impl DependencyGraph {
             sum += *end;
             *end = sum;
         }
-        // Filled from its end, so that the ends become the starts.
+        // Each list is filled from its end, so that the ends become the starts.
         let mut dependents = vec![0; self.edges.len()];
         for job in 0..jobs as u32 {
             for &dependency in self.dependencies(job) {
@@ -80,7 +80,7 @@ impl DependencyGraph {
     }
 
     /// A cycle among the jobs with unmet dependencies.
-    fn cycle(&self, unmet: &[usize]) -> Vec<u32> {
+    fn find_cycle(&self, unmet: &[usize]) -> Vec<u32> {
         let is_unmet = |job: &u32| unmet[*job as usize] > 0;
         let mut path: Vec<u32> = Vec::new();
         let mut visited: HashMap<u32, usize> = HashMap::new();

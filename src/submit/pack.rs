@@ -51,12 +51,12 @@ pub(super) fn pack(
             to,
         };
         match order {
-            None => _ = file.each(file.lines(), |row| packer.line(row))?,
+            None => _ = file.for_each_line(file.line_reader(), |row| packer.pack_line(row))?,
             Some(order) => {
                 let mut text = Vec::new();
                 for place in order {
-                    file.line(place.offset, place.length, &mut text)?;
-                    packer.line(TextLine {
+                    file.read_line_at(place.offset, place.length, &mut text)?;
+                    packer.pack_line(TextLine {
                         number: place.number,
                         offset: place.offset,
                         text: &text,
@@ -85,8 +85,8 @@ struct Packer<'p> {
 }
 
 impl Packer<'_> {
-    fn line(&mut self, row: TextLine) -> Result<(), Error> {
-        if self.state.is_some_and(|state| state.done(row.number)) {
+    fn pack_line(&mut self, row: TextLine) -> Result<(), Error> {
+        if self.state.is_some_and(|state| state.is_done(row.number)) {
             self.round.done_before += 1;
             return if self.round.done_before < MOST_BEFORE {
                 Ok(())
@@ -95,9 +95,11 @@ impl Packer<'_> {
             };
         }
         // The first pass accepted the line: if it is refused now, the file has changed.
-        let changed = |_| self.file.changed();
+        let changed = |_| self.file.changed_error();
         let job = self.defaults.read(row.text).map_err(changed)?;
-        let unfinished = self.state.and_then(|state| state.open(row.number));
+        let unfinished = self
+            .state
+            .and_then(|state| state.unfinished_line(row.number));
         let since = unfinished.and_then(|unfinished| unfinished.since);
         // A job that may exist already is replaced only if the reply to a plain put requires it.
         let alone = self.limits.policy.replace && since.is_some();
@@ -122,26 +124,26 @@ impl Packer<'_> {
         }
         // New jids are sorted by round, so the round of the job must be known.
         let fresh;
-        let jid = match (job.jid.known(), unfinished) {
+        let jid = match (job.jid.known_jid(), unfinished) {
             (Some(jid), _) => jid,
             (None, Some(unfinished)) => &unfinished.jid,
             (None, None) => {
-                fresh = self.fresh()?;
+                fresh = self.take_new_jid()?;
                 &fresh
             }
         };
         let sum = match self.state {
-            Some(state) if since.is_none() => Some(state.sum(row.text)),
+            Some(state) if since.is_none() => Some(state.line_hash(row.text)),
             _ => None,
         };
         let round = &mut self.round;
-        if let Some(sent) = round.add(row.number, jid, &job, self.limits.now) {
+        if let Some(sent) = round.add_job(row.number, jid, &job, self.limits.now) {
             (sent.sum, sent.since) = (sum, since);
         }
         if alone && let Some(batch) = round.batches.last_mut() {
-            batch.keep();
+            batch.keep_copy();
         }
-        if round.jobs() < self.limits.jobs {
+        if round.job_count() < self.limits.jobs {
             Ok(())
         } else {
             self.send_round()
@@ -150,23 +152,23 @@ impl Packer<'_> {
 
     /// A new jid. Jobs put at the same moment are popped in descending order of their jids,
     /// so the jids of a round are used in this order, which is that of the lines.
-    fn fresh(&mut self) -> Result<[u8; 32], Error> {
+    fn take_new_jid(&mut self) -> Result<[u8; 32], Error> {
         if self.jids.is_empty() {
             for _ in 0..self.limits.jobs {
-                self.jids.push(self.fresh.jid()?);
+                self.jids.push(self.fresh.next_jid()?);
             }
             self.jids.sort_unstable();
         }
         match self.jids.pop() {
             Some(jid) => Ok(jid),
-            None => self.fresh.jid(),
+            None => self.fresh.next_jid(),
         }
     }
 
     fn send_round(&mut self) -> Result<(), Error> {
         self.jids.clear();
         let round = std::mem::take(&mut self.round);
-        if round.jobs() == 0 && round.done_before == 0 {
+        if round.job_count() == 0 && round.done_before == 0 {
             return Ok(());
         }
         let ended = |_| Error::internal("the sending has ended");

@@ -40,7 +40,7 @@ pub(super) struct PutBatch {
 }
 
 impl PutBatch {
-    /// Whether the call has as much as it should.
+    /// Whether the call has as many jobs or bytes as one call may have.
     pub(super) fn is_full(&self) -> bool {
         self.puts.is_full()
     }
@@ -50,7 +50,7 @@ impl PutBatch {
     }
 
     /// Keeps a copy of the call.
-    pub(super) fn keep(&mut self) {
+    pub(super) fn keep_copy(&mut self) {
         self.again = Some(self.puts.clone());
     }
 }
@@ -62,7 +62,7 @@ pub(super) struct SentJob {
     /// Parts of the names of the round.
     jid: Range<usize>,
     queue: Range<usize>,
-    /// The SHA-256 of its line, if the journal does not have it yet.
+    /// The SHA-256 of the job's line, if the journal does not have it yet.
     pub sum: Option<[u8; 32]>,
     /// When an earlier run sent the job, if that run saw no reply.
     pub since: Option<Moment>,
@@ -78,7 +78,7 @@ impl PutRound {
     }
 
     /// The number of jobs.
-    pub(super) fn jobs(&self) -> usize {
+    pub(super) fn job_count(&self) -> usize {
         self.jobs
     }
 
@@ -97,7 +97,7 @@ impl PutRound {
     }
 
     /// Adds a job to the last call. Relative times count from `now`.
-    pub(super) fn add(
+    pub(super) fn add_job(
         &mut self,
         line: u64,
         jid: &[u8],
@@ -106,8 +106,8 @@ impl PutRound {
     ) -> Option<&mut SentJob> {
         let sent = SentJob {
             line,
-            jid: self.name(jid),
-            queue: self.name(job.queue()),
+            jid: self.append_name(jid),
+            queue: self.append_name(job.queue()),
             sum: None,
             since: None,
         };
@@ -120,7 +120,7 @@ impl PutRound {
         batch.jobs.last_mut()
     }
 
-    fn name(&mut self, name: &[u8]) -> Range<usize> {
+    fn append_name(&mut self, name: &[u8]) -> Range<usize> {
         let start = self.names.len();
         self.names.extend_from_slice(name);
         start..self.names.len()

@@ -14,7 +14,7 @@ use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::json;
 
-use super::Submitted;
+use super::SubmitResult;
 
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct PutTally {
@@ -43,7 +43,7 @@ pub(super) struct LineOutcome<'t> {
     pub queue: &'t [u8],
     pub result: ItemTally,
     pub code: OutcomeCode,
-    /// Why it failed, in words that many lines share.
+    /// Why the line failed, in words that many lines share.
     pub why: Option<String>,
     /// Why it failed, in words about this line.
     pub detail: Option<String>,
@@ -51,8 +51,8 @@ pub(super) struct LineOutcome<'t> {
 }
 
 impl LineOutcome<'_> {
-    /// Makes what a dry run found out of what a put did.
-    pub(super) fn plan(&mut self) {
+    /// Turns the outcome of a put into the planned outcome of a dry run.
+    pub(super) fn mark_planned(&mut self) {
         self.state = None;
         if self.result == ItemTally::Done {
             self.result = ItemTally::Planned;
@@ -75,7 +75,7 @@ impl PutTally {
     ) -> PutTally {
         PutTally {
             doc: BulkReport {
-                sum: BulkTotals::new("put", dry_run, matched).in_context(ui.context()),
+                sum: Totals::new("put", dry_run, matched).within(ui.context_name()),
                 items: Vec::new(),
                 row_content: BulkTableContent::Nothing,
                 rows: Vec::new(),
@@ -85,7 +85,7 @@ impl PutTally {
             codes: Codes::default(),
             reasons: ReasonTally::default(),
             begun,
-            all: dry_run || ui.verbose(),
+            all: dry_run || ui.is_verbose(),
             jids: sorted.then(Vec::new),
             kept: None,
             planned: 0,
@@ -98,7 +98,7 @@ impl PutTally {
     }
 
     /// Counts one line; writes it if the format lists each line.
-    pub(super) fn add(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
+    pub(super) fn add_outcome(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match outcome.result {
             ItemTally::Done => sum.done += 1,
@@ -116,8 +116,8 @@ impl PutTally {
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
-                Format::Json if !self.all && outcome.result == ItemTally::Done => return Ok(()),
-                Format::Jid | Format::Raw => return self.jid(ui, &outcome),
+                Format::Json if !self.all && outcome.result == ItemResult::Done => return Ok(()),
+                Format::Jid | Format::Raw => return self.write_jid(ui, &outcome),
                 _ => {}
             }
         }
@@ -153,28 +153,28 @@ impl PutTally {
         self.done_before += lines;
     }
 
-    fn jid(&mut self, ui: &mut Ui, outcome: &LineOutcome) -> Result<(), Error> {
+    fn write_jid(&mut self, ui: &mut Ui, outcome: &LineOutcome) -> Result<(), Error> {
         match &mut self.jids {
             Some(jids) => {
                 jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
             }
-            None => ui.jids(&[&outcome.jid.into()]),
+            None => ui.write_jids(&[&outcome.jid.into()]),
         }
     }
 
     /// Whether a line would be put.
-    pub(super) fn plans(&self) -> bool {
+    pub(super) fn is_dry_run(&self) -> bool {
         self.planned > 0
     }
 
     /// How many jobs were put.
-    pub(super) fn done(&self) -> usize {
+    pub(super) fn done_count(&self) -> usize {
         self.doc.sum.done
     }
 
     /// Whether some line failed.
-    pub(super) fn failed(&self) -> bool {
+    pub(super) fn has_failed_lines(&self) -> bool {
         self.doc.sum.failed > 0
     }
 
@@ -190,7 +190,7 @@ impl PutTally {
         ui: &mut Ui,
         now: Moment,
         stopped_by: Option<Error>,
-    ) -> Result<Submitted, Error> {
+    ) -> Result<SubmitResult, Error> {
         let remaining = self.remaining();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
@@ -198,7 +198,7 @@ impl PutTally {
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                ui.jids(&[&jid])?;
+                ui.write_jids(&[&jid])?;
             }
         }
         match ui.format() {
@@ -215,7 +215,7 @@ impl PutTally {
             self.existing,
             self.done_before,
             &self.reasons,
-            ui.page(),
+            ui.render_options(),
         );
         if sum.dry_run {
             ui.note_dry_run(text.trim_end())
@@ -233,7 +233,7 @@ impl PutTally {
         }
         match stopped_by {
             Some(error) => Err(error),
-            None => Ok(Submitted {
+            None => Ok(SubmitResult {
                 exit: exit::exit(&self.codes, sum.remaining, false),
                 jids: self.kept.unwrap_or_default(),
             }),

@@ -27,7 +27,7 @@ struct Question<'q> {
 
 impl Question<'_> {
     /// The finding whose keys would be deleted: `--yes` does not cover them.
-    fn deletion(&self) -> Option<&str> {
+    fn deletion_finding(&self) -> Option<&str> {
         self.finding.filter(|_| self.word.is_some())
     }
 }
@@ -83,7 +83,7 @@ impl Ui {
         plan: &str,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        if self.protected().is_some() {
+        if self.protected_label().is_some() {
             self.ask(plan, Question::default(), details)
         } else {
             Ok(Consent::grant())
@@ -94,7 +94,7 @@ impl Ui {
     pub(crate) fn needs_answer(&self) -> bool {
         !self.yes
             || self
-                .protected()
+                .protected_label()
                 .is_some_and(|label| !self.has_confirmed(label))
     }
 
@@ -104,7 +104,7 @@ impl Ui {
 
     /// Whether the flags answer a question.
     fn is_answered(&self, question: &Question) -> bool {
-        match question.deletion() {
+        match question.deletion_finding() {
             None => !self.needs_answer(),
             Some(finding) => {
                 self.has_confirmed(finding) && !(self.is_protected() && self.needs_answer())
@@ -114,13 +114,13 @@ impl Ui {
 
     /// Whether prompts are possible.
     pub(crate) fn can_ask(&self) -> bool {
-        !self.no_input && promptable()
+        !self.no_input && can_prompt()
     }
 
     /// Whether the context is protected: changes of several jobs need an answer even if the jobs are
     /// named.
     pub(crate) fn is_protected(&self) -> bool {
-        self.protected().is_some()
+        self.protected_label().is_some()
     }
 
     fn ask(
@@ -134,7 +134,7 @@ impl Ui {
             return Ok(Consent::grant());
         }
         self.print_plan(plan, &question, details)?;
-        let label = self.protected().map(str::to_owned);
+        let label = self.protected_label().map(str::to_owned);
         let yes = match label.as_deref().or(question.word) {
             None => {
                 let answer = read_answer("Proceed? [y/N] ")?;
@@ -150,7 +150,7 @@ impl Ui {
     }
 
     /// The label to type if the context is protected.
-    fn protected(&self) -> Option<&str> {
+    fn protected_label(&self) -> Option<&str> {
         let label = self.context.label.as_deref();
         label.filter(|_| self.context.protected)
     }
@@ -188,7 +188,7 @@ impl Ui {
     ) -> Result<(), Error> {
         self.require_prompt(plan, question)?;
         let text = self.plan_text(plan, details);
-        self.say(&text);
+        self.write_stderr(&text);
         Ok(())
     }
 
@@ -209,11 +209,11 @@ impl Ui {
 
     /// Asks for a password on the terminal.
     pub(crate) fn password(&mut self, prompt: &str) -> Result<String, Error> {
-        if self.no_input || !promptable() {
+        if self.no_input || !can_prompt() {
             return Err(Error::usage("`--askpass` needs a terminal")
                 .hint("set QLESS_REDIS_PASSWORD or pass `--password-file FILE`"));
         }
-        asking(|| {
+        run_prompt(|| {
             let ask = Password::new().with_prompt(prompt);
             ask.allow_empty_password(true).interact()
         })
@@ -233,17 +233,19 @@ impl Ui {
 
     /// The flags that would have answered.
     fn missing_flags(&self, question: &Question) -> String {
-        let deletion = question.deletion().filter(|name| !self.has_confirmed(name));
+        let deletion = question
+            .deletion_finding()
+            .filter(|name| !self.has_confirmed(name));
         if let Some(name) = deletion {
-            let confirm = command_line::flag("--confirm", name);
+            let confirm = command_line::flag_with_value("--confirm", name);
             return format!(
                 "add `{confirm}`: `--yes` does not cover the deletion of what was set aside"
             );
         }
-        let Some(label) = self.protected() else {
+        let Some(label) = self.protected_label() else {
             return "add `--yes`".into();
         };
-        let confirm = command_line::flag("--confirm", label);
+        let confirm = command_line::flag_with_value("--confirm", label);
         match (self.yes, self.has_confirmed(label)) {
             (true, _) => format!("add `{confirm}`: the context is protected"),
             (false, true) => "add `--yes`".into(),
@@ -263,14 +265,14 @@ impl Ui {
     }
 }
 
-fn promptable() -> bool {
+fn can_prompt() -> bool {
     is_interactive() && io::stdin().is_terminal()
 }
 
 /// Asks for a line on the terminal. Returns `None` for Ctrl-D, which means no at every question.
 fn read_answer(prompt: &str) -> Result<Option<String>, Error> {
     let term = Term::stderr();
-    asking(|| {
+    run_prompt(|| {
         term.write_str(prompt)?;
         let answer = read_line(&term)?;
         term.write_line("")?;
@@ -302,7 +304,7 @@ fn read_line(term: &Term) -> io::Result<Option<String>> {
 }
 
 /// Runs a prompt. It may leave the cursor hidden or the line unfinished when Ctrl-C ends it.
-fn asking<T, E: Display>(prompt: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
+fn run_prompt<T, E: Display>(prompt: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let hook = signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted.clone());
     let answer = prompt();

@@ -11,17 +11,17 @@ use rustix::termios::{
 
 const ESCAPE: u8 = b'\x1b';
 
-/// The modes of the terminal before keys were read, as long as they are.
+/// The terminal modes to restore. Set only while single keys are read.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
-fn before() -> MutexGuard<'static, Option<Termios>> {
+fn lock_saved_modes() -> MutexGuard<'static, Option<Termios>> {
     BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Makes each key readable when it is pressed, without an echo. Ctrl-C and Ctrl-Z stay signals. Does
 /// nothing if stdin is not a terminal, or if another job of the shell is using it.
-pub(super) fn open() {
-    let mut before = before();
+pub(super) fn enter_key_mode() {
+    let mut before = lock_saved_modes();
     let is_background = tcgetpgrp(stdin()).is_ok_and(|group| group != getpgrp());
     if before.is_some() || is_background {
         return;
@@ -40,8 +40,8 @@ pub(super) fn open() {
 }
 
 /// Restores the terminal; any thread may call this.
-pub(super) fn close() {
-    if let Some(modes) = before().take() {
+pub(super) fn restore_modes() {
+    if let Some(modes) = lock_saved_modes().take() {
         _ = tcsetattr(stdin(), OptionalActions::Flush, &modes);
     }
 }
@@ -54,28 +54,27 @@ pub(crate) struct QuitKey(KeyState);
 enum KeyState {
     #[default]
     Ready,
-    /// After an Esc, with which an arrow key begins, too.
+    /// An Esc was read: it is a key of its own, or the beginning of an arrow key.
     Escape,
     /// Within the bytes of such a key.
     Sequence,
 }
 
 impl QuitKey {
-    /// Whether such a key was pressed since the last call. To be called a few times per second.
-    pub(crate) fn pressed(&mut self) -> bool {
-        let open = before();
+    /// Whether q or Esc was pressed since the last call. The caller asks a few times per second.
+    pub(crate) fn was_pressed(&mut self) -> bool {
+        let open = lock_saved_modes();
         let mut bytes = [0; 64];
         let count = if open.is_some() {
             read(stdin(), &mut bytes).unwrap_or(0)
         } else {
             return false;
         };
-        self.is_in(&bytes[..count])
+        self.completes_key(&bytes[..count])
     }
 
-    /// Whether these bytes, the next ones, complete such a key. No bytes after an Esc mean that
-    /// it was a key of its own.
-    fn is_in(&mut self, bytes: &[u8]) -> bool {
+    /// Whether these next bytes complete q or Esc. No bytes after an Esc mean that it was a key of its own.
+    fn completes_key(&mut self, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return self.0 == KeyState::Escape;
         }
@@ -100,7 +99,7 @@ mod tests {
     fn q_and_escape_quit_and_other_keys_do_not() {
         let quits = |reads: &[&[u8]]| {
             let mut key = QuitKey::default();
-            reads.iter().any(|bytes| key.is_in(bytes))
+            reads.iter().any(|bytes| key.completes_key(bytes))
         };
         assert!(quits(&[b"q"]));
         assert!(quits(&[b"", b"xQ"]));

@@ -15,7 +15,7 @@ const MAX_KEPT: usize = 4096;
 pub(super) struct LostOutput {
     /// Whether output is kept if stdout cannot be written to.
     is_kept: bool,
-    /// Whether that is also so if the reader of stdout has gone away. Else it ends the process.
+    /// Whether output is kept even if the reader of stdout has gone away. Otherwise that ends the process.
     outlives_reader: bool,
     fault: Option<io::Error>,
     text: Vec<u8>,
@@ -23,15 +23,15 @@ pub(super) struct LostOutput {
 }
 
 impl LostOutput {
-    pub(super) fn keeps(&self, fault: &io::Error) -> bool {
+    pub(super) fn keeps_output_after(&self, fault: &io::Error) -> bool {
         self.is_kept && (self.outlives_reader || !is_closed(fault))
     }
 
-    pub(super) fn is_any(&self) -> bool {
+    pub(super) fn has_lost(&self) -> bool {
         self.fault.is_some()
     }
 
-    pub(super) fn begin(&mut self, fault: io::Error, unwritten: Vec<u8>) {
+    pub(super) fn begin_keeping(&mut self, fault: io::Error, unwritten: Vec<u8>) {
         self.fault.get_or_insert(fault);
         self.add(&unwritten);
     }
@@ -49,7 +49,7 @@ impl Ui {
         self.lost.is_kept = true;
     }
 
-    /// Does so even if the reader of stdout has gone away.
+    /// Ends what the command has begun, even if the reader of stdout has gone away.
     pub(crate) fn keep_output_without_reader(&mut self) {
         self.lost.outlives_reader = true;
     }
@@ -72,7 +72,7 @@ impl Ui {
 
     /// Writes the lost output to stderr; if there is much, only how much. If the reader of stdout has
     /// gone away, the process ends.
-    pub(crate) fn say_lost_output(&mut self) {
+    pub(crate) fn print_lost_output(&mut self) {
         let Some(fault) = self.lost.fault.take() else {
             return;
         };
@@ -82,10 +82,10 @@ impl Ui {
         let text = std::mem::take(&mut self.lost.text);
         if text.len() > MAX_KEPT {
             let lines = text::plural(self.lost.lines, "line", "lines");
-            self.say(&format!("{lines} could not be written to stdout\n"));
+            self.write_stderr(&format!("{lines} could not be written to stdout\n"));
         } else if !text.is_empty() {
-            self.say("this could not be written to stdout:\n");
-            self.say(&text::clean_text(&text));
+            self.write_stderr("this could not be written to stdout:\n");
+            self.write_stderr(&text::clean_lines(&text));
         }
     }
 }

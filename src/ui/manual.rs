@@ -11,7 +11,7 @@ use crate::error::Error;
 impl Ui {
     /// Writes a page as `man` renders it. Without `man`, or if it fails, the page is written in roff.
     pub(crate) fn manual_page(&mut self, roff: &[u8]) -> Result<(), Error> {
-        match rendered(roff, self.page.width) {
+        match render_page(roff, self.page.width) {
             Some(text) => self.write(&text),
             None => self.write(roff),
         }
@@ -19,7 +19,7 @@ impl Ui {
 }
 
 /// The page as text with bold and underlined words, as a pager shows them.
-fn rendered(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
+fn render_page(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
     if !is_installed(OsStr::new("man")) {
         return None;
     }
@@ -35,7 +35,7 @@ fn rendered(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
         .ok()?;
     let mut stdin = man.stdin.take()?;
     let roff = roff.to_vec();
-    // A thread writes, so that neither side waits for the other.
+    // A thread writes to `man`, so that writing and reading do not wait for each other.
     let writer = std::thread::spawn(move || stdin.write_all(&roff));
     let output = man.wait_with_output().ok()?;
     let written = writer.join().is_ok_and(|written| written.is_ok());

@@ -90,10 +90,11 @@ impl Ui {
     /// The streams with the options from the global flags.
     pub(crate) fn new(globals: &Globals) -> Ui {
         let output = globals.output.unwrap_or_default();
-        let mut ui = Ui::plain(output.format());
+        let mut ui = Ui::without_globals(output.format());
         match output {
             Output::Tsv => ui.lay_out(false),
-            // As a setting, `table` leaves pipes as they are: scripts read them.
+            // `table` from the environment or the config file does not change output in pipes, which scripts
+            // read.
             Output::Table if globals.given.output => ui.lay_out(true),
             _ => {}
         }
@@ -105,7 +106,7 @@ impl Ui {
         ui.null = globals.null;
         ui.force_raw = globals.force_raw;
         let page = &mut ui.page;
-        page.color = color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
+        page.color = use_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
             TimeFormat::Relative => Times::Relative,
             TimeFormat::Iso => Times::Iso,
@@ -127,7 +128,7 @@ impl Ui {
     }
 
     /// The streams for a command line that could not be parsed.
-    pub(crate) fn plain(format: Format) -> Ui {
+    pub(crate) fn without_globals(format: Format) -> Ui {
         let tty = io::stdout().is_terminal();
         let mut ui = Ui {
             format,
@@ -169,21 +170,21 @@ impl Ui {
         (page.times, page.width) = if !for_people {
             (Times::Iso, 80)
         } else if self.tty {
-            (Times::Relative, width())
+            (Times::Relative, terminal_width())
         } else {
-            (Times::Relative, width_of_a_pipe())
+            (Times::Relative, pipe_width())
         };
     }
 
     /// Shows output that is longer than the screen in a pager, if it is for people. Not with `-v`:
     /// the trace of calls would overwrite it.
-    pub(crate) fn page_long(&mut self) {
+    pub(crate) fn page_long_output(&mut self) {
         let for_people = self.format == Format::Table && self.page.terminal;
         if !for_people || !self.tty || self.verbose > 0 {
             return;
         }
         if let Some(pager) = Pager::find() {
-            self.stdout.page(pager);
+            self.stdout.set_pager(pager);
         }
     }
 
@@ -193,7 +194,7 @@ impl Ui {
     }
 
     /// The name of the context in use, for documents.
-    pub(crate) fn context(&self) -> Option<&str> {
+    pub(crate) fn context_name(&self) -> Option<&str> {
         self.context.name.as_deref()
     }
 
@@ -203,17 +204,17 @@ impl Ui {
     }
 
     /// Whether stdout is a terminal.
-    pub(crate) fn terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.tty
     }
 
     /// Whether text is laid out for people.
-    pub(crate) fn for_people(&self) -> bool {
+    pub(crate) fn is_for_people(&self) -> bool {
         self.page.terminal
     }
 
     /// Sets the moment from which ages are counted.
-    pub(crate) fn at(&mut self, now: Moment) {
+    pub(crate) fn set_now(&mut self, now: Moment) {
         self.page.now = now;
     }
 
@@ -223,7 +224,7 @@ impl Ui {
     }
 
     /// Whether `-v` was given.
-    pub(crate) fn verbose(&self) -> bool {
+    pub(crate) fn is_verbose(&self) -> bool {
         self.verbose > 0
     }
 
@@ -248,7 +249,7 @@ impl Ui {
     /// Refuses `--columns` and `--sort` with a column that the tables of this view do not have, and an
     /// order for anything but a table. Called before anything is changed.
     pub(crate) fn check_columns<V: View>(&self) -> Result<(), Error> {
-        if self.sorts() && self.format != Format::Table {
+        if self.has_sort_flag() && self.format != Format::Table {
             let flag = match self.page.choice.sort {
                 Some(_) => "--sort",
                 None => "--reverse",
@@ -260,32 +261,32 @@ impl Ui {
     }
 
     /// The default number of rows of a table; `None` in pipes and documents.
-    pub(crate) fn rows(&self) -> Option<u64> {
+    pub(crate) fn default_rows(&self) -> Option<u64> {
         (self.format == Format::Table && self.page.terminal && self.tty).then_some(50)
     }
 
     /// Whether a flag sets the order of tables.
-    pub(crate) fn sorts(&self) -> bool {
+    pub(crate) fn has_sort_flag(&self) -> bool {
         self.page.choice.sort.is_some() || self.page.choice.reverse
     }
 
     /// Sets which rows of a table are shown after it is sorted.
-    pub(crate) fn cut(&mut self, offset: u64, limit: Option<u64>) {
+    pub(crate) fn set_row_range(&mut self, offset: u64, limit: Option<u64>) {
         self.page.choice.rows = Some((offset, limit));
     }
 
     /// Makes the next table continue the one before, without a header.
-    pub(crate) fn no_more_headers(&mut self) {
+    pub(crate) fn omit_next_headers(&mut self) {
         self.page.headers = false;
     }
 
     /// Whether notes are read: on a terminal, or as part of a plan.
-    pub(crate) fn is_read(&self, planned: bool) -> bool {
+    pub(crate) fn are_notes_read(&self, planned: bool) -> bool {
         !self.quiet && (planned || io::stderr().is_terminal())
     }
 
     /// Whether hints are shown.
-    pub(crate) fn hints(&self) -> bool {
+    pub(crate) fn shows_hints(&self) -> bool {
         self.format == Format::Table && !self.quiet && io::stderr().is_terminal()
     }
 
@@ -293,7 +294,7 @@ impl Ui {
     pub(crate) fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let bytes = match self.format {
             Format::Table | Format::Raw if view.text_is_jids() => {
-                return self.jids(&view.output_jids().unwrap_or_default());
+                return self.write_jids(&view.output_jids().unwrap_or_default());
             }
             Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
             Format::Json if self.ticks => {
@@ -305,14 +306,14 @@ impl Ui {
                 view.lines(&mut lines).map_err(serialize_error)?;
                 lines.0
             }
-            Format::Jid => return self.jids(&view.output_jids().unwrap_or_default()),
+            Format::Jid => return self.write_jids(&view.output_jids().unwrap_or_default()),
         };
         self.write(&bytes)
     }
 
-    /// Writes job ids. A reader would take an id that does not fit for another one: it is left out,
-    /// but for `-o raw`, which changes no reply.
-    pub(crate) fn jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
+    /// Writes job ids. An id that contains the separator is left out, because a reader would take it for
+    /// other ids. `-o raw` leaves nothing out.
+    pub(crate) fn write_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
         let (end, fits): (u8, fn(&Name) -> bool) = match (self.format, self.null) {
             (Format::Raw, _) => (b'\n', |_| true),
             (_, true) => (0, jid_list::is_safe_before_nul),
@@ -330,12 +331,12 @@ impl Ui {
             bytes.extend_from_slice(jid.as_bytes());
             bytes.push(end);
         }
-        self.verbatim(&bytes)
+        self.write_verbatim(&bytes)
     }
 
     /// The error about the job ids that were left out, if there are any. What a command that
     /// `writes` has changed, it would not list again.
-    pub(crate) fn unlisted(&self, writes: bool) -> Option<Error> {
+    pub(crate) fn unlisted_jids_error(&self, writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
             ("with a NUL", "`-o ndjson`")
         } else {
@@ -366,7 +367,7 @@ impl Ui {
     }
 
     /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
-    pub(crate) fn verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write_verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.tty && !self.force_raw {
             self.write(text::clean_text(bytes).as_bytes())
         } else {
@@ -376,20 +377,21 @@ impl Ui {
 
     /// Writes bytes to stdout unchanged, even on a terminal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.lost.is_any() {
+        if self.lost.has_lost() {
             self.lost.add(bytes);
             return Ok(());
         }
         let written = self.stdout.write(bytes);
-        self.wrote(written, bytes)
+        self.note_write_result(written, bytes)
     }
 
-    /// Takes in the result of a write of `bytes`, if it was not one of the buffer alone.
-    fn wrote(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
+    /// Handles the result of writing `bytes`: after a failure, the output is kept for stderr or dropped if
+    /// the command goes on regardless.
+    fn note_write_result(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
         match written {
             Err(error) if self.outlives_reader && is_closed(&error) => Ok(()),
-            Err(error) if self.lost.keeps(&error) => {
-                self.lost.begin(error, self.stdout.take_unwritten());
+            Err(error) if self.lost.keeps_output_after(&error) => {
+                self.lost.begin_keeping(error, self.stdout.take_unwritten());
                 self.lost.add(bytes);
                 Ok(())
             }
@@ -399,7 +401,7 @@ impl Ui {
 
     /// Goes on after the reader of stdout has gone away. What is written then is lost.
     pub(crate) fn outlive_reader(&mut self) {
-        // A handler takes the place of the default action.
+        // A handler replaces the default action of SIGPIPE, which ends the process.
         _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, std::sync::Arc::default());
         self.outlives_reader = true;
     }
@@ -408,57 +410,62 @@ impl Ui {
     /// The thread calls `wake` as [`OutputThread::start`] says.
     pub(crate) fn write_by_thread(&mut self, wake: impl Fn() + Send + 'static) {
         let outlet = OutputThread::start(self.live_lines(), wake);
-        self.stdout.hand_over(outlet);
+        self.stdout.set_output_thread(outlet);
     }
 
     /// Shows a status line on a terminal, below what the thread writes.
     pub(crate) fn status(&self, line: String) {
-        if let Some(outlet) = self.stdout.outlet() {
+        if let Some(outlet) = self.stdout.output_thread() {
             outlet.status(line);
         }
     }
 
     /// Whether so much waits for the thread that nothing more should be written.
     pub(crate) fn is_congested(&self) -> bool {
-        self.stdout.outlet().is_some_and(OutputThread::is_full)
+        self.stdout
+            .output_thread()
+            .is_some_and(OutputThread::is_full)
     }
 
     /// Whether the thread has written everything.
     pub(crate) fn has_written(&self) -> bool {
-        self.stdout.outlet().is_none_or(OutputThread::is_empty)
+        self.stdout
+            .output_thread()
+            .is_none_or(OutputThread::is_empty)
     }
 
-    /// Why the thread could not write to stdout, once. What is written then is lost.
+    /// The error of the first write to stdout that failed in the output thread, reported once. What is
+    /// written after it is lost.
     pub(crate) fn write_fault(&self) -> Option<Error> {
-        self.stdout.outlet()?.fault().map(write_error)
+        self.stdout.output_thread()?.take_fault().map(write_error)
     }
 
-    /// Waits at most this long for the thread, and writes without it again if it is done.
+    /// Waits at most this long until the output thread has written everything, and then writes without it.
     pub(crate) fn end_thread(&mut self, patience: Duration) {
         if self
             .stdout
-            .outlet()
+            .output_thread()
             .is_some_and(|outlet| outlet.drain(patience))
         {
-            self.stdout.take_back();
+            self.stdout.remove_output_thread();
         }
     }
 
     /// Flushes stdout. A stream of lines flushes after each line.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         let flushed = self.stdout.flush();
-        self.wrote(flushed, b"")
+        self.note_write_result(flushed, b"")
     }
 
     /// The format of text for people.
-    pub(crate) fn page(&self) -> &RenderOptions {
+    pub(crate) fn render_options(&self) -> &RenderOptions {
         &self.page
     }
 
     /// Writes a line to stderr, such as what was changed.
     pub(crate) fn note(&mut self, line: &str) {
         if !self.quiet {
-            self.say(&format!("{line}\n"));
+            self.write_stderr(&format!("{line}\n"));
         }
     }
 
@@ -480,22 +487,22 @@ impl Ui {
 
     /// Writes a note on a terminal if a list continues after the rows shown; `total` is the length of
     /// the list, if it is known.
-    pub(crate) fn note_cut(&mut self, shown: u64, total: Option<u64>, offset: u64, of: &str) {
+    pub(crate) fn note_cut(&mut self, shown: u64, total: Option<u64>, offset: u64, noun: &str) {
         let more = "`--limit N` shows more";
         let count = text::with_thousands_separators(shown);
         match total {
             Some(total) if total <= offset + shown => {}
             Some(total) => {
-                let total = text::with_thousands_separators(total);
-                self.note_on_terminal(&format!("{count} of {total} {of}; {more}"));
+                let total = text::thousands(total);
+                self.note_on_terminal(&format!("{count} of {total} {noun}; {more}"));
             }
-            None => self.note_on_terminal(&format!("the first {count} {of}; {more}")),
+            None => self.note_on_terminal(&format!("the first {count} {noun}; {more}")),
         }
     }
 
     /// Suggests the next useful command, if people read the output.
     pub(crate) fn hint(&mut self, line: &str) {
-        if self.hints() {
+        if self.shows_hints() {
             self.note(&format!("hint: {line}"));
         }
     }
@@ -508,7 +515,7 @@ impl Ui {
     }
 
     /// Writes a hint even if a script reads the output, because it belongs to the result.
-    pub(crate) fn hint_in_any_case(&mut self, line: &str) {
+    pub(crate) fn hint_always(&mut self, line: &str) {
         if self.format == Format::Table {
             self.note(&format!("hint: {line}"));
         }
@@ -520,17 +527,17 @@ impl Ui {
     }
 
     /// Writes text to stderr; a failure cannot be reported.
-    pub(crate) fn say(&mut self, text: &str) {
+    pub(crate) fn write_stderr(&mut self, text: &str) {
         self.stdout.note(text.as_bytes());
     }
 
     /// Writes the error about what a result lacks, if it lacks anything, and returns the exit code.
-    pub(crate) fn left_out(&mut self, error: Option<Error>) -> Exit {
-        error.map_or(Exit::Ok, |error| self.fail(&error))
+    pub(crate) fn report_left_out(&mut self, error: Option<Error>) -> Exit {
+        error.map_or(Exit::Ok, |error| self.report_error(&error))
     }
 
     /// Writes an error to stderr and returns its exit code.
-    pub(crate) fn fail(&mut self, error: &Error) -> Exit {
+    pub(crate) fn report_error(&mut self, error: &Error) -> Exit {
         if self.format.is_json() {
             if let Ok(line) = json::line(error) {
                 self.stdout.note(&line);
@@ -541,16 +548,16 @@ impl Ui {
         if let Some(hint) = error.hint_text() {
             text.push_str(&format!("hint: {}\n", text::clean_line(hint.as_bytes())));
         }
-        if let (true, Some(words)) = (self.verbose(), error.server_message()) {
-            text.push_str(&format!("server: {}\n", text::clean_line(words.as_bytes())));
+        if let (true, Some(words)) = (self.is_verbose(), error.detail_text()) {
+            text.push_str(&format!("server: {}\n", text::clean(words.as_bytes())));
         }
-        self.say(&text);
+        self.write_stderr(&text);
         error.exit()
     }
 }
 
 /// The width of the terminal in columns.
-fn width() -> usize {
+fn terminal_width() -> usize {
     match Term::stdout().size_checked() {
         Some((_, columns)) if columns > 0 => columns.into(),
         _ => 80,
@@ -558,13 +565,13 @@ fn width() -> usize {
 }
 
 /// The width of a table for people in a pipe: COLUMNS, else 100.
-fn width_of_a_pipe() -> usize {
+fn pipe_width() -> usize {
     let set = env::var("COLUMNS").and_then(|set| set.to_str()?.parse().ok());
     set.filter(|&columns| columns > 0).unwrap_or(100)
 }
 
 /// Whether to color a stream. The flag wins over the environment, which wins over the stream.
-fn color(flag: DisplayWhen, terminal: bool) -> bool {
+fn use_color(flag: DisplayWhen, terminal: bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
     match flag {
         DisplayWhen::Always => true,

@@ -96,12 +96,12 @@ impl OutputThread {
             return false;
         }
         self.state.is_awaited.store(true, Ordering::SeqCst);
-        // It may have been written before the thread could see that someone waits.
+        // The bytes may have been written before the thread could see that someone waits.
         waiting()
     }
 
-    /// Why stdout could not be written to, once.
-    pub(crate) fn fault(&self) -> Option<io::Error> {
+    /// The error of the first write to stdout that failed, reported once.
+    pub(crate) fn take_fault(&self) -> Option<io::Error> {
         self.state.fault.lock().ok()?.take()
     }
 
@@ -117,7 +117,7 @@ impl OutputThread {
     }
 }
 
-/// Writes what comes. A stream that cannot be written to loses it: the work goes on.
+/// Writes the chunks in their order. A stream that cannot be written to loses its chunks: the work goes on.
 fn write_all(
     inbox: &Receiver<Chunk>,
     mut status: Option<LiveLines>,

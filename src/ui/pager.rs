@@ -56,7 +56,7 @@ impl Pager {
     }
 
     /// Whether a text fits on the screen, with a line left for the next prompt.
-    pub(crate) fn fits(&self, text: &[u8]) -> bool {
+    pub(crate) fn fits_screen(&self, text: &[u8]) -> bool {
         // Each line has at least one byte, its end.
         if text.len() < self.rows {
             return true;
@@ -101,7 +101,7 @@ impl RunningPager {
     }
 
     /// Waits until the user quits the pager.
-    pub(crate) fn wait(mut self) {
+    pub(crate) fn wait_for_quit(mut self) {
         drop(self.child.stdin.take());
         _ = self.child.wait();
         if let Some(hook) = self.interrupts {
@@ -156,7 +156,7 @@ mod tests {
             ("日本日本日本\nb\nc\n", false),
             ("\n\n\n\n", false),
         ] {
-            assert_eq!(pager.fits(text.as_bytes()), fits, "{text:?}");
+            assert_eq!(pager.fits_screen(text.as_bytes()), fits, "{text:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::{Ui, color, is_interactive};
+use super::{Ui, is_interactive, use_color};
 use crate::args::format::DisplayWhen;
 use crate::text::duration;
 
@@ -19,7 +19,7 @@ pub(crate) struct Progress {
     done: u64,
     /// What is done, before the bar.
     title: String,
-    /// What goes on after the total is reached, behind the bar.
+    /// The text behind the full bar: what still goes on after the total is reached.
     note: String,
     bar: Option<ProgressBar>,
 }
@@ -29,7 +29,7 @@ impl Ui {
     pub(crate) fn progress(&self, total: u64) -> Progress {
         Progress {
             shown: is_interactive() && !self.quiet,
-            color: color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
+            color: use_color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
             started: Instant::now(),
             total,
             done: 0,
@@ -41,7 +41,7 @@ impl Ui {
 }
 
 impl Progress {
-    /// Says what is done, if one bar follows another.
+    /// Sets a title, for bars that follow each other.
     pub(crate) fn titled(mut self, title: impl Into<String>) -> Progress {
         self.title = title.into() + " ";
         self
@@ -56,7 +56,7 @@ impl Progress {
     /// Adds to the number of finished jobs.
     pub(crate) fn add(&mut self, done: u64) {
         self.done += done;
-        // There were more than could be known before.
+        // More jobs were done than the total announced.
         self.total = self.total.max(self.done);
         if !self.shown {
             return;
@@ -102,12 +102,12 @@ impl Progress {
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             // The rate counts from the start: the bar's own estimate counts from its first drawing.
             .with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
-                _ = write!(text, "{:.0}/s", rate(state));
+                _ = write!(text, "{:.0}/s", average_rate(state));
             })
             .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
                 let left = state.len().unwrap_or(0).saturating_sub(state.pos());
                 if left > 0 {
-                    let left = duration((left as f64 / rate(state)).ceil());
+                    let left = duration((left as f64 / average_rate(state)).ceil());
                     _ = write!(text, "eta {left}");
                 }
             })
@@ -119,6 +119,6 @@ impl Progress {
     }
 }
 
-fn rate(state: &ProgressState) -> f64 {
+fn average_rate(state: &ProgressState) -> f64 {
     state.pos() as f64 / state.elapsed().as_secs_f64()
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use dialoguer::console::Term;
 
-use super::{Ui, keyboard, width};
+use super::{Ui, keyboard, terminal_width};
 use crate::args::format::Format;
 use crate::env;
 use crate::error::Error;
@@ -18,15 +18,15 @@ pub(crate) struct Screen(());
 
 impl Screen {
     pub(crate) fn open() -> Screen {
-        put(ENTER.as_bytes());
-        keyboard::open();
+        write_to_terminal(ENTER.as_bytes());
+        keyboard::enter_key_mode();
         Screen(())
     }
 
     /// Shows the head line and as many lines of the frame as fit.
     pub(crate) fn repaint(&self, head: &str, frame: &[u8]) {
         let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
-        put(&painted(head, frame, rows.into()));
+        write_to_terminal(&paint_frame(head, frame, rows.into()));
     }
 }
 
@@ -38,11 +38,11 @@ impl Drop for Screen {
 
 /// Restores the terminal; any thread may call this.
 pub(crate) fn leave() {
-    keyboard::close();
-    put(LEAVE.as_bytes());
+    keyboard::restore_modes();
+    write_to_terminal(LEAVE.as_bytes());
 }
 
-fn put(bytes: &[u8]) {
+fn write_to_terminal(bytes: &[u8]) {
     let mut stdout = io::stdout().lock();
     _ = stdout.write_all(bytes);
     _ = stdout.flush();
@@ -50,7 +50,7 @@ fn put(bytes: &[u8]) {
 
 /// The bytes of a frame. Each line clears the rest of its row, the last one the rest of the
 /// screen.
-fn painted(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
+fn paint_frame(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
     let text = String::from_utf8_lossy(frame);
     let lines: Vec<&str> = text.lines().collect();
     let available = rows.saturating_sub(2).max(1);
@@ -85,7 +85,7 @@ impl Ui {
                 Err(Error::usage("`--watch` cannot be used with `-o tsv`").hint(hint))
             }
             Format::Table if self.tty && !dumb => {
-                self.stdout.frame();
+                self.stdout.begin_frame();
                 Ok(true)
             }
             Format::Table => Err(Error::usage("`--watch` requires a terminal").hint(hint)),
@@ -104,18 +104,18 @@ impl Ui {
     /// Reads the width of the terminal again.
     pub(crate) fn measure(&mut self) {
         if self.tty {
-            self.page.width = width();
+            self.page.width = terminal_width();
         }
     }
 
     /// The output since the last frame.
-    pub(crate) fn framed(&mut self) -> Vec<u8> {
-        self.stdout.framed()
+    pub(crate) fn take_frame(&mut self) -> Vec<u8> {
+        self.stdout.take_frame()
     }
 
     /// Ends the repeated output.
     pub(crate) fn end_ticks(&mut self) {
-        self.stdout.unframe();
+        self.stdout.end_frame();
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn lines(frame: &str, rows: usize) -> String {
-        let painted = String::from_utf8(painted("head", frame.as_bytes(), rows)).unwrap();
+        let painted = String::from_utf8(paint_frame("head", frame.as_bytes(), rows)).unwrap();
         painted.replace("\x1b[0m\x1b[K\n", "|")
     }
 

@@ -30,17 +30,17 @@ impl ResultWriter {
     }
 
     /// Sends output that does not fit on the screen to a pager from now on.
-    pub(crate) fn page(&mut self, pager: Pager) {
+    pub(crate) fn set_pager(&mut self, pager: Pager) {
         self.to = Destination::Buffered(pager, Vec::new());
     }
 
     /// Collects the output in a frame from now on.
-    pub(crate) fn frame(&mut self) {
+    pub(crate) fn begin_frame(&mut self) {
         self.to = Destination::Frame(Vec::new());
     }
 
     /// Takes the output collected in the frame.
-    pub(crate) fn framed(&mut self) -> Vec<u8> {
+    pub(crate) fn take_frame(&mut self) -> Vec<u8> {
         match &mut self.to {
             Destination::Frame(bytes) => std::mem::take(bytes),
             _ => Vec::new(),
@@ -48,17 +48,17 @@ impl ResultWriter {
     }
 
     /// Writes to stdout again.
-    pub(crate) fn unframe(&mut self) {
+    pub(crate) fn end_frame(&mut self) {
         self.to = Destination::Stdout;
     }
 
     /// Leaves all writing to a thread from now on.
-    pub(crate) fn hand_over(&mut self, outlet: OutputThread) {
+    pub(crate) fn set_output_thread(&mut self, outlet: OutputThread) {
         self.to = Destination::OutputThread(outlet, Vec::new());
     }
 
     /// The thread that writes, if there is one.
-    pub(crate) fn outlet(&self) -> Option<&OutputThread> {
+    pub(crate) fn output_thread(&self) -> Option<&OutputThread> {
         match &self.to {
             Destination::OutputThread(outlet, _) => Some(outlet),
             _ => None,
@@ -66,7 +66,7 @@ impl ResultWriter {
     }
 
     /// Takes the writing back from the thread.
-    pub(crate) fn take_back(&mut self) {
+    pub(crate) fn remove_output_thread(&mut self) {
         self.to = Destination::Stdout;
     }
 
@@ -93,7 +93,7 @@ impl ResultWriter {
             Destination::Pager(_, running) => running.write(bytes),
             Destination::Buffered(pager, buffer) => {
                 buffer.extend_from_slice(bytes);
-                if pager.fits(buffer) {
+                if pager.fits_screen(buffer) {
                     return Ok(());
                 }
                 let (pager, buffer) = (pager.clone(), std::mem::take(buffer));
@@ -126,16 +126,16 @@ impl ResultWriter {
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
             Destination::OutputThread(outlet, buffer) => {
                 outlet.stdout(buffer);
-                self.hand_over(outlet);
+                self.set_output_thread(outlet);
                 return Ok(());
             }
             Destination::Buffered(pager, buffer) => {
                 self.stdout.write_all(&buffer)?;
-                self.page(pager);
+                self.set_pager(pager);
             }
             Destination::Pager(pager, running) => {
-                running.wait();
-                self.page(pager);
+                running.wait_for_quit();
+                self.set_pager(pager);
             }
         }
         self.stdout.flush()

@@ -10,27 +10,27 @@ use crate::ui::{LiveLines, Progress, Ui};
 const LINES: usize = 10;
 
 /// What a terminal shows while jobs are pending.
-pub(super) enum Display {
+pub(super) enum WaitDisplay {
     /// A line for each job.
     Lines(Option<LiveLines>),
     Bar(Progress),
 }
 
-impl Display {
-    pub(super) fn new(ui: &Ui, jobs: usize) -> Display {
+impl WaitDisplay {
+    pub(super) fn new(ui: &Ui, jobs: usize) -> WaitDisplay {
         if jobs <= LINES {
-            Display::Lines(ui.live_lines())
+            WaitDisplay::Lines(ui.live_lines())
         } else {
-            Display::Bar(ui.progress(jobs as u64))
+            WaitDisplay::Bar(ui.progress(jobs as u64))
         }
     }
 
     pub(super) fn update(&mut self, jobs: &AwaitedJobs, begun: Instant) {
-        if let Display::Lines(Some(lines)) = self {
+        if let WaitDisplay::Lines(Some(lines)) = self {
             let elapsed = begun.elapsed().as_secs_f64();
             let texts = jobs.unfinished().map(|at| {
-                let item = jobs.item(at);
-                pending_line(&item.jid, item.state, elapsed)
+                let item = jobs.item_at(at);
+                pending(&item.jid, item.state, elapsed)
             });
             lines.show(&texts.collect::<Vec<String>>());
         }
@@ -39,13 +39,13 @@ impl Display {
     /// Prints something about a job whose wait has ended.
     pub(super) fn print<R>(&mut self, print: impl FnOnce() -> R) -> R {
         match self {
-            Display::Lines(lines) => {
+            WaitDisplay::Lines(lines) => {
                 if let Some(lines) = lines {
                     lines.clear();
                 }
                 print()
             }
-            Display::Bar(bar) => {
+            WaitDisplay::Bar(bar) => {
                 let printed = bar.suspend(print);
                 bar.add(1);
                 printed
@@ -55,9 +55,9 @@ impl Display {
 
     pub(super) fn finish(self) {
         match self {
-            Display::Lines(Some(mut lines)) => lines.clear(),
-            Display::Lines(None) => {}
-            Display::Bar(bar) => bar.finish(),
+            WaitDisplay::Lines(Some(mut lines)) => lines.clear(),
+            WaitDisplay::Lines(None) => {}
+            WaitDisplay::Bar(bar) => bar.finish(),
         }
     }
 }

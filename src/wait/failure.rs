@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::text::{Sanitized, decisive_line, duration, format_measured, plural};
 
 /// The error of a wait that did not reach its end.
-pub(crate) fn failure(
+pub(crate) fn wait_error(
     wait: &Wait,
     options: &WaitOptions,
     session: &mut Session,
@@ -20,7 +20,7 @@ pub(crate) fn failure(
     let result = match (totals.outcome, job) {
         (WaitOutcome::Reached(_), _) => return Ok(()),
         (WaitOutcome::Ended(_), Some(job)) if !options.any => {
-            return Err(ended(job, options, session));
+            return Err(ended_job_error(job, options, session));
         }
         (WaitOutcome::Ended(_), _) => {
             let jobs = plural(totals.jobs as u64, "job", "jobs");
@@ -40,25 +40,25 @@ pub(crate) fn failure(
             let silence = totals.silent_s.map_or_else(String::new, |silent| {
                 format!("; the server has not replied for {}", words(silent.0))
             });
-            let rest = not_reached(wait);
+            let rest = describe_not_reached(wait);
             let error = format!("the deadline of {deadline} passed: {rest}{silence}");
             Error::new(Kind::Deadline, error)
         }
         (WaitOutcome::Interrupted(kind), _) => {
-            Error::new(kind, format!("interrupted: {}", not_reached(wait)))
+            Error::new(kind, format!("interrupted: {}", describe_not_reached(wait)))
         }
     };
     Err(match job {
         Some(job) => {
             let explain = CommandLine::new("explain").name(&job.jid);
-            result.hint_if(explain.within("{} shows why"))
+            result.hint_if(explain.fill_sentence("{} shows why"))
         }
         None => result,
     })
 }
 
 /// How many jobs have not reached the state.
-fn not_reached(wait: &Wait) -> String {
+fn describe_not_reached(wait: &Wait) -> String {
     let WaitTotals {
         jobs,
         reached,
@@ -72,14 +72,17 @@ fn not_reached(wait: &Wait) -> String {
 }
 
 /// The error about a job that can no longer reach the state.
-fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error {
+fn ended_job_error(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error {
     let jid = &job.jid;
     let allow_gone = || Some("`--allow-gone` accepts that".to_owned());
     let (sentence, hint) = match job.result {
         WaitResult::Ended(State::Failed) => {
             let get = CommandLine::new("get").name(jid);
-            let hint = get.within("{} shows the failure");
-            (format!("`{jid}` failed{}", cause(jid, session)), hint)
+            let hint = get.fill_sentence("{} shows the failure");
+            (
+                format!("`{jid}` failed{}", failure_cause(jid, session)),
+                hint,
+            )
         }
         WaitResult::Ended(state) => {
             let why = format!("`{jid}` is {state}, so it will not be {}", options.awaited);
@@ -96,7 +99,7 @@ fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error 
 }
 
 /// `: group: message` of a failed job, if it can be read.
-fn cause(jid: &Name, session: &mut Session) -> String {
+fn failure_cause(jid: &Name, session: &mut Session) -> String {
     let read = |session: &mut Session| {
         let core = session.core().ok()?;
         let jobs = core.jobs_with_fields(core.now(), "jid,failure", std::slice::from_ref(jid));

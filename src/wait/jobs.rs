@@ -26,13 +26,13 @@ struct AwaitedJob {
 
 /// What a read of a job showed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum ReadEffect {
     Pending,
     /// The wait for it ended.
     Ended,
-    /// It does not exist. An event on its way may tell why.
+    /// The job does not exist. An event on its way may tell why.
     Missing,
-    /// Its history has entries that were not there at the last read.
+    /// The history of the job has entries that were not there at the last read.
     Changed,
 }
 
@@ -86,7 +86,7 @@ impl AwaitedJobs {
         self.jobs.len()
     }
 
-    pub(super) fn item(&self, at: usize) -> &WaitItem {
+    pub(super) fn item_at(&self, at: usize) -> &WaitItem {
         &self.jobs[at].item
     }
 
@@ -146,21 +146,21 @@ impl AwaitedJobs {
     }
 
     /// Takes the result of a read. `certain`: a missing job is gone, and no event will tell why.
-    pub(super) fn read(&mut self, at: usize, job: Option<&Job>, certain: bool) -> Seen {
+    pub(super) fn note_read(&mut self, at: usize, job: Option<&Job>, certain: bool) -> ReadEffect {
         if !self.is_pending(at) {
-            return Seen::Ended;
+            return ReadEffect::Ended;
         }
         let awaited = self.awaited;
         let known = &mut self.jobs[at];
         known.item.state = job.and_then(|job| job.state);
         let Some(job) = job else {
             let result = match known.heard {
-                Some(EventKind::Completed) => ending(awaited, State::Complete),
+                Some(EventKind::Completed) => ending_for_state(awaited, State::Complete),
                 Some(EventKind::Cancelled) => WaitResult::Cancelled,
                 _ if certain => WaitResult::Gone,
                 _ => {
                     known.missing_since.get_or_insert_with(Instant::now);
-                    return Seen::Missing;
+                    return ReadEffect::Missing;
                 }
             };
             return self.set_result(at, result);
@@ -171,22 +171,22 @@ impl AwaitedJobs {
         if let Some(state) = job.state
             && (state == awaited || matches!(state, State::Complete | State::Failed) && !changed)
         {
-            let result = ending(self.awaited, state);
+            let result = ending_for_state(self.awaited, state);
             return self.set_result(at, result);
         }
         if changed {
             // `read_history` sets the number of entries.
-            return Seen::Changed;
+            return ReadEffect::Changed;
         }
         known.entries = entries;
-        Seen::Pending
+        ReadEffect::Pending
     }
 
     /// Takes the history of a job that has changed. A job may have passed through the awaited state
     /// between two reads.
-    pub(super) fn read_history(&mut self, at: usize, job: &Job) -> Seen {
+    pub(super) fn read_history(&mut self, at: usize, job: &Job) -> ReadEffect {
         if !self.is_pending(at) {
-            return Seen::Ended;
+            return ReadEffect::Ended;
         }
         let entries = job.history.as_deref().unwrap_or_default();
         let known = &mut self.jobs[at];
@@ -199,7 +199,7 @@ impl AwaitedJobs {
             (State::Running, b"popped") => true,
             (State::Stalled, b"timed-out") => true,
             (State::Failed, b"failed") => true,
-            // A job that advances to a next queue has this entry too.
+            // A job that advances to a next queue has a `done` entry, too, and is not complete.
             (State::Complete, b"done") => completed,
             _ => false,
         };
@@ -208,10 +208,10 @@ impl AwaitedJobs {
         }
         match job.state {
             Some(state @ (State::Complete | State::Failed)) => {
-                let result = ending(self.awaited, state);
+                let result = ending_for_state(self.awaited, state);
                 self.set_result(at, result)
             }
-            _ => Seen::Pending,
+            _ => ReadEffect::Pending,
         }
     }
 
@@ -221,7 +221,7 @@ impl AwaitedJobs {
         Some(since.elapsed().as_secs_f64())
     }
 
-    fn set_result(&mut self, at: usize, result: WaitResult) -> Seen {
+    fn set_result(&mut self, at: usize, result: WaitResult) -> ReadEffect {
         let item = &mut self.jobs[at].item;
         item.result = result;
         item.elapsed_s = Some(RoundedSeconds(self.begun.elapsed().as_secs_f64()));
@@ -229,12 +229,12 @@ impl AwaitedJobs {
         if matches!(result, WaitResult::Reached(_)) {
             self.reached += 1;
         }
-        Seen::Ended
+        ReadEffect::Ended
     }
 }
 
 /// What it means for the wait that a job is in this state.
-fn ending(awaited: State, state: State) -> WaitResult {
+fn ending_for_state(awaited: State, state: State) -> WaitResult {
     if state == awaited {
         WaitResult::Reached(state)
     } else {
@@ -278,34 +278,34 @@ mod tests {
             (EventKind::Cancelled, WaitResult::Cancelled),
         ] {
             let mut jobs = awaiting(State::Complete);
-            assert_eq!(jobs.read(0, None, false), Seen::Missing);
+            assert_eq!(jobs.note_read(0, None, false), ReadEffect::Missing);
             hear(&mut jobs, kind);
             assert_eq!(jobs.take_dirty(), [0]);
-            assert_eq!(jobs.read(0, None, false), Seen::Ended);
-            assert_eq!(jobs.item(0).result, result);
+            assert_eq!(jobs.note_read(0, None, false), ReadEffect::Ended);
+            assert_eq!(jobs.item_at(0).result, result);
         }
         let mut jobs = awaiting(State::Complete);
         hear(&mut jobs, EventKind::Other);
-        assert_eq!(jobs.read(0, None, false), Seen::Missing);
-        assert_eq!(jobs.read(0, None, true), Seen::Ended);
-        assert_eq!(jobs.item(0).result, WaitResult::Gone);
+        assert_eq!(jobs.note_read(0, None, false), ReadEffect::Missing);
+        assert_eq!(jobs.note_read(0, None, true), ReadEffect::Ended);
+        assert_eq!(jobs.item_at(0).result, WaitResult::Gone);
     }
 
     #[test]
     fn new_entries_of_the_history_tell_a_state_that_was_passed_through() {
         let mut jobs = awaiting(State::Running);
         let before = job(State::Waiting, &["put", "popped", "put"]);
-        assert_eq!(jobs.read(0, Some(&before), false), Seen::Pending);
+        assert_eq!(jobs.note_read(0, Some(&before), false), ReadEffect::Pending);
         let after = job(State::Waiting, &["put", "popped", "put", "popped", "put"]);
-        assert_eq!(jobs.read(0, Some(&after), false), Seen::Changed);
-        assert_eq!(jobs.read_history(0, &after), Seen::Ended);
-        assert_eq!(jobs.item(0).result, WaitResult::Reached(State::Running));
+        assert_eq!(jobs.note_read(0, Some(&after), false), ReadEffect::Changed);
+        assert_eq!(jobs.read_history(0, &after), ReadEffect::Ended);
+        assert_eq!(jobs.item_at(0).result, WaitResult::Reached(State::Running));
         let moved = job(State::Waiting, &["put"]);
-        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Pending);
+        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Pending);
         let moved = job(State::Waiting, &["put", "put"]);
-        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Changed);
-        assert_eq!(jobs.read_history(1, &moved), Seen::Pending);
-        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Pending);
+        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Changed);
+        assert_eq!(jobs.read_history(1, &moved), ReadEffect::Pending);
+        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Pending);
     }
 
     /// A job that advances to a next queue has the entry `done`, but no event of its completion.
@@ -314,13 +314,13 @@ mod tests {
         let before = job(State::Running, &["put", "popped"]);
         let after = job(State::Waiting, &["put", "popped", "done", "put"]);
         for (kind, seen) in [
-            (EventKind::Completed, Seen::Ended),
-            (EventKind::Other, Seen::Pending),
+            (EventKind::Completed, ReadEffect::Ended),
+            (EventKind::Other, ReadEffect::Pending),
         ] {
             let mut jobs = awaiting(State::Complete);
-            assert_eq!(jobs.read(0, Some(&before), false), Seen::Pending);
+            assert_eq!(jobs.note_read(0, Some(&before), false), ReadEffect::Pending);
             hear(&mut jobs, kind);
-            assert_eq!(jobs.read(0, Some(&after), false), Seen::Changed);
+            assert_eq!(jobs.note_read(0, Some(&after), false), ReadEffect::Changed);
             assert_eq!(jobs.read_history(0, &after), seen);
         }
     }
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(jobs.next_batch(2), [0, 1]);
         assert_eq!(jobs.next_batch(2), [2, 3]);
         assert_eq!(jobs.next_batch(2), [4, 0]);
-        jobs.read(2, Some(&job(State::Failed, &["put"])), false);
+        jobs.note_read(2, Some(&job(State::Failed, &["put"])), false);
         assert_eq!(jobs.next_batch(9), [1, 3, 4, 0]);
         assert_eq!((jobs.pending, jobs.reached), (4, 0));
     }

@@ -23,9 +23,9 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
 
-use display::Display;
-pub(crate) use failure::failure;
-use jobs::{AwaitedJobs, Seen};
+use display::WaitDisplay;
+pub(crate) use failure::wait_error;
+use jobs::{AwaitedJobs, ReadEffect};
 
 /// What to wait for.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ pub(crate) struct Waiter {
 }
 
 /// Why reading stopped early.
-enum Stopped {
+enum WaitStop {
     Early(WaitOutcome),
     Failed(Error),
 }
@@ -114,7 +114,7 @@ impl Waiter {
         session: &mut Session,
         ended: impl FnMut(&mut Ui, &WaitItem) -> Result<(), Error>,
     ) -> Result<Wait, Error> {
-        let display = Display::new(&session.ui, jids.len());
+        let display = WaitDisplay::new(&session.ui, jids.len());
         let mut run = WaitLoop {
             jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
             decisive: None,
@@ -127,7 +127,7 @@ impl Waiter {
         };
         let outcome = run.wait(session);
         let at_deadline = matches!(outcome, Ok(WaitOutcome::Deadline));
-        let silent_s = run.silence().filter(|_| at_deadline);
+        let silent_s = run.server_silence().filter(|_| at_deadline);
         let (core, _) = session.core_and_ui()?;
         core.end_calls_at(None);
         let decisive = run.decisive.or_else(|| run.jobs.unfinished().next());
@@ -163,25 +163,25 @@ struct WaitLoop<'w, F> {
     /// Whether no event can tell why a job is missing.
     certain: bool,
     ended: F,
-    display: Display,
+    display: WaitDisplay,
 }
 
 impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     /// Runs the wait and tells why it ended. An error after the deadline counts as the deadline.
     fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
-        match self.watch(session) {
-            Ok(outcome) | Err(Stopped::Early(outcome)) => Ok(outcome),
-            Err(Stopped::Failed(error)) if self.waiter.is_over() => {
+        match self.wait_for_outcome(session) {
+            Ok(outcome) | Err(WaitStop::Early(outcome)) => Ok(outcome),
+            Err(WaitStop::Failed(error)) if self.waiter.is_over() => {
                 let unanswered = matches!(error.kind(), Kind::Unreachable | Kind::Timeout);
                 self.asked_at = self.asked_at.filter(|_| unanswered);
                 Ok(WaitOutcome::Deadline)
             }
-            Err(Stopped::Failed(error)) => Err(error),
+            Err(WaitStop::Failed(error)) => Err(error),
         }
     }
 
     /// How long the server has not replied, if it does not.
-    fn silence(&self) -> Option<RoundedSeconds> {
+    fn server_silence(&self) -> Option<RoundedSeconds> {
         let log = self.waiter.log.as_ref();
         // The user may have lost the right to subscribe: then reads still have replies.
         let broken = log.and_then(EventLog::broken_since);
@@ -192,31 +192,31 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         Some(RoundedSeconds(since.elapsed().as_secs_f64()))
     }
 
-    fn watch(&mut self, session: &mut Session) -> Result<WaitOutcome, Stopped> {
+    fn wait_for_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, WaitStop> {
         self.read_all(session, self.waiter.options.must_exist)?;
         let mut next_turn = Instant::now() + EVERY;
         loop {
-            if let Some(outcome) = self.outcome() {
+            if let Some(outcome) = self.decided_outcome() {
                 return Ok(outcome);
             }
-            self.stop_early()?;
+            self.check_stop()?;
             self.display.update(&self.jobs, self.waiter.begun);
-            if self.listen() {
+            if self.take_events() {
                 self.read_all(session, false)?;
                 continue;
             }
             let dirty = self.jobs.take_dirty();
-            self.read(&dirty, session)?;
+            self.read_jobs(&dirty, session)?;
             if Instant::now() >= next_turn {
                 let turn = self.jobs.next_batch(TURN);
-                self.read(&turn, session)?;
+                self.read_jobs(&turn, session)?;
                 next_turn = Instant::now() + EVERY;
             }
         }
     }
 
     /// Takes the events that arrive until the next check. Returns whether some may have been missed.
-    fn listen(&mut self) -> bool {
+    fn take_events(&mut self) -> bool {
         let mut until = Instant::now() + CHECK;
         if let Some(deadline) = self.waiter.deadline {
             until = until.min(deadline);
@@ -239,29 +239,31 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         false
     }
 
-    fn read_all(&mut self, session: &mut Session, must_exist: bool) -> Result<(), Stopped> {
+    fn read_all(&mut self, session: &mut Session, must_exist: bool) -> Result<(), WaitStop> {
         let all: Vec<usize> = self.jobs.unfinished().collect();
-        self.read(&all, session)?;
+        self.read_jobs(&all, session)?;
         if !must_exist || self.waiter.options.allow_gone {
             return Ok(());
         }
         let is_missing = |at: &usize| {
-            let gone = self.jobs.item(*at).result == WaitResult::Gone;
+            let gone = self.jobs.item_at(*at).result == WaitResult::Gone;
             gone || self.jobs.missing_for(*at).is_some()
         };
         let missing = all.iter().filter(|at| is_missing(at));
-        let missing: Vec<Name> = missing.map(|at| self.jobs.item(*at).jid.clone()).collect();
-        not_found::refuse_missing_jobs(&missing).map_err(Stopped::Failed)
+        let missing: Vec<Name> = missing
+            .map(|at| self.jobs.item_at(*at).jid.clone())
+            .collect();
+        not_found::jobs(&missing).map_err(WaitStop::Failed)
     }
 
     /// Reads these jobs, page by page, until the outcome is certain.
-    fn read(&mut self, which: &[usize], session: &mut Session) -> Result<(), Stopped> {
+    fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), WaitStop> {
         for page in which.chunks(PAGE) {
-            self.stop_early()?;
-            let (core, ui) = session.core_and_ui().map_err(Stopped::Failed)?;
+            self.check_stop()?;
+            let (core, ui) = session.core_and_ui().map_err(WaitStop::Failed)?;
             core.end_calls_at(self.waiter.deadline);
             self.asked_at = Some(Instant::now());
-            self.read_page(page, core, ui).map_err(Stopped::Failed)?;
+            self.read_page(page, core, ui).map_err(WaitStop::Failed)?;
             self.asked_at = None;
             self.replied_at = Some(Instant::now());
             if self.decisive.is_some() {
@@ -272,7 +274,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     fn read_page(&mut self, page: &[usize], core: &mut Core, ui: &mut Ui) -> Result<(), Error> {
-        let jid = |at: &usize| self.jobs.item(*at).jid.clone();
+        let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
         let jids: Vec<Name> = page.iter().map(jid).collect();
         let now = core.now();
         let mut changed = Vec::new();
@@ -284,25 +286,25 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 .jobs
                 .missing_for(at)
                 .is_some_and(|missing| missing > DELAY);
-            match self.jobs.read(at, job.as_ref(), self.certain || late) {
-                Seen::Pending => {}
-                Seen::Missing => self.jobs.mark_dirty(at),
-                Seen::Changed => changed.push(at),
-                Seen::Ended => self.report_end(at, ui)?,
+            match self.jobs.note_read(at, job.as_ref(), self.certain || late) {
+                ReadEffect::Pending => {}
+                ReadEffect::Missing => self.jobs.mark_dirty(at),
+                ReadEffect::Changed => changed.push(at),
+                ReadEffect::Ended => self.report_end(at, ui)?,
             }
         }
-        let jid = |at: &usize| self.jobs.item(*at).jid.clone();
+        let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
         let jids: Vec<Name> = changed.iter().map(jid).collect();
         let histories = core.jobs_with_fields(now, "jid,shown,mark,history", &jids)?;
         for (&at, job) in changed.iter().zip(histories) {
             let seen = match job {
                 Some(job) => self.jobs.read_history(at, &job),
-                None => Seen::Missing,
+                None => ReadEffect::Missing,
             };
             match seen {
-                Seen::Missing => self.jobs.mark_dirty(at),
-                Seen::Ended => self.report_end(at, ui)?,
-                Seen::Pending | Seen::Changed => {}
+                ReadEffect::Missing => self.jobs.mark_dirty(at),
+                ReadEffect::Ended => self.report_end(at, ui)?,
+                ReadEffect::Pending | ReadEffect::Changed => {}
             }
         }
         Ok(())
@@ -311,7 +313,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     /// Reports the end of the wait for a job.
     fn report_end(&mut self, at: usize, ui: &mut Ui) -> Result<(), Error> {
         let options = &self.waiter.options;
-        let item = self.jobs.item(at);
+        let item = self.jobs.item_at(at);
         let counts = match item.result {
             WaitResult::Reached(_) => true,
             WaitResult::Gone | WaitResult::Cancelled => options.allow_gone,
@@ -329,27 +331,27 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// The outcome if it is certain.
-    fn outcome(&self) -> Option<WaitOutcome> {
+    fn decided_outcome(&self) -> Option<WaitOutcome> {
         let options = &self.waiter.options;
         let reached = WaitOutcome::Reached(options.awaited);
         match self.decisive {
             Some(_) if options.any => Some(reached),
-            Some(at) => Some(WaitOutcome::Ended(self.jobs.item(at).result)),
+            Some(at) => Some(WaitOutcome::Ended(self.jobs.item_at(at).result)),
             None if self.jobs.pending > 0 => None,
             None if options.any && self.jobs.len() > 0 => {
-                Some(WaitOutcome::Ended(self.jobs.item(0).result))
+                Some(WaitOutcome::Ended(self.jobs.item_at(0).result))
             }
             None => Some(reached),
         }
     }
 
     /// Stops at a signal and at the deadline.
-    fn stop_early(&self) -> Result<(), Stopped> {
-        if let Some(kind) = self.waiter.interrupt.asked() {
-            return Err(Stopped::Early(WaitOutcome::Interrupted(kind)));
+    fn check_stop(&self) -> Result<(), WaitStop> {
+        if let Some(kind) = self.waiter.interrupt.received_kind() {
+            return Err(WaitStop::Early(WaitOutcome::Interrupted(kind)));
         }
         if self.waiter.is_over() {
-            Err(Stopped::Early(WaitOutcome::Deadline))
+            Err(WaitStop::Early(WaitOutcome::Deadline))
         } else {
             Ok(())
         }

@@ -27,12 +27,12 @@ impl Arrangement {
             QueueOrder::Lag => Arrangement::ByLag,
             QueueOrder::Patterns => Arrangement::ByPatterns(Vec::new()),
         };
-        arrangement.set(found);
+        arrangement.set_queues(found);
         arrangement
     }
 
-    /// Takes over the queues that were found. Whose turn it is stays.
-    pub(super) fn set(&mut self, found: &FoundQueues) {
+    /// Replaces the queues by those that were found. The turn stays with its queue.
+    pub(super) fn set_queues(&mut self, found: &FoundQueues) {
         let (Arrangement::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
             return;
         };
@@ -41,7 +41,7 @@ impl Arrangement {
             let kept = old.next().and_then(|(_, rotation)| rotation);
             let rotation = bucket.is_fair.then(|| match kept {
                 Some(mut rotation) => {
-                    rotation.set(bucket.queues.clone());
+                    rotation.set_queues(bucket.queues.clone());
                     rotation
                 }
                 None => Rotation::new(QueueOrder::RoundRobin, bucket.queues.clone()),
@@ -83,8 +83,9 @@ impl Arrangement {
                     match rotation {
                         None => turns.extend(all),
                         Some(rotation) => {
-                            let shares = rotation.request(total);
-                            // What one of them lacks, the others give before the next bucket.
+                            let shares = rotation.queues_to_pop(total);
+                            // If one queue of a bucket has too few jobs, the others of the bucket give the
+                            // rest, before the next bucket.
                             if total == 1 || shares.len() == 1 {
                                 turns.extend(shares);
                             } else if 2 * asked.len() <= MAX_QUEUES {

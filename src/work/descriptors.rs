@@ -20,11 +20,12 @@ const REMOVAL: u64 = 12;
 
 /// Lowers the number of slots to what the limit of open files allows. Returns a note about it, and an
 /// error if not even one program can run. Call it when everything that stays open is open.
-pub(super) fn fit(options: &mut WorkOptions) -> Result<Option<String>, Error> {
+pub(super) fn fit_slots_to_limit(options: &mut WorkOptions) -> Result<Option<String>, Error> {
     let Some(limit) = getrlimit(Resource::Nofile).current else {
         return Ok(None);
     };
-    // Without this directory nothing is known: a start that fails gives its job back.
+    // Without `/dev/fd` the number of open descriptors is unknown. A start that fails later gives its job
+    // back.
     let Ok(open) = std::fs::read_dir("/dev/fd") else {
         return Ok(None);
     };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::event::{LeftJobs, Locks};
+use super::machine::event::{LeftJobs, OtherLocks};
 use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
@@ -16,7 +16,7 @@ const SLICE: u64 = 500;
 
 /// What is left in queues from which a pop brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rest {
+pub(super) enum RemainingWork {
     /// Nothing that runs without a put or an operator.
     Nothing,
     /// Jobs that can be popped: they were released after the pop, or a limit of the queue keeps them.
@@ -29,43 +29,43 @@ pub(super) enum Rest {
 /// What is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
 /// dependencies and those that another worker holds do not count as left, and neither do jobs that wait
 /// behind one of these.
-pub(super) fn rest(
+pub(super) fn remaining_work(
     core: &mut Core,
     now: Moment,
     queues: &[Name],
-) -> Result<(Rest, Vec<LeftJobs>), Error> {
-    let mut rest = Rest::Nothing;
+) -> Result<(RemainingWork, Vec<LeftJobs>), Error> {
+    let mut rest = RemainingWork::Nothing;
     let queues = super::queues::read(core, now, queues)?;
     let mut left = Vec::new();
     let mut stalls = false;
     for queue in &queues {
         let locks = match queue.running + queue.stalled {
-            0 => Locks::default(),
-            _ => locks(core, now, &queue.name)?,
+            0 => OtherLocks::default(),
+            _ => read_other_locks(core, now, &queue.name)?,
         };
         stalls |= locks.stalled > 0 && !queue.paused;
         left.extend(LeftJobs::from_counts(queue, locks));
     }
     if stalls {
-        return Ok((Rest::Waits, left));
+        return Ok((RemainingWork::Waits, left));
     }
     let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
     for queue in &queues {
-        let waits = queue.throttled > 0 && can_run(core, now, &queue.name)?
+        let waits = queue.throttled > 0 && can_held_job_run(core, now, &queue.name)?
             || queue.depends > 0 && may_be_unblocked(core, now, &queue.name, &names)?;
         if waits {
-            return Ok((Rest::Waits, left));
+            return Ok((RemainingWork::Waits, left));
         }
         if queue.waiting + queue.stalled > 0 {
-            rest = Rest::Ready;
+            rest = RemainingWork::Ready;
         }
     }
     Ok((rest, left))
 }
 
-fn locks(core: &mut Core, now: Moment, queue: &Name) -> Result<Locks, Error> {
-    let mut locks = Locks::default();
+fn read_other_locks(core: &mut Core, now: Moment, queue: &Name) -> Result<OtherLocks, Error> {
+    let mut locks = OtherLocks::default();
     let mut held = IndexReader::new(Index::Locks(queue.clone()), SLICE);
     while let Some(jids) = held.next_members(core, now)? {
         let jobs = core.jobs_with_fields(now, "jid,shown,grace,lock", &jids)?;
@@ -84,7 +84,7 @@ fn locks(core: &mut Core, now: Moment, queue: &Name) -> Result<Locks, Error> {
 }
 
 /// Whether a held job of the queue has only throttles that let jobs run, or none is held any more.
-fn can_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
+fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
     let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
     let mut held = IndexReader::new(Index::Throttled(queue.clone()), SLICE);
     let mut was_released = true;

@@ -11,7 +11,7 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::machine::event::{End, JobLabel, JobResult, ProcessExit};
+use super::machine::event::{EndedProcess, JobLabel, JobResult, ProcessExit};
 use super::options::Hooks;
 use super::process::{Directory, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker};
 use crate::error::{Error, Kind, io_message};
@@ -35,7 +35,7 @@ struct PendingHook {
 #[derive(Debug)]
 pub(super) struct HookQueue {
     hooks: Hooks,
-    /// The slots behind those of jobs, and the hook that runs in each.
+    /// The slots of hooks, which follow those of jobs, and the hook that runs in each.
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
     waiting: VecDeque<PendingHook>,
@@ -47,7 +47,7 @@ pub(super) struct HookQueue {
     term_at: Option<Instant>,
     /// When they get SIGKILL.
     kill_at: Option<Instant>,
-    /// Whether they got SIGTERM. No hook is started after that.
+    /// Whether the hooks got SIGTERM. No hook is started after that.
     is_closed: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum StartHook {
 }
 
 /// Runs the hook before the first job. Its failure ends the work, and so does a signal.
-pub(super) fn on_start(
+pub(super) fn run_start_hook(
     command: &str,
     kill_after: Duration,
     processes: &mut Processes,
@@ -145,7 +145,7 @@ impl HookQueue {
     }
 
     /// Gives the hooks a limited time, once the work is over.
-    pub(super) fn end_in_time(&mut self, now: Instant) {
+    pub(super) fn limit_time(&mut self, now: Instant) {
         if !self.is_closed && self.term_at.is_none() {
             self.term_at = now.checked_add(self.kill_after);
         }
@@ -165,12 +165,16 @@ impl HookQueue {
     }
 
     /// When a signal is due.
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub(super) fn next_due(&self) -> Option<Instant> {
         [self.term_at, self.kill_at].into_iter().flatten().min()
     }
 
     /// Sends the signals that are due. Returns the line about hooks that are stopped.
-    pub(super) fn signal(&mut self, now: Instant, processes: &mut Processes) -> Option<String> {
+    pub(super) fn signal_hooks(
+        &mut self,
+        now: Instant,
+        processes: &mut Processes,
+    ) -> Option<String> {
         let slots = (0..MAX_RUNNING).filter(|at| self.running[*at].is_some());
         let slots: Vec<usize> = slots.map(|at| self.first_slot + at).collect();
         let mut line = None;
@@ -201,7 +205,7 @@ impl HookQueue {
     }
 
     /// Whether a slot is one of hooks.
-    pub(super) fn owns(&self, slot: usize) -> bool {
+    pub(super) fn owns_slot(&self, slot: usize) -> bool {
         slot >= self.first_slot
     }
 
@@ -211,37 +215,40 @@ impl HookQueue {
     }
 
     /// Runs `--on-exhausted` if the job failed.
-    pub(super) fn job_ended(&mut self, job: &JobLabel, result: JobResult, detail: &str) {
+    pub(super) fn note_job_end(&mut self, job: &JobLabel, result: JobResult, detail: &str) {
         if let (JobResult::Failed, Some(command)) = (result, self.hooks.on_exhausted.clone()) {
             self.add(
                 "--on-exhausted",
                 command,
                 vec![
-                    ("QLESS_JID", text(job.jid.as_bytes())),
-                    ("QLESS_QUEUE", text(job.queue.as_bytes())),
-                    ("QLESS_KLASS", text(job.klass.as_bytes())),
-                    ("QLESS_FAILURE", text(detail.as_bytes())),
+                    ("QLESS_JID", variable_text(job.jid.as_bytes())),
+                    ("QLESS_QUEUE", variable_text(job.queue.as_bytes())),
+                    ("QLESS_KLASS", variable_text(job.klass.as_bytes())),
+                    ("QLESS_FAILURE", variable_text(detail.as_bytes())),
                 ],
             );
         }
     }
 
     /// Notes that this worker sends a signal to the process of a slot: its end is no crash.
-    pub(super) fn stops(&mut self, slot: usize) {
+    pub(super) fn note_own_stop(&mut self, slot: usize) {
         self.stopped.insert(slot);
     }
 
     /// Runs `--on-crash` if a signal ended the process of a slot, and not one of this worker.
-    pub(super) fn process_ended(&mut self, slot: usize, end: &End) {
+    pub(super) fn note_process_end(&mut self, slot: usize, end: &EndedProcess) {
         let was_stopped = self.stopped.remove(&slot);
         let (ProcessExit::Signal(signal), false) = (end.exit, was_stopped) else {
             return;
         };
         if let Some(command) = self.hooks.on_crash.clone() {
             let variables = vec![
-                ("QLESS_SLOT", text((slot + 1).to_string().as_bytes())),
-                ("QLESS_SIGNAL", text(signal.as_bytes())),
-                ("QLESS_FAILURE", text(end.message.as_bytes())),
+                (
+                    "QLESS_SLOT",
+                    variable_text((slot + 1).to_string().as_bytes()),
+                ),
+                ("QLESS_SIGNAL", variable_text(signal.as_bytes())),
+                ("QLESS_FAILURE", variable_text(end.message.as_bytes())),
             ];
             self.add("--on-crash", command, variables);
         }
@@ -288,7 +295,7 @@ impl HookQueue {
     }
 
     /// Notes the end of a hook. Returns the line about one that failed.
-    pub(super) fn ended(&mut self, slot: usize, end: &ProcessEnd) -> Option<String> {
+    pub(super) fn note_hook_end(&mut self, slot: usize, end: &ProcessEnd) -> Option<String> {
         let name = self.running.get_mut(slot - self.first_slot)?.take()?;
         match end.exit {
             ProcessExit::Code(0) => None,
@@ -304,6 +311,6 @@ impl HookQueue {
 }
 
 /// The value of a variable: harmless names and messages without NUL.
-fn text(bytes: &[u8]) -> OsString {
+fn variable_text(bytes: &[u8]) -> OsString {
     Sanitized(bytes).to_string().into()
 }

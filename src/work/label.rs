@@ -38,7 +38,7 @@ fn short_jids(jids: &[&Name]) -> String {
     if jids.is_empty() {
         return "-".to_owned();
     }
-    let named = jids.iter().take(NAMED).map(|jid| short(jid));
+    let named = jids.iter().take(NAMED).map(|jid| shorten_jid(jid));
     let mut words: Vec<String> = named.collect();
     if jids.len() > NAMED {
         words.push(format!("+{}", jids.len() - NAMED));
@@ -46,8 +46,8 @@ fn short_jids(jids: &[&Name]) -> String {
     words.join(",")
 }
 
-fn short(jid: &Name) -> String {
-    let text: Vec<char> = clean_line(jid.as_bytes()).chars().collect();
+fn shorten_jid(jid: &Name) -> String {
+    let text: Vec<char> = clean(jid.as_bytes()).chars().collect();
     if text.len() <= WHOLE {
         return text.into_iter().collect();
     }

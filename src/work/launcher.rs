@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::machine::event::{End, Mode, StartFailure};
+use super::machine::event::{DispatchMode, EndedProcess, StartFailure};
 use super::options::WorkOptions;
 use super::process::substitute::ArgTemplate;
 use super::process::{
-    Captured, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind, StdoutMode,
-    environment, job_line as line_of_job, sandbox,
+    CapturedStdout, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind,
+    StdoutMode, environment, job_line as line_of_job, sandbox,
 };
 use super::reporter::Reporter;
 use crate::error::{Error, Kind};
@@ -25,7 +25,7 @@ const MAX_DATA: usize = 16 * 1024 * 1024;
 
 /// Starts the command.
 pub(super) struct Launcher {
-    mode: Mode,
+    mode: DispatchMode,
     program: OsString,
     arguments: ArgTemplate,
     directory: Directory,
@@ -45,13 +45,13 @@ impl Launcher {
             .split_first()
             .ok_or_else(|| Error::usage("no command is given"))?;
         let arguments = ArgTemplate::parse(arguments, options.allow_dash)?;
-        if options.mode != Mode::Single && arguments.has_placeholders() {
+        if options.mode != DispatchMode::Single && arguments.has_placeholders() {
             return Err(Error::usage(
                 "placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`",
             ));
         }
-        if let Err(why) = find(program, &options.directory) {
-            return Err(no_program(why));
+        if let Err(why) = find_program(program, &options.directory) {
+            return Err(no_program_error(why));
         }
         if let Directory::Sandbox(directory) = &options.directory {
             sandbox::prepare_parent(directory)?;
@@ -87,15 +87,15 @@ impl Launcher {
         jobs: &[PoppedJob],
         processes: &mut Processes,
     ) -> Result<u32, StartFailure> {
-        let launch = self.launch(jobs);
+        let launch = self.prepare_launch(jobs);
         launch
             .and_then(|launch| processes.start(slot, launch))
-            .map_err(failure)
+            .map_err(start_failure)
     }
 
-    fn launch(&self, jobs: &[PoppedJob]) -> Result<Launch<'_>, StartFault> {
+    fn prepare_launch(&self, jobs: &[PoppedJob]) -> Result<Launch<'_>, StartFault> {
         let (args, variables, stdin) = match (self.mode, jobs) {
-            (Mode::Single, [job]) => (
+            (DispatchMode::Single, [job]) => (
                 self.arguments.fill(job)?,
                 environment::of_job(job, &self.worker)?,
                 job.data.clone(),
@@ -119,7 +119,7 @@ impl Launcher {
             variables,
             directory: &self.directory,
             stdin,
-            keeps_stdin: matches!(self.mode, Mode::Persistent(_)),
+            keeps_stdin: matches!(self.mode, DispatchMode::Persistent(_)),
             stdout: self.stdout,
         })
     }
@@ -130,17 +130,17 @@ impl Launcher {
         slot: usize,
         end: ProcessEnd,
         reporter: &mut Reporter,
-    ) -> End {
+    ) -> EndedProcess {
         let mut warn = |why: &str| {
-            reporter.line(&format!(
+            reporter.add_line(&format!(
                 "warning: slot {}: the output {why}; the job keeps its data",
                 slot + 1
             ));
         };
         let data = match end.stdout {
-            Captured::Nothing => None,
-            Captured::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
-            Captured::Whole(bytes) => {
+            CapturedStdout::Nothing => None,
+            CapturedStdout::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
+            CapturedStdout::Whole(bytes) => {
                 let data = bytes.trim_ascii();
                 match syntax::check_syntax(data) {
                     Ok(_) => Some(data.to_vec()),
@@ -150,14 +150,14 @@ impl Launcher {
                     }
                 }
             }
-            Captured::TooLong => {
+            CapturedStdout::TooLong => {
                 warn("is longer than 16 MiB");
                 None
             }
         };
-        End {
+        EndedProcess {
             exit: end.exit,
-            message: message(&end.stderr_tail, self.error_bytes),
+            message: failure_message(&end.stderr_tail, self.error_bytes),
             data,
             unread_lines: end.unread_lines,
         }
@@ -181,8 +181,8 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
 
 /// The end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
 /// harmless, since an escape is longer than the byte that it stands for.
-fn message(stderr_tail: &[u8], most: usize) -> String {
-    let text = clean_text(stderr_tail);
+fn failure_message(stderr_tail: &[u8], most: usize) -> String {
+    let text = clean_lines(stderr_tail);
     let text = text.trim();
     let mut start = text.len().saturating_sub(most);
     while !text.is_char_boundary(start) {
@@ -192,12 +192,12 @@ fn message(stderr_tail: &[u8], most: usize) -> String {
 }
 
 /// The error of a command that cannot be started.
-pub(super) fn no_program(why: String) -> Error {
+pub(super) fn no_program_error(why: String) -> Error {
     Error::new(Kind::Error, why)
         .hint("no job was popped; is the path right, and is the file executable?")
 }
 
-fn failure(fault: StartFault) -> StartFailure {
+fn start_failure(fault: StartFault) -> StartFailure {
     match fault.kind {
         StartFaultKind::Exec => StartFailure::Program(fault.message),
         StartFaultKind::Job => StartFailure::Job(fault.message),
@@ -207,7 +207,7 @@ fn failure(fault: StartFault) -> StartFailure {
 }
 
 /// Looks for the program as a start would. A relative path is one from the directory of this program.
-fn find(program: &OsStr, directory: &Directory) -> Result<(), String> {
+fn find_program(program: &OsStr, directory: &Directory) -> Result<(), String> {
     if let Directory::Shared(directory) = directory
         && !directory.is_dir()
     {

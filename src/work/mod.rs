@@ -29,7 +29,7 @@ use self::hooks::{HookQueue, StartHook};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, Config, Event, LineContent, Report, Signal, StartFailure, WorkResult,
+    Action, Event, LineContent, MachineConfig, Report, Signal, StartFailure, WorkResult,
 };
 use self::machine::rotation::Rotation;
 use self::notices::PutWatch;
@@ -72,7 +72,7 @@ const GRACE: f64 = 10.0;
 pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
     session.ui.outlive_reader();
-    let secrets = secrets::variables(session.file.as_ref());
+    let secrets = secrets::secret_variables(session.file.as_ref());
     // Before any connection, while descriptor 3 is free.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
@@ -89,11 +89,11 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     let found = queues.resolve(session.core()?)?;
     let grace = check_settings(&options, &found.queues, session)?;
     note_queues(&found, &options, session)?;
-    if let Some(note) = descriptors::fit(&mut options)? {
+    if let Some(note) = descriptors::fit_slots_to_limit(&mut options)? {
         session.ui.note(&note);
     }
     if let Some(command) = &options.hooks.on_start {
-        match hooks::on_start(command, options.kill_after, &mut processes, &waker)? {
+        match hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)? {
             StartHook::Succeeded => {}
             StartHook::Stopped => {
                 let note = "`--on-start` was stopped by a signal; no job was popped";
@@ -102,13 +102,13 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
             }
             StartHook::Killed(signal) => {
                 let why = "stopped by a second signal; no job was popped";
-                return Err(Error::new(kind(signal), why));
+                return Err(Error::new(signal_error_kind(signal), why));
             }
         }
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
-    let worker = worker_name::make_worker_name(&options.worker, options.concurrency, random);
-    let mut config = Config {
+    let worker = worker_name::make(&options.worker, options.concurrency, random);
+    let mut config = MachineConfig {
         mode: options.mode,
         slots: options.concurrency,
         limit: options.limit,
@@ -151,14 +151,14 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         server: ServerThread::start(core, worker, queues, found, arrangement, waker.clone()),
         signal: SIGTERM,
         stops: 0,
-        manager: ServiceManager::ready(),
+        manager: ServiceManager::report_ready(),
         result: None,
         has_summary: false,
         is_on_hold: false,
         fault: None,
         gives_up_readers: false,
     };
-    // Someone who does not read what is written must not keep locks from being extended.
+    // A reader that does not read the output must not keep locks from being extended.
     session.ui.write_by_thread(move || waker.wake());
     let result = work.run(session);
     work.summarize(session);
@@ -166,7 +166,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     session.ui.end_thread(PATIENCE);
     let result = result?;
     if !matches!(result, WorkResult::Stopped { .. }) {
-        work.server.leave();
+        work.server.unlist_worker();
     }
     match result {
         WorkResult::Stopped { given_back, left } => {
@@ -181,7 +181,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
                 ),
             };
             let why = format!("stopped by a second signal; {jobs}");
-            Err(Error::new(kind(work.signal), why))
+            Err(Error::new(signal_error_kind(work.signal), why))
         }
         WorkResult::Done if let Some(fault) = work.fault => Err(fault),
         result => Ok(result),
@@ -189,7 +189,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
 }
 
 /// The kind of the error of a worker that a second signal stopped.
-fn kind(signal: i32) -> Kind {
+fn signal_error_kind(signal: i32) -> Kind {
     match signal {
         SIGINT => Kind::Interrupted,
         _ => Kind::Terminated,
@@ -251,7 +251,7 @@ fn note_queues(
 ) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
-    let waits = !options.limit.drains();
+    let waits = !options.limit.ends_when_empty();
     let waiting_for = |what| {
         if waits {
             format!("; waiting for {what}")
@@ -289,7 +289,9 @@ fn note_queues(
     let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
     for Queue { name, .. } in paused.iter().take(NAMED) {
         let unpause = CommandLine::new("unpause").name(name);
-        let wait = unpause.within("; its jobs wait for {}").unwrap_or_default();
+        let wait = unpause
+            .fill_sentence("; its jobs wait for {}")
+            .unwrap_or_default();
         ui.note(&format!("note: queue `{name}` is paused{wait}"));
     }
     if let Some(more) = paused.len().checked_sub(NAMED).filter(|more| *more > 0) {
@@ -319,7 +321,7 @@ fn subscribe(
 ) -> Option<PutWatch> {
     match core.worker_notices(&worker.lossless_text()) {
         Ok(notices) => {
-            notices::pass_on(notices, events.clone(), waker.clone());
+            notices::pass_on_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();
             Some(PutWatch::start(core, events, waker.clone()))
         }
@@ -357,7 +359,7 @@ impl ServerClock {
     }
 
     /// Follows the server, which may have been replaced by one with another clock.
-    fn set(&mut self, now: Moment) {
+    fn set_server_time(&mut self, now: Moment) {
         if (self.now() - now.seconds()).abs() > 0.25 {
             *self = ServerClock::new(now);
         }
@@ -406,12 +408,12 @@ impl Work {
     fn run(&mut self, session: &mut Session) -> Result<WorkResult, Error> {
         let mut events = Vec::new();
         loop {
-            self.act(session)?;
+            self.perform_actions(session)?;
             if self.result.is_some() {
-                self.hooks.end_in_time(Instant::now());
+                self.hooks.limit_time(Instant::now());
             }
-            if let Some(line) = self.hooks.signal(Instant::now(), &mut self.processes) {
-                self.reporter.line(&line);
+            if let Some(line) = self.hooks.signal_hooks(Instant::now(), &mut self.processes) {
+                self.reporter.add_line(&line);
             }
             let is_over = self.hooks.is_empty() || self.stops > 2;
             if let Some(result) = self.result.take_if(|_| is_over) {
@@ -429,27 +431,28 @@ impl Work {
                 }
                 self.result = Some(result);
             }
-            self.reporter.tick(self.machine.running(), session);
+            self.reporter
+                .update_status(self.machine.running_count(), session);
             self.reporter.flush(session);
-            self.hold(session);
+            self.hold_if_congested(session);
             self.note_fault(session);
-            let until = self.until();
+            let until = self.next_wakeup();
             self.processes.wait(until, &mut events)?;
             // A notice about a lock comes before a reply that brings the job again.
             while let Ok(event) = self.notices.try_recv() {
                 self.machine.handle_event(self.time.now(), event);
             }
-            while let Some(reply) = self.server.next()? {
-                self.time.set(reply.now);
+            while let Some(reply) = self.server.next_reply()? {
+                self.time.set_server_time(reply.now);
                 if reply.is_successor {
-                    self.reporter.successor();
+                    self.reporter.warn_of_new_server();
                 }
                 self.machine.handle_event(self.time.now(), reply.event);
             }
             // This machine may have been frozen: programs whose locks are over are stopped before anything
             // else is done.
             let now = self.time.now();
-            for action in self.machine.stop_lost(now) {
+            for action in self.machine.stop_programs_without_lock(now) {
                 self.perform(now, action, session)?;
             }
             for event in events.drain(..) {
@@ -470,14 +473,14 @@ impl Work {
         if let Some(fault) = session.ui.write_fault() {
             let why = fault.message();
             self.reporter
-                .line(&format!("warning: {why}; what is written there is lost"));
+                .add_line(&format!("warning: {why}; what is written there is lost"));
             self.reporter.flush(session);
             self.fault = Some(fault);
         }
     }
 
     /// Begins no further job and reads no further output while much of what was written is not read.
-    fn hold(&mut self, session: &Session) {
+    fn hold_if_congested(&mut self, session: &Session) {
         let is_congested = session.ui.is_congested();
         if is_congested != self.is_on_hold {
             self.is_on_hold = is_congested;
@@ -495,24 +498,24 @@ impl Work {
     }
 
     /// When something is to be done next.
-    fn until(&mut self) -> Option<Instant> {
+    fn next_wakeup(&mut self) -> Option<Instant> {
         let is_idle = self.machine.is_idle(self.time.now());
         let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
-        let mut due = self.time.to_instant(self.machine.due());
+        let mut due = self.time.to_instant(self.machine.next_due());
         // The wait does not count the time for which the machine sleeps.
-        if self.machine.running() > 0 {
+        if self.machine.running_count() > 0 {
             let soon = Instant::now() + AWAKE;
             due = Some(due.map_or(soon, |due| due.min(soon)));
         }
-        let sign = self.manager.sign_of_life();
-        let hooks = self.hooks.due();
+        let sign = self.manager.report_alive();
+        let hooks = self.hooks.next_due();
         [
             sign,
             watch,
             due,
             hooks,
             self.resolve_at,
-            self.reporter.due(),
+            self.reporter.next_tick(),
         ]
         .into_iter()
         .flatten()
@@ -527,7 +530,7 @@ impl Work {
                 line,
                 is_whole,
             } => {
-                let (jid, content) = self.content(slot, &line, is_whole);
+                let (jid, content) = self.parse_job_line(slot, &line, is_whole);
                 self.machine
                     .handle_event(now, Event::Line { slot, jid, content });
             }
@@ -538,7 +541,7 @@ impl Work {
                 mut bytes,
             } => {
                 let to_stdout = stream == OutputStream::Stdout;
-                if to_stdout && !self.hooks.owns(slot) {
+                if to_stdout && !self.hooks.owns_slot(slot) {
                     let lines = bytes.split(|byte| *byte == b'\n');
                     for jid in lines.filter_map(answer::answered_job) {
                         self.machine
@@ -547,25 +550,25 @@ impl Work {
                 }
                 if self.has_labels {
                     let jids = self.machine.jids_at(slot);
-                    let slot = (!self.hooks.owns(slot)).then_some(slot);
+                    let slot = (!self.hooks.owns_slot(slot)).then_some(slot);
                     bytes = label::add_labels(self.time.moment(), slot, &jids, &bytes);
                 }
-                self.reporter.pass_on(to_stdout, &bytes, session);
+                self.reporter.pass_on_output(to_stdout, &bytes, session);
             }
-            ProcessEvent::Ended { slot, end } if self.hooks.owns(slot) => {
-                if let Some(line) = self.hooks.ended(slot, &end) {
-                    self.reporter.line(&line);
+            ProcessEvent::Ended { slot, end } if self.hooks.owns_slot(slot) => {
+                if let Some(line) = self.hooks.note_hook_end(slot, &end) {
+                    self.reporter.add_line(&line);
                 }
                 self.hooks.start(&mut self.processes);
             }
             ProcessEvent::Ended { slot, end } => {
                 let end = self.launcher.interpret_end(slot, end, &mut self.reporter);
-                self.hooks.process_ended(slot, &end);
+                self.hooks.note_process_end(slot, &end);
                 self.machine.handle_event(now, Event::Ended { slot, end });
             }
             ProcessEvent::Signal(SIGTTIN) => {
                 for line in self.machine.dump(now) {
-                    self.reporter.line(&line);
+                    self.reporter.add_line(&line);
                 }
             }
             ProcessEvent::Signal(signal) => {
@@ -584,10 +587,10 @@ impl Work {
     }
 
     /// Does what the machine wants, until it wants nothing more now.
-    fn act(&mut self, session: &mut Session) -> Result<(), Error> {
+    fn perform_actions(&mut self, session: &mut Session) -> Result<(), Error> {
         loop {
             let now = self.time.now();
-            let actions = self.machine.act(now);
+            let actions = self.machine.take_actions(now);
             if actions.is_empty() {
                 self.hooks.start(&mut self.processes);
                 return Ok(());
@@ -602,7 +605,8 @@ impl Work {
         match action {
             Action::Start { slot, jobs } => {
                 // Earlier starts may have taken long.
-                let is_over = |job: &PoppedJob| self.machine.is_over(self.time.now(), &job.jid);
+                let is_over =
+                    |job: &PoppedJob| self.machine.is_lock_over(self.time.now(), &job.jid);
                 let started = if jobs.iter().any(is_over) {
                     Err(StartFailure::Busy(
                         "the lock of a job expired before its program was started".to_owned(),
@@ -628,13 +632,13 @@ impl Work {
                     Signal::Term => rustix::process::Signal::TERM,
                     Signal::Kill => rustix::process::Signal::KILL,
                 };
-                self.hooks.stops(slot);
+                self.hooks.note_own_stop(slot);
                 self.processes.signal(slot, signal);
             }
             Action::Request(request) => self.server.order(Order::Ask(request))?,
             Action::Report(report) => {
                 if matches!(report, Report::Stopping { .. }) {
-                    self.manager.stopping();
+                    self.manager.report_stopping();
                 }
                 if let Report::Ended {
                     job,
@@ -643,7 +647,7 @@ impl Work {
                     ..
                 } = &report
                 {
-                    self.hooks.job_ended(job, *result, detail);
+                    self.hooks.note_job_end(job, *result, detail);
                 }
                 self.reporter.report(report, self.time.moment(), session);
             }
@@ -653,11 +657,16 @@ impl Work {
     }
 
     /// What a line is about a job, and which. Warns of what is ignored in it.
-    fn content(&mut self, slot: usize, line: &[u8], is_whole: bool) -> (Option<Name>, LineContent) {
+    fn parse_job_line(
+        &mut self,
+        slot: usize,
+        line: &[u8],
+        is_whole: bool,
+    ) -> (Option<Name>, LineContent) {
         match Answer::read(line, self.retry_delay) {
             Ok(Answer { jid, what, ignored }) => {
                 for reason in ignored {
-                    self.reporter.ignored(slot, &jid, reason);
+                    self.reporter.warn_of_ignored(slot, &jid, reason);
                 }
                 let content = match what {
                     AnswerKind::Ending(way) => LineContent::Ending(way),

@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
 /// Passes on what concerns the jobs of this worker, as long as the receiver exists.
-pub(super) fn pass_on(notices: WorkerNotices, events: Sender<Event>, waker: Waker) {
+pub(super) fn pass_on_notices(notices: WorkerNotices, events: Sender<Event>, waker: Waker) {
     thread::spawn(move || {
         loop {
             let event = match notices.next_notice(Instant::now() + NOTICE_WAIT) {
@@ -36,17 +36,17 @@ pub(super) fn pass_on(notices: WorkerNotices, events: Sender<Event>, waker: Wake
 /// busy worker has no use for the events of all jobs.
 pub(super) struct PutWatch {
     is_idle: bool,
-    /// Since when the worker is idle, or is not.
+    /// Since when `is_idle` has its value.
     since: Instant,
     is_watching: bool,
     /// Whether the thread is to watch.
     orders: Sender<bool>,
 }
 
-/// A worker that is idle for this time watches.
+/// Time that a worker must be idle before the thread watches for new jobs.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// A worker that is busy for this time watches no longer.
+/// Time that a worker must be busy before the thread stops watching.
 const BUSY: Duration = Duration::from_secs(1);
 
 /// Time until a subscription that failed is tried again.
@@ -56,7 +56,7 @@ impl PutWatch {
     /// Starts the thread, with a connection of its own.
     pub(super) fn start(core: Core, events: Sender<Event>, waker: Waker) -> PutWatch {
         let (orders, inbox) = channel();
-        thread::spawn(move || watch(&core, &inbox, &events, &waker));
+        thread::spawn(move || watch_for_jobs(&core, &inbox, &events, &waker));
         PutWatch {
             is_idle: false,
             since: Instant::now(),
@@ -65,8 +65,8 @@ impl PutWatch {
         }
     }
 
-    /// Watches if the worker has been idle for a moment, and no longer if it has been busy for one.
-    /// When to look again.
+    /// Watches if the worker has been idle for a moment, and no longer if it has been busy for one. Returns
+    /// when to call this again.
     pub(super) fn update(&mut self, is_idle: bool) -> Option<Instant> {
         if is_idle != self.is_idle {
             self.is_idle = is_idle;
@@ -87,7 +87,7 @@ impl PutWatch {
 }
 
 /// Watches from each `true` to the next `false`, until the worker has ended.
-fn watch(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, waker: &Waker) {
+fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, waker: &Waker) {
     let mut is_wanted = false;
     loop {
         let order = if is_wanted {

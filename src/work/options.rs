@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::machine::event::{Limit, Mode};
+use super::machine::event::{DispatchMode, WorkLimit};
 use super::machine::rotation::QueueOrder;
 use super::process::Directory;
 use crate::model::retry_cause::RetryCause;
@@ -15,10 +15,10 @@ use crate::name::Name;
 pub(crate) struct WorkOptions {
     pub queues: Vec<QueueSelector>,
     pub order: QueueOrder,
-    pub mode: Mode,
+    pub mode: DispatchMode,
     /// The number of processes at a time.
     pub concurrency: usize,
-    pub limit: Limit,
+    pub limit: WorkLimit,
     pub poll: Duration,
     pub retry_on: Vec<RetryCause>,
     pub retry_delay: Duration,
@@ -49,7 +49,7 @@ pub(crate) struct WorkOptions {
 pub(crate) struct Hooks {
     /// Before the first job.
     pub on_start: Option<String>,
-    /// After a job failed, by an answer or for want of retries.
+    /// Runs after a job has failed, by an answer or because no retry was left.
     pub on_exhausted: Option<String>,
     /// After a process ended by a signal.
     pub on_crash: Option<String>,

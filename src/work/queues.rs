@@ -31,7 +31,7 @@ pub(super) struct FoundQueues {
     pub missing: Vec<Name>,
     /// Whether known queues may be among them.
     pub are_known: bool,
-    /// Those of the queues that the server does not list, or for which that was not read.
+    /// The queues that the server does not list, or whose listing was not read.
     pub unlisted: Vec<Name>,
 }
 

@@ -19,7 +19,8 @@ use crate::text::{
 /// Time between two changes of the status line.
 const TICK: Duration = Duration::from_millis(500);
 
-/// An error that comes again within this time is only counted, and said again after the longer one.
+/// A repeated error within the first time is only counted; it is reported again after the second, longer
+/// time.
 const SOON: Duration = Duration::from_secs(5);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
@@ -87,15 +88,15 @@ impl Reporter {
     }
 
     /// Adds a line for stderr.
-    pub(super) fn line(&mut self, line: &str) {
+    pub(super) fn add_line(&mut self, line: &str) {
         self.lines.push_str(line);
         self.lines.push('\n');
     }
 
     /// Warns of a part of an answer that has no effect, once for each reason.
-    pub(super) fn ignored(&mut self, slot: usize, jid: &Name, reason: String) {
+    pub(super) fn warn_of_ignored(&mut self, slot: usize, jid: &Name, reason: String) {
         if self.ignored.len() < MAX_IGNORED && !self.ignored.contains(&reason) {
-            self.line(&format!(
+            self.add_line(&format!(
                 "warning: slot {}: the answer for `{jid}` counts, but {}; this is reported once",
                 slot + 1,
                 Sanitized(&reason)
@@ -105,17 +106,17 @@ impl Reporter {
     }
 
     /// Warns that changes may be lost.
-    pub(super) fn successor(&mut self) {
-        self.line(
+    pub(super) fn warn_of_new_server(&mut self) {
+        self.add_line(
             "warning: the server restarted, or another one took its place: it may have lost the last \
              completions, and those jobs run again",
         );
     }
 
     /// Adds a line for stderr that is no warning: with `-q` it is left out.
-    fn note(&mut self, line: &str, session: &Session) {
+    fn add_note(&mut self, line: &str, session: &Session) {
         if !session.ui.is_quiet() {
-            self.line(line);
+            self.add_line(line);
         }
     }
 
@@ -123,7 +124,7 @@ impl Reporter {
     pub(super) fn report(&mut self, report: Report, now: Moment, session: &mut Session) {
         match report {
             Report::Started { job, .. } => {
-                let event = self.event(now, WorkEventKind::Started, job);
+                let event = self.work_event(now, WorkEventKind::Started, job);
                 self.show(&event, session);
             }
             Report::Ended {
@@ -133,8 +134,8 @@ impl Reporter {
                 elapsed,
                 detail,
             } => {
-                let kind = self.count(result);
-                let mut event = self.event(now, kind, job);
+                let kind = self.count_result(result);
+                let mut event = self.work_event(now, kind, job);
                 (event.exit, event.signal) = match exit {
                     Some(ProcessExit::Code(code)) => (Some(code), None),
                     Some(ProcessExit::Signal(name)) => (None, Some(name.to_owned())),
@@ -146,7 +147,7 @@ impl Reporter {
             }
             Report::BadLine { slot, jid, reason } => {
                 let about = jid.map_or(String::new(), |jid| format!(" about `{jid}`"));
-                self.line(&format!(
+                self.add_line(&format!(
                     "warning: slot {}: the command wrote a line{about} that is no answer: {}",
                     slot + 1,
                     Sanitized(reason)
@@ -162,7 +163,7 @@ impl Reporter {
 } else {
 ""
 };
-                self.line(&format!(
+                self.add_line(&format!(
                     "warning: slot {}: the command wrote an answer for `{jid}` to stdout, where it has \
                      no effect: write answers to descriptor 3{flag}",
                     slot + 1
@@ -173,7 +174,7 @@ impl Reporter {
                     [jid] => format!("job `{jid}`"),
                     jids => format!("{} jobs", jids.len()),
                 };
-                self.line(&format!(
+                self.add_line(&format!(
                     "warning: slot {}: {jobs} ran longer than {limit}, so the command gets SIGTERM",
                     slot + 1
                 ));
@@ -184,7 +185,7 @@ impl Reporter {
                     BadLineKind::NoAnswer => "that were no answers",
                     BadLineKind::OtherJob => "about jobs that it did not have",
                 };
-                self.line(&format!(
+                self.add_line(&format!(
                     "warning: slot {}: the command wrote {lines} {what}",
                     slot + 1
                 ));
@@ -205,22 +206,22 @@ format!("starts again in {} at the earliest", duration(wait))
 } else {
 format!("the command ended with {exit}")
 };
-                self.line(&format!("warning: slot {}: {what}; it {when}", slot + 1));
+                self.add_line(&format!("warning: slot {}: {what}; it {when}", slot + 1));
             }
             Report::StartFailed { slot, message } => {
-                self.line(&format!(
+                self.add_line(&format!(
                     "warning: slot {}: {}",
                     slot + 1,
                     Sanitized(message)
                 ));
             }
             Report::QueueRefused { queue, why } => {
-                self.line(&format!(
+                self.add_line(&format!(
                     "warning: cannot pop from queue `{queue}`: {}; `qless check` may show why",
                     Sanitized(why)
                 ));
             }
-            Report::ShortLock { queue, lock } => self.line(&format!(
+            Report::ShortLock { queue, lock } => self.add_line(&format!(
                 "warning: a lock of queue `{queue}` lasts {}, so `--heartbeat` is too long for its jobs; \
                  their locks are extended three times before they expire",
                 duration(lock.round())
@@ -229,19 +230,19 @@ format!("the command ended with {exit}")
                 self.left_queues += 1;
                 self.left_held += left.locks.valid;
                 if self.left_queues <= NAMED as u64 {
-                    self.note(&format!("note: {}", describe_left(&left)), session);
+                    self.add_note(&format!("note: {}", describe_left(&left)), session);
                 }
             }
             Report::Waiting(left) => {
-                self.note(&format!("note: waiting: {}", describe_left(&left)), session);
+                self.add_note(&format!("note: waiting: {}", describe_left(&left)), session);
             }
-            Report::Vanished => self.line(
+            Report::Vanished => self.add_line(
                 "warning: a running job does not exist any more, and nobody cancelled it: \
                  the data of the server was deleted or lost",
             ),
             Report::ConnectionLost { message } => {
-                if !self.repeats(&message) {
-                    self.say_loss(&message);
+                if !self.is_repeated_loss(&message) {
+                    self.report_loss(&message);
                 }
             }
             Report::ConnectionBack { after, was_refused } => {
@@ -254,8 +255,8 @@ format!("the command ended with {exit}")
 } else {
 "replies again"
 };
-                let line = format!("the server {what} after {}", format_measured(after));
-                self.note(&line, session);
+                let line = format!("the server {what} after {}", measure(after));
+                self.add_note(&line, session);
             }
             Report::Stopping { running } => {
                 let line = match running {
@@ -267,13 +268,13 @@ format!("the command ended with {exit}")
                         with_thousands_separators(running as u64)
                     ),
                 };
-                self.note(&line, session);
+                self.add_note(&line, session);
             }
         }
     }
 
     /// Whether this loss of the server only repeats the last one. Then it is counted.
-    fn repeats(&mut self, message: &str) -> bool {
+    fn is_repeated_loss(&mut self, message: &str) -> bool {
         let now = Instant::now();
         if let Some(loss) = &mut self.loss {
             let is_soon = now - loss.at < SOON && now - loss.said_at < SAY_AGAIN;
@@ -284,7 +285,7 @@ format!("the command ended with {exit}")
                 return true;
             }
         }
-        self.note_hidden();
+        self.report_repeated_loss();
         self.loss = Some(ReportedLoss {
             message: message.to_owned(),
             said_at: now,
@@ -295,37 +296,37 @@ format!("the command ended with {exit}")
         false
     }
 
-    fn say_loss(&mut self, message: &str) {
-        self.line(&format!(
+    fn report_loss(&mut self, message: &str) {
+        self.add_line(&format!(
             "warning: {}; running jobs go on until their locks expire",
             Sanitized(message)
         ));
     }
 
     /// Reports a loss that was only counted, once it lasts.
-    fn check_loss(&mut self) {
+    fn report_lasting_loss(&mut self) {
         if let Some(loss) = &mut self.loss
             && loss.is_silent
             && loss.at.elapsed() >= SOON
         {
             loss.is_silent = false;
             let message = loss.message.clone();
-            self.say_loss(&message);
+            self.report_loss(&message);
         }
     }
 
     /// Reports how often the last loss of the server was repeated.
-    fn note_hidden(&mut self) {
+    fn report_repeated_loss(&mut self) {
         if let Some(ReportedLoss {
             message, hidden, ..
         }) = self.loss.take().filter(|loss| loss.hidden > 0)
         {
             let times = plural(hidden, "more time", "more times");
-            self.line(&format!("warning: {times}: {}", Sanitized(message)));
+            self.add_line(&format!("warning: {times}: {}", Sanitized(message)));
         }
     }
 
-    fn event(&self, at: Moment, event: WorkEventKind, job: JobLabel) -> WorkEvent {
+    fn work_event(&self, at: Moment, event: WorkEventKind, job: JobLabel) -> WorkEvent {
         WorkEvent {
             at,
             event,
@@ -341,7 +342,7 @@ format!("the command ended with {exit}")
         }
     }
 
-    fn count(&mut self, result: JobResult) -> WorkEventKind {
+    fn count_result(&mut self, result: JobResult) -> WorkEventKind {
         let (count, kind) = match result {
             JobResult::Completed => (&mut self.counts.completed, WorkEventKind::Completed),
             JobResult::Advanced => (&mut self.counts.completed, WorkEventKind::Advanced),
@@ -366,10 +367,10 @@ format!("the command ended with {exit}")
     }
 
     /// Passes on output of a program. Where stdout carries events, all of it goes to stderr.
-    pub(super) fn pass_on(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
+    pub(super) fn pass_on_output(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
         if to_stdout && session.ui.format() != Format::Ndjson {
             self.flush(session);
-            _ = session.ui.verbatim(bytes);
+            _ = session.ui.write_verbatim(bytes);
         } else {
             let text = clean_text(bytes);
             self.lines.push_str(&text);
@@ -383,19 +384,19 @@ format!("the command ended with {exit}")
     pub(super) fn flush(&mut self, session: &mut Session) {
         _ = session.ui.finish();
         if !self.lines.is_empty() {
-            session.ui.say(&self.lines);
+            session.ui.write_stderr(&self.lines);
             self.lines.clear();
         }
     }
 
     /// When the status line changes next.
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub(super) fn next_tick(&self) -> Option<Instant> {
         self.has_status.then(|| self.shown_at + TICK)
     }
 
     /// Shows the status line, on a terminal, and says what lasts.
-    pub(super) fn tick(&mut self, running: usize, session: &Session) {
-        self.check_loss();
+    pub(super) fn update_status(&mut self, running: usize, session: &Session) {
+        self.report_lasting_loss();
         if !self.has_status || self.shown_at.elapsed() < TICK {
             return;
         }
@@ -414,10 +415,10 @@ format!("the command ended with {exit}")
     /// Writes the summary.
     pub(super) fn finish(&mut self, session: &mut Session) {
         self.has_status = false;
-        self.note_hidden();
+        self.report_repeated_loss();
         if let Some(more) = self.left_queues.checked_sub(NAMED as u64 + 1) {
             let queues = plural(more + 1, "further queue", "further queues");
-            self.note(&format!("note: {queues} still have jobs"), session);
+            self.add_note(&format!("note: {queues} still have jobs"), session);
         }
         let counts = self.counts;
         let mut parts = vec![format!(
@@ -445,7 +446,7 @@ format!("the command ended with {exit}")
                 ),
             };
             let done = parts.join(", ");
-            self.line(&format!("{done} in {}{left}", format_measured(elapsed)));
+            self.add_line(&format!("{done} in {}{left}", measure(elapsed)));
         }
         self.flush(session);
     }

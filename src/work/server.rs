@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::arrangement::Arrangement;
-use super::drain::{self, Rest};
+use super::drain::{self, RemainingWork};
 use super::machine::event::{Event, LeftJobs, Request, TurnReply};
 use super::process::Waker;
 use super::queues::{FoundQueues, MAX_QUEUES, QueueList};
@@ -63,7 +63,7 @@ impl ServerThread {
     ) -> ServerThread {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
-        let mut calls = Calls {
+        let mut calls = ServerCalls {
             turn_at: core.now(),
             core,
             worker,
@@ -82,7 +82,7 @@ impl ServerThread {
                 let Some(event) = calls.carry_out(order) else {
                     continue;
                 };
-                let is_successor = calls.met_successor();
+                let is_successor = calls.is_other_server();
                 let now = calls.core.now();
                 let reply = TimedReply {
                     is_successor,
@@ -104,7 +104,7 @@ impl ServerThread {
     }
 
     /// Takes the worker out of the list of workers, unless it holds jobs. Without a reply in time it stays there.
-    pub(super) fn leave(self) {
+    pub(super) fn unlist_worker(self) {
         _ = self.orders.send(Order::Leave);
         drop(self.orders);
         let end = Instant::now() + LEAVING;
@@ -114,7 +114,7 @@ impl ServerThread {
     }
 
     /// The next reply; `None` if there is none yet.
-    pub(super) fn next(&self) -> Result<Option<TimedReply>, Error> {
+    pub(super) fn next_reply(&self) -> Result<Option<TimedReply>, Error> {
         match self.replies.try_recv() {
             Ok(reply) => Ok(Some(reply)),
             Err(TryRecvError::Empty) => Ok(None),
@@ -126,7 +126,7 @@ impl ServerThread {
 }
 
 /// The calls of a worker.
-struct Calls {
+struct ServerCalls {
     core: Core,
     worker: Name,
     queues: QueueList,
@@ -142,15 +142,15 @@ struct Calls {
     connection: u64,
 }
 
-impl Calls {
+impl ServerCalls {
     /// After a reconnect, whether the server is another one than before, or was restarted. A slot that was
     /// moved took all of its keys along.
-    fn met_successor(&mut self) -> bool {
+    fn is_other_server(&mut self) -> bool {
         if self.core.connection_number() == self.connection {
             return false;
         }
-        // Without a reply, the next call asks again.
-        let Ok(Some(present)) = self.core.server_epoch() else {
+        // If the server does not reply to this question, the next call asks again.
+        let Ok(Some(present)) = self.core.epoch() else {
             return false;
         };
         self.connection = self.core.connection_number();
@@ -165,10 +165,10 @@ impl Calls {
         let now = self.core.now();
         let request = match order {
             Order::Ask(request) => request,
-            // Without a reply the queues stay as they are.
+            // If the queues cannot be read, the worker keeps the ones that it has.
             Order::Resolve => {
                 let found = self.queues.resolve(&mut self.core).ok()?;
-                self.arrangement.set(&found);
+                self.arrangement.set_queues(&found);
                 self.found = found;
                 return Some(Event::Queues(self.found.queues.clone()));
             }
@@ -178,8 +178,8 @@ impl Calls {
                     .core
                     .index_members(now, &Index::Worker(self.worker.clone()));
                 if held.is_ok_and(|held| held.is_empty()) {
-                    // A name that stays is forgotten after `max-worker-age`.
-                    _ = self.core.deregister_worker(now, &self.worker);
+                    // If the name stays in the list of workers, the core forgets it after `max-worker-age`.
+                    _ = self.core.leave(now, &self.worker);
                 }
                 return None;
             }
@@ -202,13 +202,13 @@ impl Calls {
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let turn = turn.and_then(|mut turn| {
                     let (has_rest, left) = if is_last && turn.jobs.is_empty() {
-                        self.rest(total, &queues, &mut turn)?
+                        self.find_remaining_work(total, &queues, &mut turn)?
                     } else {
                         (false, Vec::new())
                     };
                     self.arrangement.advance(&turn.jobs);
                     Ok(TurnReply {
-                        exhausted: exhausted(total, &queues, &turn.jobs),
+                        exhausted: exhausted_queues(total, &queues, &turn.jobs),
                         endings: turn.endings,
                         jobs: turn.jobs,
                         refused: turn.refused,
@@ -241,8 +241,8 @@ impl Calls {
                 Event::Extended(reply)
             }
             Request::Release(jids) => {
-                let note = actor::note("work", None);
-                let released = self.core.release_jobs(now, &self.worker, &jids, &note);
+                let note = actor::history_note("work", None);
+                let released = self.core.give_back(now, &self.worker, &jids, &note);
                 Event::Released(released)
             }
             Request::Log { jid, text } => {
@@ -255,7 +255,7 @@ impl Calls {
 
     /// Whether jobs of the queues will run without a further put, although the turn brought none; and the
     /// jobs that are there. Adds the jobs that were released since to the turn.
-    fn rest(
+    fn find_remaining_work(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
@@ -263,12 +263,12 @@ impl Calls {
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
         let names: Vec<Name> = self.found.names().cloned().collect();
-        Ok(match drain::rest(&mut self.core, now, &names) {
-            Ok((Rest::Nothing, left)) => (false, left),
+        Ok(match drain::remaining_work(&mut self.core, now, &names) {
+            Ok((RemainingWork::Nothing, left)) => (false, left),
             // A call that fails says nothing about the jobs: the worker asks again.
             Err(_) => (true, Vec::new()),
-            Ok((Rest::Waits, left)) => (true, left),
-            Ok((Rest::Ready, left)) => {
+            Ok((RemainingWork::Waits, left)) => (true, left),
+            Ok((RemainingWork::Ready, left)) => {
                 // The queues of the turn are not all that there are if the worker has very many.
                 let waiting = left.iter().filter(|left| left.waiting > 0);
                 let waiting = waiting.map(|left| (left.queue.clone(), total));
@@ -310,7 +310,7 @@ impl Calls {
 }
 
 /// The queues of a turn that gave fewer jobs than they were asked for.
-fn exhausted(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
+fn exhausted_queues(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {
         *given.entry(&job.queue).or_default() += 1;

@@ -14,17 +14,18 @@ pub(super) struct ServiceManager {
 
 impl ServiceManager {
     /// Says that the worker is ready. A manager that does not listen is left alone.
-    pub(super) fn ready() -> ServiceManager {
+    pub(super) fn report_ready() -> ServiceManager {
         _ = sd_notify::notify(&[NotifyState::Ready]);
         ServiceManager {
-            // Twice in its time, so that one late sign does not end the program.
+            // Signs of life go out at half the interval of the manager, so that a late one does not end the
+            // program.
             every: sd_notify::watchdog_enabled().map(|limit| limit / 2),
             next: Instant::now(),
         }
     }
 
     /// Gives a sign of life if one is due. Returns when the next one is.
-    pub(super) fn sign_of_life(&mut self) -> Option<Instant> {
+    pub(super) fn report_alive(&mut self) -> Option<Instant> {
         let every = self.every?;
         if self.next <= Instant::now() {
             _ = sd_notify::notify(&[NotifyState::Watchdog]);
@@ -34,7 +35,7 @@ impl ServiceManager {
     }
 
     /// Says that the worker pops nothing more.
-    pub(super) fn stopping(&self) {
+    pub(super) fn report_stopping(&self) {
         _ = sd_notify::notify(&[NotifyState::Stopping]);
     }
 }

@@ -142,7 +142,7 @@ fn the_rights_in_help_are_those_of_the_core() {
 
 #[test]
 fn every_command_has_help_with_exit_codes_or_examples() {
-    let mut tree = qless::internals::command();
+    let mut tree = qless::internals::clap_tree();
     tree.build();
     fn walk(command: &clap::Command, at: &str) {
         for below in command.get_subcommands() {
@@ -166,7 +166,7 @@ fn no_flag_shows_a_value_of_the_environment() {
         }
         command.get_subcommands().for_each(walk);
     }
-    walk(&qless::internals::command());
+    walk(&qless::internals::clap_tree());
     let secret = "redis://:geheim@127.0.0.1:1";
     let help = Qless::bare()
         .env("QLESS_REDIS_URL", secret)

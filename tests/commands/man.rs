@@ -15,7 +15,7 @@ fn run(line: &str) -> crate::support::qless::RunOutput {
 #[test]
 fn printed_pages_equal_the_files_of_the_directory() {
     // `all_pages_are_written_to_a_directory` compares every page.
-    let pages = qless::internals::manual().unwrap();
+    let pages = qless::internals::manual_pages().unwrap();
     let named = |line: &str, name: &str| {
         let page = pages.iter().find(|page| page.name() == name).unwrap();
         assert_eq!(run(line).bytes(), page.bytes, "{line}");
@@ -48,7 +48,7 @@ fn all_pages_are_written_to_a_directory() {
     let ran = Qless::bare()
         .hide(dir.path().to_str().unwrap(), "DIR")
         .args(["man".as_ref(), "--out".as_ref(), man.as_os_str()]);
-    let pages = qless::internals::manual().unwrap();
+    let pages = qless::internals::manual_pages().unwrap();
     let count = pages.len();
     assert_eq!(
         ran.stderr(),

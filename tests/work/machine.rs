@@ -6,8 +6,8 @@ use expect_test::expect;
 use qless::internals::ending::{EndingAction, EndingOutcome, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, Config, End, Event, Limit, LineContent, Mode, ProcessExit, Report, Request, Signal,
-    StartFailure, TurnReply,
+    Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
+    Request, Signal, StartFailure, TurnReply, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -22,11 +22,11 @@ struct Worker {
     endings: usize,
 }
 
-fn config(mode: Mode, slots: usize) -> Config {
-    Config {
+fn config(mode: DispatchMode, slots: usize) -> MachineConfig {
+    MachineConfig {
         mode,
         slots,
-        limit: Limit::Never,
+        limit: WorkLimit::Never,
         poll: 5.0,
         kill_after: 10.0,
         timeout: 10.0,
@@ -66,7 +66,7 @@ fn refusal(is_forbidden: bool) -> Error {
 }
 
 impl Worker {
-    fn new(config: Config, queues: &[(&str, u32)], order: QueueOrder) -> Worker {
+    fn new(config: MachineConfig, queues: &[(&str, u32)], order: QueueOrder) -> Worker {
         let queues = queues.iter().map(|(queue, weight)| (name(queue), *weight));
         Worker {
             machine: Machine::new(config, Rotation::new(order, queues.collect()), 0.0),
@@ -77,21 +77,21 @@ impl Worker {
 
     fn single(slots: usize) -> Worker {
         Worker::new(
-            config(Mode::Single, slots),
+            config(DispatchMode::Single, slots),
             &[("q", 1)],
             QueueOrder::Ordered,
         )
     }
 
     fn persistent(in_flight: usize) -> Worker {
-        let config = config(Mode::Persistent(in_flight), 1);
+        let config = config(DispatchMode::Persistent(in_flight), 1);
         Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
     }
 
     /// Returns what it does now.
     fn act(&mut self) -> String {
         let mut actions = self.machine.stop_overdue(self.now);
-        actions.extend(self.machine.act(self.now));
+        actions.extend(self.machine.take_actions(self.now));
         let lines = actions
             .iter()
             .map(|action| format!("{}\n", self.describe(action)));
@@ -214,7 +214,7 @@ fn ended(slot: usize, code: i32) -> Event {
 fn ended_by(slot: usize, exit: ProcessExit, unread_lines: usize) -> Event {
     Event::Ended {
         slot,
-        end: End {
+        end: EndedProcess {
             exit,
             message: "stderr".to_owned(),
             data: None,
@@ -269,7 +269,7 @@ fn what_ends_while_a_call_is_under_way_goes_into_the_next_one() {
     worker.reply(0.0, &["a", "b", "c"]);
     // An ending waits at most 5 ms for others.
     expect![""].assert_eq(&worker.at(1.0, ended(0, 0)));
-    assert_eq!(worker.machine.due(), 1.005);
+    assert_eq!(worker.machine.next_due(), 1.005);
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.later(1.005));
     expect![""].assert_eq(&worker.at(1.01, ended(1, 0)));
     expect![""].assert_eq(&worker.at(1.01, ended(2, 0)));
@@ -300,7 +300,7 @@ fn endings_of_short_jobs_wait_for_others_as_long_as_a_call_of_all_takes() {
     // A hundred processes with such jobs ask for more than any server gives: larger calls help.
     let (mut worker, did) = half_ended(100);
     assert_eq!(did, "");
-    assert_eq!(worker.machine.due(), 0.0055);
+    assert_eq!(worker.machine.next_due(), 0.0055);
     let did = worker.later(0.0055);
     assert!(did.ends_with(" pop 50 from q:50\n"), "{did}");
     // They do not wait for what takes longer.
@@ -318,7 +318,7 @@ fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
     let mut worker = Worker::single(1);
     worker.act();
     worker.reply(0.0, &[]);
-    assert_eq!(worker.machine.due(), 5.0);
+    assert_eq!(worker.machine.next_due(), 5.0);
     expect![""].assert_eq(&worker.later(4.9));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     // A job that is put during the call may have come too late for it.
@@ -331,7 +331,7 @@ fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
 
 #[test]
 fn queues_take_turns_by_their_weights() {
-    let config = config(Mode::Single, 1);
+    let config = config(DispatchMode::Single, 1);
     let queues = [("a", 2), ("b", 1), ("c", 1)];
     let mut rotation = Worker::new(config.clone(), &queues, QueueOrder::RoundRobin);
     let mut popped = Vec::new();
@@ -363,7 +363,7 @@ fn queues_take_turns_by_their_weights() {
     assert_eq!(popped.join(" "), "a a b c a a b c");
     // Several jobs at once are shared out in the same way.
     let mut several = Worker::new(
-        Config { slots: 6, ..config },
+        MachineConfig { slots: 6, ..config },
         &queues,
         QueueOrder::RoundRobin,
     );
@@ -376,14 +376,18 @@ fn locks_are_extended_at_a_third_of_their_time_and_together() {
     worker.act();
     worker.reply(0.0, &["a"]);
     worker.reply(3.0, &["b"]);
-    assert_eq!(worker.machine.due(), 5.0);
+    assert_eq!(worker.machine.next_due(), 5.0);
     worker.later(5.0);
     worker.reply(5.0, &["b"]);
     expect!["extend: a b\n"].assert_eq(&worker.later(21.0));
     // Only one extension at a time.
     expect![""].assert_eq(&worker.later(22.0));
     worker.at(22.0, extended(&[81.0, 81.0]));
-    assert!(worker.machine.due() > 40.0, "{}", worker.machine.due());
+    assert!(
+        worker.machine.next_due() > 40.0,
+        "{}",
+        worker.machine.next_due()
+    );
 }
 
 #[test]
@@ -450,7 +454,7 @@ fn a_notice_about_an_earlier_lock_stops_nothing() {
 #[test]
 fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
     let mut worker = Worker::new(
-        config(Mode::Persistent(2), 3),
+        config(DispatchMode::Persistent(2), 3),
         &[("q", 1)],
         QueueOrder::Ordered,
     );
@@ -704,7 +708,7 @@ fn a_stopped_worker_leaves_its_jobs_to_a_server_that_is_away() {
     expect!["SIGTERM 0\n"].assert_eq(&worker.at(2.0, Event::Stop));
     // The time begins when no process is left.
     expect!["release: a\n"].assert_eq(&worker.at(3.0, ended(0, 0)));
-    assert_eq!(worker.machine.due(), 13.0);
+    assert_eq!(worker.machine.next_due(), 13.0);
     worker.at(12.5, Event::Released(Err(failure(true))));
     // The last attempt is not waited for.
     expect![[r#"
@@ -821,9 +825,9 @@ fn processes_that_stay_end_with_their_input() {
 
 #[test]
 fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
-    let config = Config {
-        limit: Limit::Drain,
-        ..config(Mode::Single, 2)
+    let config = MachineConfig {
+        limit: WorkLimit::Drain,
+        ..config(DispatchMode::Single, 2)
     };
     let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
@@ -842,9 +846,9 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
 
 #[test]
 fn a_drain_waits_for_jobs_that_others_hold_back() {
-    let config = Config {
-        limit: Limit::Drain,
-        ..config(Mode::Single, 1)
+    let config = MachineConfig {
+        limit: WorkLimit::Drain,
+        ..config(DispatchMode::Single, 1)
     };
     let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
@@ -869,20 +873,20 @@ fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
     let mut worker = Worker::single(1);
     worker.act();
     expect![""].assert_eq(&worker.at(0.1, due_in(1.5)));
-    assert_eq!(worker.machine.due(), 1.6);
+    assert_eq!(worker.machine.next_due(), 1.6);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(1.6));
     // Other workers take jobs, too: not more than 20 times a second.
     worker.at(1.6, due_in(0.001));
-    assert_eq!(worker.machine.due(), 1.6 + 0.05);
+    assert_eq!(worker.machine.next_due(), 1.6 + 0.05);
     worker.later(1.7);
     // Never later than the poll.
     worker.at(1.7, due_in(600.0));
-    assert_eq!(worker.machine.due(), 6.7);
+    assert_eq!(worker.machine.next_due(), 6.7);
 }
 
 #[test]
 fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
-    let batch = config(Mode::Batch(3), 1);
+    let batch = config(DispatchMode::Batch(3), 1);
     let mut worker = Worker::new(batch, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
     // The queue has no more jobs: the next poll is due in 5 s.
@@ -903,9 +907,9 @@ fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
 
 #[test]
 fn a_count_limits_what_is_popped() {
-    let config = Config {
-        limit: Limit::Count(1),
-        ..config(Mode::Single, 4)
+    let config = MachineConfig {
+        limit: WorkLimit::Count(1),
+        ..config(DispatchMode::Single, 4)
     };
     let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
@@ -973,8 +977,8 @@ fn a_turn_that_was_not_made_is_repeated_with_growing_waits() {
     let mut now = 0.0;
     for _ in 0..8 {
         worker.at(now, Event::Turn(Err(failure(false))));
-        waits.push(format!("{:.2}", worker.machine.due() - now));
-        now = worker.machine.due();
+        waits.push(format!("{:.2}", worker.machine.next_due() - now));
+        now = worker.machine.next_due();
         assert_eq!(worker.later(now), "turn: [] pop 1 from q:1\n");
     }
     assert_eq!(waits.join(" "), "0.05 0.10 0.20 0.40 0.80 1.60 2.00 2.00");
@@ -1023,7 +1027,11 @@ fn progress_is_logged_at_most_once_in_ten_seconds() {
 
 #[test]
 fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
-    let mut worker = Worker::new(config(Mode::Batch(3), 1), &[("q", 1)], QueueOrder::Ordered);
+    let mut worker = Worker::new(
+        config(DispatchMode::Batch(3), 1),
+        &[("q", 1)],
+        QueueOrder::Ordered,
+    );
     expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a", "b", "c"]);
     expect![""].assert_eq(&worker.at(1.0, answer("b")));
@@ -1034,8 +1042,8 @@ fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
 }
 
 /// A worker with a time limit of 5 s.
-fn limited(mode: Mode, retry_on: &[&str]) -> Worker {
-    let config = Config {
+fn limited(mode: DispatchMode, retry_on: &[&str]) -> Worker {
+    let config = MachineConfig {
         time_limit: Some(5.0),
         retry_on: retry_on.iter().map(|word| word.parse().unwrap()).collect(),
         ..config(mode, 1)
@@ -1051,22 +1059,22 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
         (&["75"][..], "fail in time-limit"),
         (&["time-limit"], "retry"),
     ] {
-        let mut worker = limited(Mode::Single, retry_on);
+        let mut worker = limited(DispatchMode::Single, retry_on);
         worker.reply(1.0, &["a"]);
-        assert_eq!(worker.machine.due(), 6.0);
+        assert_eq!(worker.machine.next_due(), 6.0);
         assert_eq!(worker.later(5.9), "");
         expect![[r#"
             * Overdue { slot: 0, jids: [Name([97])], limit: "5s" }
             SIGTERM 0
         "#]]
         .assert_eq(&worker.later(6.0));
-        assert_eq!(worker.machine.due(), 16.0);
+        assert_eq!(worker.machine.next_due(), 16.0);
         expect!["SIGKILL 0\n"].assert_eq(&worker.later(16.0));
         let did = worker.at(16.0, ended(0, 0));
         assert_eq!(did, format!("turn: [a {end}] pop 1 from q:1\n"));
     }
     // What ended in time is only noted late, as after a sleep of the machine.
-    let mut worker = limited(Mode::Single, &[]);
+    let mut worker = limited(DispatchMode::Single, &[]);
     worker.reply(1.0, &["a"]);
     expect![[r#"
         extend: a
@@ -1078,7 +1086,7 @@ fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
 #[test]
 fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_back() {
     let stopped = |unread| {
-        let mut worker = limited(Mode::Persistent(4), &[]);
+        let mut worker = limited(DispatchMode::Persistent(4), &[]);
         worker.reply(0.0, &["a", "b"]);
         worker.at(3.0, Event::Put(None));
         worker.reply(3.0, &["c"]);
@@ -1106,7 +1114,7 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_
     let did = worker.at(5.2, end);
     assert!(did.contains("release: b c\n"), "{did}");
     // The jobs of a batch come at the same time, and are read at once.
-    let mut batch = limited(Mode::Batch(2), &[]);
+    let mut batch = limited(DispatchMode::Batch(2), &[]);
     batch.reply(0.0, &["a", "b"]);
     batch.at(1.0, answer("a"));
     batch.later(1.1);
@@ -1118,7 +1126,7 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_
 
 #[test]
 fn a_second_signal_gives_a_job_back_that_is_over_its_time() {
-    let mut worker = limited(Mode::Single, &[]);
+    let mut worker = limited(DispatchMode::Single, &[]);
     worker.reply(0.0, &["a"]);
     worker.later(5.0);
     worker.at(6.0, Event::Stop);
@@ -1129,9 +1137,9 @@ fn a_second_signal_gives_a_job_back_that_is_over_its_time() {
 
 #[test]
 fn completed_jobs_go_to_the_next_queue() {
-    let config = Config {
+    let config = MachineConfig {
         next: Some(name("ship")),
-        ..config(Mode::Single, 1)
+        ..config(DispatchMode::Single, 1)
     };
     let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
@@ -1229,7 +1237,7 @@ fn a_worker_without_a_right_ends_before_its_first_job() {
 
 #[test]
 fn heartbeats_are_in_time_for_locks_that_became_shorter() {
-    let mut options = config(Mode::Single, 1);
+    let mut options = config(DispatchMode::Single, 1);
     options.heartbeat = Some(20.0);
     let mut worker = Worker::new(options, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
@@ -1334,7 +1342,7 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
     let names: Vec<String> = (0..600).map(|at| format!("q{at}")).collect();
     let queues: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
     for order in [QueueOrder::Ordered, QueueOrder::RoundRobin] {
-        let mut worker = Worker::new(config(Mode::Single, 2), &queues, order);
+        let mut worker = Worker::new(config(DispatchMode::Single, 2), &queues, order);
         let none = |exhausted: &[&str]| {
             Event::Turn(Ok(TurnReply {
                 exhausted: exhausted.iter().map(|queue| name(queue)).collect(),

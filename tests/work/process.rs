@@ -18,8 +18,8 @@ use qless::internals::machine::event::ProcessExit;
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::substitute::ArgTemplate;
 use qless::internals::process::{
-    Captured, Directory, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions, Processes,
-    StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
+    CapturedStdout, Directory, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions,
+    Processes, StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
 };
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
@@ -213,7 +213,7 @@ fn a_program_reads_its_stdin_and_its_output_is_passed_on() {
     assert_eq!(left.stdout, "{\"a\":1}\nsecond\nend");
     assert_eq!(left.stderr, "problem\n");
     assert_eq!(left.end.stderr_tail, b"problem\n");
-    assert_eq!(left.end.stdout, Captured::Nothing);
+    assert_eq!(left.end.stdout, CapturedStdout::Nothing);
     assert_eq!(left.lines, [""; 0]);
 }
 
@@ -302,8 +302,8 @@ fn the_end_of_stderr_is_kept() {
 #[test]
 fn stdout_is_captured_up_to_a_limit() {
     for (most, captured) in [
-        (6, Captured::Whole(b"[1,2]\n".to_vec())),
-        (5, Captured::TooLong),
+        (6, CapturedStdout::Whole(b"[1,2]\n".to_vec())),
+        (5, CapturedStdout::TooLong),
     ] {
         let mut programs = Programs::new();
         let launch = Launch {
@@ -348,7 +348,7 @@ fn hundreds_of_megabytes_of_output_need_little_memory() {
     };
     assert_eq!(end.exit, ProcessExit::Code(0));
     assert_eq!(count, 250_000_000);
-    assert_eq!(end.stdout, Captured::TooLong);
+    assert_eq!(end.stdout, CapturedStdout::TooLong);
     // The cut line has 16 MiB, and the other tests of this process run meanwhile.
     assert!(most < before + 200_000, "from {before} KiB to {most} KiB");
 }

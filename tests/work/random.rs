@@ -10,8 +10,8 @@ use proptest::test_runner::TestCaseError;
 use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, Config, End, Event, Limit, LineContent, Mode, ProcessExit, Report, Request, Signal,
-    StartFailure, TurnReply,
+    Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
+    Request, Signal, StartFailure, TurnReply, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -80,7 +80,7 @@ struct Process {
 
 struct World {
     machine: Machine,
-    mode: Mode,
+    mode: DispatchMode,
     time_limit: Option<f64>,
     now: f64,
     requests: Vec<Request>,
@@ -113,11 +113,11 @@ fn check(holds: bool, why: impl Fn() -> String) -> Result<(), TestCaseError> {
 
 impl World {
     /// Jobs come into the last of the queues.
-    fn new(mode: Mode, queues: usize, time_limit: Option<f64>) -> World {
-        let config = Config {
+    fn new(mode: DispatchMode, queues: usize, time_limit: Option<f64>) -> World {
+        let config = MachineConfig {
             mode,
             slots: 3,
-            limit: Limit::Never,
+            limit: WorkLimit::Never,
             poll: 5.0,
             kill_after: KILL_AFTER,
             timeout: 10.0,
@@ -170,10 +170,10 @@ impl World {
             self.perform(action)?;
         }
         loop {
-            let actions = self.machine.act(self.now);
+            let actions = self.machine.take_actions(self.now);
             if actions.is_empty() {
                 self.check_time_limit()?;
-                let due = self.machine.due();
+                let due = self.machine.next_due();
                 return check(due > self.now || self.is_finished, || {
                     format!("it wants to act at {due} and does nothing at {}", self.now)
                 });
@@ -260,7 +260,7 @@ impl World {
 
     fn end_by(&mut self, slot: usize, exit: ProcessExit) {
         if self.processes.remove(&slot).is_some() {
-            let end = End {
+            let end = EndedProcess {
                 exit,
                 message: String::new(),
                 data: None,
@@ -274,7 +274,7 @@ impl World {
         let Some(process) = self.processes.get_mut(&slot) else {
             return;
         };
-        if process.jobs.is_empty() || process.is_mute || self.mode == Mode::Single {
+        if process.jobs.is_empty() || process.is_mute || self.mode == DispatchMode::Single {
             return;
         }
         let jid = process.jobs.remove(0);
@@ -426,7 +426,7 @@ impl World {
         let until = self.now + seconds;
         loop {
             let lock = self.locks.values().map(|expires| expires + GRACE);
-            let next = lock.fold(self.machine.due(), f64::min);
+            let next = lock.fold(self.machine.next_due(), f64::min);
             self.now = next.clamp(self.now, until);
             self.act()?;
             self.give_to_others()?;
@@ -490,7 +490,7 @@ impl World {
             Step::End(slot, code) => self.end(*slot, *code),
             Step::Answer(slot) => self.answer(*slot),
             Step::Mute(slot) => {
-                if let (Mode::Persistent(_), Some(process)) =
+                if let (DispatchMode::Persistent(_), Some(process)) =
                     (self.mode, self.processes.get_mut(slot))
                 {
                     process.is_mute = true;
@@ -529,7 +529,7 @@ impl World {
             self.step(&Step::Reply)?;
             for slot in 0..3 {
                 match self.mode {
-                    Mode::Persistent(_) => self.step(&Step::Answer(slot))?,
+                    DispatchMode::Persistent(_) => self.step(&Step::Answer(slot))?,
                     _ => self.step(&Step::End(slot, 0))?,
                 }
             }
@@ -555,7 +555,7 @@ impl World {
 }
 
 fn play(
-    mode: Mode,
+    mode: DispatchMode,
     queues: usize,
     time_limit: Option<f64>,
     steps: &[Step],
@@ -577,11 +577,11 @@ fn play(
 #[test]
 fn random_events_leave_no_job_and_no_process_behind() {
     let modes = [
-        (Mode::Single, 1, None, 120),
-        (Mode::Persistent(2), 1, None, 120),
-        (Mode::Persistent(2), 1, Some(8.0), 75),
-        (Mode::Batch(2), 1, Some(8.0), 75),
-        (Mode::Single, 501, None, 50),
+        (DispatchMode::Single, 1, None, 120),
+        (DispatchMode::Persistent(2), 1, None, 120),
+        (DispatchMode::Persistent(2), 1, Some(8.0), 75),
+        (DispatchMode::Batch(2), 1, Some(8.0), 75),
+        (DispatchMode::Single, 501, None, 50),
     ];
     for (mode, queues, limit, cases) in modes {
         let steps = prop::collection::vec(step(), 1..80);

@@ -46,7 +46,7 @@ impl Cache {
         self.dir.join(format!("{}-{kind}", self.server))
     }
 
-    /// Whether the server did not reply a moment ago.
+    /// Whether the server did not reply to a recent completion.
     pub(super) fn is_down(&self) -> bool {
         is_young(&self.path("down"), SILENT)
     }
@@ -57,7 +57,7 @@ impl Cache {
         if !is_young(&path, FRESH) {
             return None;
         }
-        let mut file = open::private(&path, OpenOptions::new().read(true)).ok()?;
+        let mut file = open::open_private(&path, OpenOptions::new().read(true)).ok()?;
         let mut text = String::new();
         file.read_to_string(&mut text).ok()?;
         let named = text.lines().map(|line| {
@@ -68,7 +68,7 @@ impl Cache {
     }
 
     /// Keeps names.
-    pub(super) fn keep(&self, kind: &str, names: &[Candidate]) {
+    pub(super) fn store_names(&self, kind: &str, names: &[Candidate]) {
         let lines = names
             .iter()
             .map(|Candidate { value, help }| format!("{value}\t{help}\n"));
@@ -76,18 +76,18 @@ impl Cache {
     }
 
     /// Notes that the server did not reply.
-    pub(super) fn down(&self) {
+    pub(super) fn mark_server_down(&self) {
         _ = self.write("down", "");
     }
 
-    /// Writes a file, without the sync of [`crate::fs::save`]: after a failure, the next completion asks
+    /// Writes a file, without the sync of [`crate::fs::write_private`]: after a failure, the next completion asks
     /// the server again.
     fn write(&self, kind: &str, text: &str) -> io::Result<()> {
         DirBuilder::new()
             .recursive(true)
             .mode(PRIVATE_DIRECTORY)
             .create(&self.dir)?;
-        self.sweep();
+        self.remove_old_files();
         let mut file = NamedTempFile::new_in(&self.dir)?;
         file.write_all(text.as_bytes())?;
         file.persist(self.path(kind))?;
@@ -95,7 +95,7 @@ impl Cache {
     }
 
     /// Removes files that are too old to be read again.
-    fn sweep(&self) {
+    fn remove_old_files(&self) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let path = entry.path();
             if !is_young(&path, STALE) {

@@ -7,22 +7,22 @@ use clap::{Arg, ArgAction, Command};
 
 use super::line::TypedLine;
 
-/// What the last word of a line is a part of.
+/// What the word at the cursor belongs to: its command, its flag, and the value typed so far.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     pub command: &'t Command,
     pub slot: CursorSlot<'t>,
     /// The part of the value that was typed before the cursor.
     pub begun: String,
-    /// What stands before it in the same word: `--queue=`, or the values before a comma.
+    /// What stands before the value in the same word: `--queue=`, or the values before a comma.
     pub before: String,
-    /// Whether the shell would replace a part of it.
+    /// Whether the shell would expand a part of the word.
     pub expands: bool,
     /// Whether `--` was typed, so that no flag can follow.
     pub escaped: bool,
     /// The flags that were typed before.
     pub flags: Vec<&'t Arg>,
-    /// The global ones of them, with their values.
+    /// The global flags that were typed, with their values.
     pub globals: Vec<String>,
     /// The positional arguments of the command that were typed before.
     pub positionals: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) enum CursorSlot<'t> {
 }
 
 /// Where the cursor is; `None` if the line does not say which server is meant.
-pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
+pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
     if words.is_empty() && !typed.redirects {
         return None;
@@ -50,12 +50,12 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t
     let mut parser = Parser::new(tree);
     for word in words.iter().skip(1) {
         let globals = parser.globals.len();
-        parser.step(&word.text);
+        parser.read_word(&word.text);
         if word.expands && parser.globals.len() > globals {
             return None;
         }
     }
-    let (slot, begun, before) = parser.slot(&last.text, typed.redirects);
+    let (slot, begun, before) = parser.cursor_slot(&last.text, typed.redirects);
     let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
     if let CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) = slot
         && let Some(delimiter) = arg.get_value_delimiter()
@@ -82,7 +82,7 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t
 pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option<usize> {
     let mut parser = Parser::new(tree);
     for (at, word) in words.iter().enumerate().skip(1) {
-        parser.step(&word.to_string_lossy());
+        parser.read_word(&word.to_string_lossy());
         if parser.only_positionals {
             return Some(at);
         }
@@ -95,7 +95,7 @@ pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Opti
     let (mut parser, mut end) = (Parser::new(tree), None);
     for (at, word) in words.iter().enumerate().skip(1) {
         let above = parser.command;
-        parser.step(&word.to_string_lossy());
+        parser.read_word(&word.to_string_lossy());
         if !std::ptr::eq(above, parser.command) {
             end = Some(at + 1);
         }
@@ -108,7 +108,7 @@ struct Parser<'t> {
     command: &'t Command,
     /// The flag that takes the next word.
     pending: Option<&'t Arg>,
-    /// The flag that can take the next word, too.
+    /// The flag whose list of values may continue with the next word.
     open: Option<&'t Arg>,
     only_positionals: bool,
     flags: Vec<&'t Arg>,
@@ -129,8 +129,13 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What the last word is, what is typed of its value, and what stands before that.
-    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (CursorSlot<'t>, &'w str, &'w str) {
+    /// What the last word is: the slot that it fills, the part of its value that was typed, and what stands
+    /// before that.
+    fn cursor_slot<'w>(
+        &self,
+        word: &'w str,
+        redirects: bool,
+    ) -> (CursorSlot<'t>, &'w str, &'w str) {
         if redirects {
             return (CursorSlot::Redirection, word, "");
         }
@@ -141,11 +146,13 @@ impl<'t> Parser<'t> {
             if let Some(arg) = self.open {
                 return (CursorSlot::Value(arg), word, "");
             }
-            return (CursorSlot::Positional(self.positional()), word, "");
+            return (CursorSlot::Positional(self.next_positional()), word, "");
         }
         let at = match word.strip_prefix("--") {
-            Some(flag) => flag.find('=').map(|at| (at + 3, self.long(&flag[..at]))),
-            None => self.short_value(word),
+            Some(flag) => flag
+                .find('=')
+                .map(|at| (at + 3, self.find_long_flag(&flag[..at]))),
+            None => self.short_flag_value(word),
         };
         match at {
             Some((at, Some(arg))) => (CursorSlot::Value(arg), &word[at..], &word[..at]),
@@ -154,9 +161,9 @@ impl<'t> Parser<'t> {
     }
 
     /// Where the value begins in `-ojson` or `-yo=json`.
-    fn short_value(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
+    fn short_flag_value(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
         for (at, letter) in word.char_indices().skip(1) {
-            let arg = self.short(letter)?;
+            let arg = self.find_short_flag(letter)?;
             if arg.get_action().takes_values() {
                 let at = at + letter.len_utf8();
                 let at = at + usize::from(word[at..].starts_with('='));
@@ -166,19 +173,19 @@ impl<'t> Parser<'t> {
         None
     }
 
-    fn step(&mut self, word: &str) {
+    fn read_word(&mut self, word: &str) {
         if let Some(arg) = self.pending.take() {
             let many = |count: ValueRange| count.max_values() > 1;
             self.open = arg.get_num_args().is_some_and(many).then_some(arg);
-            return self.given(arg, Some(word));
+            return self.note_given_flag(arg, Some(word));
         }
         if word.starts_with('-') {
             self.open = None;
         } else if let Some(arg) = self.open {
-            return self.given(arg, Some(word));
+            return self.note_given_flag(arg, Some(word));
         }
         if self.only_positionals || !word.starts_with('-') || word == "-" {
-            return self.plain(word);
+            return self.read_plain_word(word);
         }
         if word == "--" {
             self.only_positionals = true;
@@ -187,40 +194,40 @@ impl<'t> Parser<'t> {
                 Some((name, value)) => (name, Some(value)),
                 None => (flag, None),
             };
-            if let Some(arg) = self.long(name) {
-                self.flag(arg, value);
+            if let Some(arg) = self.find_long_flag(name) {
+                self.read_flag(arg, value);
             }
         } else {
-            self.shorts(&word[1..]);
+            self.read_short_flags(&word[1..]);
         }
     }
 
     /// Reads `-yo json` and `-ojson`.
-    fn shorts(&mut self, letters: &str) {
+    fn read_short_flags(&mut self, letters: &str) {
         for (at, letter) in letters.char_indices() {
-            let Some(arg) = self.short(letter) else {
+            let Some(arg) = self.find_short_flag(letter) else {
                 return;
             };
             let rest = &letters[at + letter.len_utf8()..];
             if arg.get_action().takes_values() {
                 let value = rest.strip_prefix('=').unwrap_or(rest);
-                return self.flag(arg, (!value.is_empty()).then_some(value));
+                return self.read_flag(arg, (!value.is_empty()).then_some(value));
             }
-            self.flag(arg, None);
+            self.read_flag(arg, None);
         }
     }
 
-    fn flag(&mut self, arg: &'t Arg, value: Option<&str>) {
+    fn read_flag(&mut self, arg: &'t Arg, value: Option<&str>) {
         let optional = arg
             .get_num_args()
             .is_some_and(|count| count.min_values() == 0);
         match value {
             None if arg.get_action().takes_values() && !optional => self.pending = Some(arg),
-            value => self.given(arg, value),
+            value => self.note_given_flag(arg, value),
         }
     }
 
-    fn given(&mut self, arg: &'t Arg, value: Option<&str>) {
+    fn note_given_flag(&mut self, arg: &'t Arg, value: Option<&str>) {
         self.flags.push(arg);
         if let (true, Some(name)) = (arg.is_global_set(), arg.get_long()) {
             self.globals.push(match value {
@@ -230,7 +237,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn plain(&mut self, word: &str) {
+    fn read_plain_word(&mut self, word: &str) {
         let below = self.command.find_subcommand(word);
         match below.filter(|_| self.positionals.is_empty() && !self.only_positionals) {
             Some(below) => self.command = below,
@@ -238,18 +245,18 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn long(&self, name: &str) -> Option<&'t Arg> {
+    fn find_long_flag(&self, name: &str) -> Option<&'t Arg> {
         let mut args = self.command.get_arguments();
         args.find(|arg| arg.get_long() == Some(name))
     }
 
-    fn short(&self, letter: char) -> Option<&'t Arg> {
+    fn find_short_flag(&self, letter: char) -> Option<&'t Arg> {
         let mut args = self.command.get_arguments();
         args.find(|arg| arg.get_short() == Some(letter))
     }
 
     /// The next positional argument. The last one may take all that follow.
-    fn positional(&self) -> Option<&'t Arg> {
+    fn next_positional(&self) -> Option<&'t Arg> {
         let all: Vec<&Arg> = self.command.get_positionals().collect();
         let many = |arg: &&&Arg| {
             let most = arg.get_num_args().map_or(1, |count| count.max_values());
@@ -265,16 +272,16 @@ mod tests {
     use expect_test::expect;
 
     use super::super::line;
-    use super::super::offer::{candidates, is_glob};
+    use super::super::offer::{candidate_kind, is_glob};
     use super::super::shell::Shell;
     use super::*;
 
     /// What is looked up for the last word of a line.
     fn at(line: &str) -> String {
-        let mut tree = crate::app::parse::command();
+        let mut tree = crate::app::parse::clap_tree();
         tree.build();
-        let typed = line::read(Shell::Bash, &[" =:".into(), line.into()]).unwrap();
-        let Some(cursor) = find(&tree, &typed) else {
+        let typed = line::read_typed_line(Shell::Bash, &[" =:".into(), line.into()]).unwrap();
+        let Some(cursor) = find_cursor(&tree, &typed) else {
             return "–".to_owned();
         };
         let slot = match cursor.slot {
@@ -282,7 +289,7 @@ mod tests {
             CursorSlot::Redirection => "file".to_owned(),
             CursorSlot::Positional(None) => "command".to_owned(),
             CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) => {
-                match candidates(&cursor, arg) {
+                match candidate_kind(&cursor, arg) {
                     Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
                     Some(kind) => format!("{kind:?}"),
                     None => "other value".to_owned(),

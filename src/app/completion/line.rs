@@ -26,21 +26,21 @@ pub(super) struct TypedWord {
 }
 
 /// Reads what a shell passes on: bash its `COMP_WORDBREAKS` and the line, the others their words.
-pub(super) fn read(shell: Shell, args: &[OsString]) -> Option<TypedLine> {
+pub(super) fn read_typed_line(shell: Shell, args: &[OsString]) -> Option<TypedLine> {
     let mut texts: Vec<&str> = args.iter().map(|arg| arg.to_str()).collect::<Option<_>>()?;
     if let (Shell::Powershell, Some(last)) = (shell, texts.last_mut()) {
         // PowerShell loses empty words, so the script puts a sign before the last one.
         *last = last.strip_prefix('=')?;
     }
     if let (Shell::Zsh | Shell::Fish, Some(last)) = (shell, texts.last_mut()) {
-        // Both leave a quote that is still open in the word.
+        // zsh and fish leave a quote that is still open in the word.
         *last = last.strip_prefix(['\'', '"']).unwrap_or(last);
     }
     if shell == Shell::Bash {
         let [breaks, line] = texts.as_slice() else {
             return None;
         };
-        return Some(of_bash(breaks, line));
+        return Some(split_like_bash(breaks, line));
     }
     let words = texts.into_iter().map(|text| TypedWord {
         text: text.to_owned(),
@@ -53,7 +53,7 @@ pub(super) fn read(shell: Shell, args: &[OsString]) -> Option<TypedLine> {
 }
 
 /// Splits a line as bash does, without expanding anything.
-fn of_bash(breaks: &str, line: &str) -> TypedLine {
+fn split_like_bash(breaks: &str, line: &str) -> TypedLine {
     let mut typed = TypedLine::default();
     let mut word: Option<TypedWord> = None;
     let mut letters = line.chars().peekable();
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     fn words(line: &str) -> (Vec<String>, Option<char>) {
-        let typed = of_bash(" \t\n\"'@><=;|&(:", line);
+        let typed = split_like_bash(" \t\n\"'@><=;|&(:", line);
         let words = typed.words.iter().map(|word| {
             if word.expands {
                 format!("{} (?)", word.text)
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn bash_inserts_behind_a_break_or_an_open_quote() {
-        let kept = |line: &str| of_bash("=:", line).kept;
+        let kept = |line: &str| split_like_bash("=:", line).kept;
         assert_eq!(kept("q ab"), 0);
         assert_eq!(kept("q a: b"), 0);
         assert_eq!(kept("q a:b:c"), 4);
         assert_eq!(kept("q a:b@c"), 2);
         assert_eq!(kept("q --queue=a:b"), 10);
-        assert_eq!(of_bash("@:", "q a:b@c").kept, 3);
+        assert_eq!(split_like_bash("@:", "q a:b@c").kept, 3);
         assert_eq!(kept(r"q a\:b"), 0);
         assert_eq!(kept("q 'a:b"), 0);
         assert_eq!(kept("q --queue='a:b"), 8);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_file_of_a_redirection_is_no_word() {
-        let redirects = |line: &str| of_bash("=:", line).redirects;
+        let redirects = |line: &str| split_like_bash("=:", line).redirects;
         assert!(redirects("q x >"));
         assert!(redirects("q x > fi"));
         assert!(redirects("q x 2>>fi"));

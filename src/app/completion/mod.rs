@@ -30,7 +30,7 @@ use shell::Shell;
 /// The word that the scripts put behind `qless`. It is not a command, so no help lists it.
 const WORD: &str = "__complete";
 
-/// The longest time for all of it, if `QLESS_COMPLETE_LIVE` sets no other.
+/// Time limit of one completion, if `QLESS_COMPLETE_LIVE` sets no other.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// A value that can be typed, and what a shell may show beside it.
@@ -50,17 +50,17 @@ impl Candidate {
 }
 
 /// The arguments of a request for completion; `None` if the line is not such a request.
-pub(crate) fn requested(args: &[OsString]) -> Option<&[OsString]> {
+pub(crate) fn completion_args(args: &[OsString]) -> Option<&[OsString]> {
     match args {
         [_, word, rest @ ..] if word == WORD => Some(rest),
         _ => None,
     }
 }
 
-/// Prints what fits. A failure prints nothing: a shell that completes has no place to show it.
+/// Prints the candidates that fit. A failure prints nothing: a shell that completes has no place to show it.
 pub(crate) fn run(args: &[OsString]) -> Exit {
-    let deadline = patience().map(|patience| Instant::now() + patience);
-    let mut ui = Ui::plain(Format::Table);
+    let deadline = time_limit().map(|patience| Instant::now() + patience);
+    let mut ui = Ui::without_globals(Format::Table);
     if let Some(text) = complete(args, deadline) {
         _ = ui.write(text.as_bytes());
         _ = ui.finish();
@@ -68,8 +68,8 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     Exit::Ok
 }
 
-/// How long all of it may take; `None` if no names are to be looked up.
-fn patience() -> Option<Duration> {
+/// Time limit of one completion; `None` if no names are to be looked up.
+fn time_limit() -> Option<Duration> {
     let set = crate::env::var("QLESS_COMPLETE_LIVE");
     match set.as_ref().and_then(|set| set.to_str()) {
         Some("0") => None,
@@ -81,21 +81,21 @@ fn patience() -> Option<Duration> {
 fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
     let (shell, words) = args.split_first()?;
     let shell = Shell::from_str(shell.to_str()?, false).ok()?;
-    let typed = line::read(shell, words)?;
-    let whole = parse::command();
-    let tree = built(&whole, &typed);
-    let cursor = cursor::find(&tree, &typed)?;
+    let typed = line::read_typed_line(shell, words)?;
+    let whole = parse::clap_tree();
+    let tree = build_typed_tree(&whole, &typed);
+    let cursor = cursor::find_cursor(&tree, &typed)?;
     let offer = offer::at_cursor(&whole, &cursor, deadline);
     Some(render::lines(shell, &offer, &typed, &cursor))
 }
 
 /// The tree with the typed commands only: clap copies every global flag into every command,
 /// which takes most of the time.
-fn built(whole: &Command, typed: &line::TypedLine) -> Command {
+fn build_typed_tree(whole: &Command, typed: &line::TypedLine) -> Command {
     let is_typed = |command: &&Command| {
         let name = command.get_name();
         let mut words = typed.words.iter();
-        words.any(|word| tree::canonical(&word.text) == name)
+        words.any(|word| tree::canonical_name(&word.text) == name)
     };
     let mut built = parse::root().subcommands(whole.get_subcommands().filter(is_typed).cloned());
     built.build();
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn every_command_offers_its_flags_until_they_are_given() {
-        let mut tree = parse::command();
+        let mut tree = parse::clap_tree();
         tree.build();
         walk(&tree, &mut Vec::new(), &|path, command| {
             let mut line = path.to_vec();

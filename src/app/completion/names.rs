@@ -36,20 +36,21 @@ const JOBS: usize = 500;
 
 /// The names of a kind; `None` if they are not known in time. Without a deadline no server
 /// is asked.
-pub(super) fn candidates(
+pub(super) fn find_candidates(
     kind: CandidateKind,
     globals: &[String],
     deadline: Option<Instant>,
 ) -> Option<Vec<Candidate>> {
-    let mut globals = parse::globals(globals)?;
+    let mut globals = parse::parse_globals(globals)?;
     globals.quiet = true;
     globals.verbose = 0;
-    let file = settings::fill(&mut globals, kind != CandidateKind::Contexts).ok()?;
+    let file =
+        settings::read_config_and_fill(&mut globals, kind != CandidateKind::Contexts).ok()?;
     if kind == CandidateKind::Contexts {
         return Some(contexts(&file));
     }
     let deadline = deadline?;
-    let file_name = file_name(kind)?;
+    let file_name = cache_file_name(kind)?;
     let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
     let prefix = globals.prefix.clone().unwrap_or_else(|| USUAL.into());
     let cache = Cache::for_server(&target.to_string(), &prefix);
@@ -60,7 +61,7 @@ pub(super) fn candidates(
         return None;
     }
     match &target.address {
-        // Commands start it; completion only asks it if it runs.
+        // Completion asks a private server only if it runs already: it starts none.
         Address::Local { dir, .. } => {
             let local = Local::new(dir.as_deref()).ok()?;
             if !local.is_running().ok()? {
@@ -97,23 +98,23 @@ pub(super) fn candidates(
         asks_for_eviction: false,
     };
     let (sender, replies) = mpsc::channel();
-    // The thread may wait for longer than this one; it ends with the process.
+    // The look-up thread may outlast the deadline; it ends with the process.
     thread::spawn(move || {
-        sender.send(Core::connect(settings).and_then(|mut core| read(&mut core, kind)))
+        sender.send(Core::open(settings).and_then(|mut core| read_names(&mut core, kind)))
     });
     let rest = deadline.saturating_duration_since(Instant::now());
     let reply = replies.recv_timeout(rest.saturating_sub(Duration::from_millis(10)));
     match (reply, cache) {
         (Ok(Ok(names)), cache) => {
-            let plain: Vec<Candidate> = names.into_iter().filter_map(plain).collect();
+            let plain: Vec<Candidate> = names.into_iter().filter_map(printable_candidate).collect();
             if let Some(cache) = cache {
-                cache.keep(file_name, &plain);
+                cache.store_names(file_name, &plain);
             }
             Some(plain)
         }
         (_, cache) => {
             if let Some(cache) = cache {
-                cache.down();
+                cache.mark_server_down();
             }
             None
         }
@@ -121,7 +122,7 @@ pub(super) fn candidates(
 }
 
 /// The name of the file that keeps names of a kind; `None` for kinds that no server knows.
-fn file_name(kind: CandidateKind) -> Option<&'static str> {
+fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
     Some(match kind {
         CandidateKind::Queues => "queue",
         CandidateKind::Groups => "group",
@@ -148,7 +149,7 @@ fn contexts(file: &File) -> Vec<Candidate> {
     let contexts = file.contexts().into_iter().filter_map(|context| {
         let redis = context.values.redis.as_deref();
         let redis = redis.and_then(|address| Target::parse(address).ok());
-        plain((
+        printable_candidate((
             Name::from(context.name.clone()),
             redis.map(|target| target.to_string()).unwrap_or_default(),
         ))
@@ -157,7 +158,7 @@ fn contexts(file: &File) -> Vec<Candidate> {
 }
 
 /// A name that a command line can hold: UTF-8 without control characters.
-fn plain((name, help): (Name, String)) -> Option<Candidate> {
+fn printable_candidate((name, help): (Name, String)) -> Option<Candidate> {
     let name = name.as_str()?;
     let is_printable = |c: char| !is_harmful(c) && !c.is_control();
     name.chars().all(is_printable).then(|| {
@@ -168,7 +169,7 @@ fn plain((name, help): (Name, String)) -> Option<Candidate> {
 
 type Found = Vec<(Name, String)>;
 
-fn read(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
+fn read_names(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
     let now = core.now();
     let mut members = |index: Index| {
         let part = core.index_slice(now, &index, 0, NAMES)?;
@@ -194,7 +195,7 @@ fn read(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
             });
             Ok(options.collect())
         }
-        CandidateKind::Jids(which) => jobs(core, which),
+        CandidateKind::Jids(which) => read_jobs(core, which),
         CandidateKind::Targets
         | CandidateKind::Contexts
         | CandidateKind::Commands
@@ -203,7 +204,7 @@ fn read(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
 }
 
 /// Jids with class and state.
-fn jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
+fn read_jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let now = core.now();
     let all = |core: &mut Core, index: Index| core.index_slice(now, &index, 0, NAMES);
     let queues = |core: &mut Core| Ok::<_, Error>(all(core, Index::Queues)?.members);
@@ -237,7 +238,7 @@ fn jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
         }
     };
     let wanted: Vec<(Index, u64)> = indexes.into_iter().map(|index| (index, 0)).collect();
-    // Each index has its share, so that none hides the others.
+    // Each index gets a share of the jobs, so that none hides the others.
     let share = (JOBS / wanted.len().max(1)).max(10) as u64;
     let parts = core.index_slices(now, &wanted, share)?;
     let mut seen = BTreeSet::new();

@@ -19,24 +19,28 @@ const NAMES: usize = 200;
 
 /// What fits the last word.
 #[derive(Debug, Default)]
-pub(super) struct Offer {
+pub(super) struct CompletionOffer {
     pub candidates: Vec<Candidate>,
-    pub files: Option<Files>,
+    pub files: Option<FileOffer>,
 }
 
 /// Files that the shell looks for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Files {
+pub(super) enum FileOffer {
     Any,
     Directories,
 }
 
-/// What fits at the cursor. `whole` is the tree with all commands; without a deadline no
-/// server is asked.
-pub(super) fn at_cursor(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer {
-    let mut offer = Offer::default();
+/// The candidates that fit at the cursor. `whole` is the tree with all commands; without a deadline no server
+/// is asked.
+pub(super) fn at_cursor(
+    whole: &Command,
+    cursor: &Cursor,
+    deadline: Option<Instant>,
+) -> CompletionOffer {
+    let mut offer = CompletionOffer::default();
     match cursor.slot {
-        CursorSlot::Redirection => offer.files = Some(Files::Any),
+        CursorSlot::Redirection => offer.files = Some(FileOffer::Any),
         CursorSlot::Flag => offer.candidates = flags(cursor, |_| true),
         CursorSlot::Value(arg) => values(whole, cursor, arg, deadline, &mut offer),
         CursorSlot::Positional(arg) => {
@@ -64,7 +68,7 @@ pub(super) fn at_cursor(whole: &Command, cursor: &Cursor, deadline: Option<Insta
         let is_own = |arg: &Arg| !arg.is_global_set() && !is_usual(arg);
         let mut own = flags(cursor, is_own);
         own.retain(|flag| flag.value.starts_with("--"));
-        // A shell inserts a single candidate: nobody typed anything of this flag.
+        // A single flag is not offered: a shell would insert it although nobody typed any of it.
         if own.len() > 1 {
             offer.candidates = own;
         }
@@ -131,21 +135,23 @@ fn values(
     cursor: &Cursor,
     arg: &Arg,
     deadline: Option<Instant>,
-    offer: &mut Offer,
+    offer: &mut CompletionOffer,
 ) {
-    match candidates(cursor, arg) {
-        Some(CandidateKind::Commands) => {
-            offer.candidates.extend(command_words(whole, cursor, false))
-        }
-        Some(CandidateKind::Topics) => offer.candidates.extend(command_words(whole, cursor, true)),
+    match candidate_kind(cursor, arg) {
+        Some(CandidateKind::Commands) => offer
+            .candidates
+            .extend(path_candidates(whole, cursor, false)),
+        Some(CandidateKind::Topics) => offer
+            .candidates
+            .extend(path_candidates(whole, cursor, true)),
         Some(_) if cursor.expands => {}
         Some(kind) => {
-            let known = names::candidates(kind, &cursor.globals, deadline).unwrap_or_default();
+            let known = names::find_candidates(kind, &cursor.globals, deadline).unwrap_or_default();
             let typed = known.into_iter().filter_map(|name| {
                 let value = if cursor.escaped && arg.is_positional() {
                     name.value
                 } else {
-                    typed_part(&name.value, arg)?
+                    quoted_for_arg(&name.value, arg)?
                 };
                 let fits = value.starts_with(&cursor.begun);
                 fits.then(|| Candidate::new(value, name.help))
@@ -161,16 +167,16 @@ fn values(
         .candidates
         .extend(shown.map(|value| Candidate::new(value.get_name(), help(value))));
     match arg.get_value_names() {
-        Some([name]) if name == "FILE" => offer.files = Some(Files::Any),
-        Some([name]) if name == "DIR" => offer.files = Some(Files::Directories),
+        Some([name]) if name == "FILE" => offer.files = Some(FileOffer::Any),
+        Some([name]) if name == "DIR" => offer.files = Some(FileOffer::Directories),
         _ => {}
     }
 }
 
 /// The kind of names that an argument takes at the cursor.
-pub(super) fn candidates(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind> {
+pub(super) fn candidate_kind(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind> {
     let kind = *arg.get::<CandidateKind>()?;
-    // Of `KEY VALUE KEY VALUE …` each first one is a name.
+    // In `KEY VALUE KEY VALUE …`, every first word of a pair is a name.
     let names = arg.get_value_names().map_or(1, <[_]>::len);
     if let Some(index) = arg.get_index()
         && !(cursor.positionals.len() + 1 - index).is_multiple_of(names)
@@ -193,9 +199,9 @@ pub(super) fn is_glob(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
 }
 
-/// How a name has to be typed; `None` if it cannot be.
-fn typed_part(name: &str, arg: &Arg) -> Option<String> {
-    if name.is_empty() || command_line::begins_special(name.as_bytes()) {
+/// A name as it must be typed for this argument, with escapes; `None` if it cannot be typed.
+fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
+    if name.is_empty() || command_line::has_ambiguous_start(name.as_bytes()) {
         return None;
     }
     if is_glob(arg) {
@@ -208,12 +214,12 @@ fn typed_part(name: &str, arg: &Arg) -> Option<String> {
 }
 
 /// The next words of the path to a command, and the topics of `help`.
-fn command_words(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
+fn path_candidates(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);
     let path: Vec<&str> = path.collect();
     if topics && path == ["json"] {
-        let kinds = help::documents().map(|(kind, says)| Candidate::new(kind, says));
+        let kinds = help::document_kinds().map(|(kind, says)| Candidate::new(kind, says));
         return kinds.collect();
     }
     for word in &path {

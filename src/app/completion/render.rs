@@ -6,14 +6,19 @@
 use super::Candidate;
 use super::cursor::Cursor;
 use super::line::TypedLine;
-use super::offer::{Files, Offer};
+use super::offer::{CompletionOffer, FileOffer};
 use super::shell::Shell;
 
 /// The lines for a shell.
-pub(super) fn lines(shell: Shell, offer: &Offer, typed: &TypedLine, cursor: &Cursor) -> String {
+pub(super) fn lines(
+    shell: Shell,
+    offer: &CompletionOffer,
+    typed: &TypedLine,
+    cursor: &Cursor,
+) -> String {
     let files = match offer.files {
-        Some(Files::Any) => "files",
-        Some(Files::Directories) => "directories",
+        Some(FileOffer::Any) => "files",
+        Some(FileOffer::Directories) => "directories",
         None => "names",
     };
     let before = &cursor.before;
@@ -21,10 +26,12 @@ pub(super) fn lines(shell: Shell, offer: &Offer, typed: &TypedLine, cursor: &Cur
     for Candidate { value, help } in &offer.candidates {
         // Elvish and fish replace the whole word, bash and PowerShell a part of it.
         let line = match shell {
-            Shell::Bash => bash(&format!("{before}{value}"), typed),
+            Shell::Bash => bash_insertion(&format!("{before}{value}"), typed),
             Shell::Elvish | Shell::Fish => format!("{before}{value}\t{help}"),
-            Shell::Powershell => format!("{}\t{value}\t{help}", powershell(before, value)),
-            Shell::Zsh => zsh(value, help),
+            Shell::Powershell => {
+                format!("{}\t{value}\t{help}", quote_for_powershell(before, value))
+            }
+            Shell::Zsh => zsh_pair(value, help),
         };
         lines.push_str(&line);
         lines.push('\n');
@@ -33,7 +40,7 @@ pub(super) fn lines(shell: Shell, offer: &Offer, typed: &TypedLine, cursor: &Cur
 }
 
 /// What readline inserts: the rest of the word as the open quote requires it.
-fn bash(word: &str, typed: &TypedLine) -> String {
+fn bash_insertion(word: &str, typed: &TypedLine) -> String {
     let escaped = |text: &str, special: &dyn Fn(char) -> bool| {
         let mut escaped = String::with_capacity(text.len());
         for c in text.chars() {
@@ -56,7 +63,7 @@ fn bash(word: &str, typed: &TypedLine) -> String {
 }
 
 /// A word of PowerShell.
-fn powershell(before: &str, value: &str) -> String {
+fn quote_for_powershell(before: &str, value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%+".contains(c);
     if value.chars().all(plain) {
         format!("{before}{value}")
@@ -66,7 +73,7 @@ fn powershell(before: &str, value: &str) -> String {
 }
 
 /// A pair of `_describe`, which quotes the value itself.
-fn zsh(value: &str, help: &str) -> String {
+fn zsh_pair(value: &str, help: &str) -> String {
     let value = value.replace('\\', "\\\\").replace(':', "\\:");
     match help {
         "" => value,
@@ -99,22 +106,22 @@ mod tests {
                 kept,
                 ..TypedLine::default()
             };
-            assert_eq!(bash(word, &typed), written, "{word} {quote:?}");
+            assert_eq!(bash_insertion(word, &typed), written, "{word} {quote:?}");
         }
     }
 
     #[test]
     fn powershell_gets_single_quotes() {
-        assert_eq!(powershell("", "mail"), "mail");
-        assert_eq!(powershell("--queue=", "it's"), "--queue='it''s'");
+        assert_eq!(quote_for_powershell("", "mail"), "mail");
+        assert_eq!(quote_for_powershell("--queue=", "it's"), "--queue='it''s'");
     }
 
     #[test]
     fn zsh_gets_pairs_with_escaped_colons() {
         assert_eq!(
-            zsh("a:b", "Mail::Welcome, failed"),
+            zsh_pair("a:b", "Mail::Welcome, failed"),
             r"a\:b:Mail::Welcome, failed"
         );
-        assert_eq!(zsh(r"a\*", ""), r"a\\*");
+        assert_eq!(zsh_pair(r"a\*", ""), r"a\\*");
     }
 }

@@ -14,7 +14,7 @@ pub(crate) enum Shell {
 
 impl Shell {
     /// The name of the script in `completions/`, which is the one that the shell looks for.
-    pub(crate) fn file(self) -> &'static str {
+    pub(crate) fn script_name(self) -> &'static str {
         match self {
             Shell::Bash => "qless.bash",
             Shell::Elvish => "qless.elv",

@@ -87,7 +87,7 @@ impl DocParts {
 }
 
 /// Lays out the help of a command and of its subcommands.
-pub(crate) fn laid_out(command: Command) -> Command {
+pub(crate) fn lay_out_command(command: Command) -> Command {
     let parts = DocParts::of_command(&command);
     let mut before = String::new();
     if !parts.examples.is_empty() {
@@ -113,7 +113,7 @@ pub(crate) fn laid_out(command: Command) -> Command {
     let mut command = command
         .long_about(parts.first)
         .help_template(COMMAND_TEMPLATE)
-        .mut_subcommands(laid_out);
+        .mut_subcommands(lay_out_command);
     if !before.trim().is_empty() {
         command = command.before_long_help(before.trim_end().to_owned());
     }
@@ -124,7 +124,7 @@ pub(crate) fn laid_out(command: Command) -> Command {
 }
 
 /// Lays out the help that lists all commands.
-pub(crate) fn of_all(root: Command) -> Command {
+pub(crate) fn lay_out_root(root: Command) -> Command {
     let parts = DocParts::of_command(&root);
     let mut list = String::new();
     for group in Group::VARIANTS {
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_command_has_examples_and_exit_codes() {
-        let mut tree = crate::app::parse::command();
+        let mut tree = crate::app::parse::clap_tree();
         tree.build();
         fn walk(command: &Command, at: &str, wrong: &mut Vec<String>) {
             for below in command.get_subcommands() {

@@ -51,7 +51,7 @@ pub(super) const TOPICS: [(&str, &str); 9] = [
 ];
 
 /// The kinds of documents that `qless help json` takes, with what they are about.
-pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(super) fn document_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     documents::DOCUMENTS
         .iter()
         .map(|document| (document.kind, document.summary))
@@ -63,38 +63,38 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let text = match words.as_slice() {
-        ["exit-codes"] => exit_codes(),
+        ["exit-codes"] => exit_codes_text(),
         ["environment"] => ENVIRONMENT.into(),
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
         ["findings"] => findings::help_topic(),
         ["recipes"] => RECIPES.into(),
         ["work-protocol"] => WORK.into(),
-        ["acl"] => rights::acl_lines(session.prefix()),
-        ["json"] => documents::list_of_kinds(),
-        ["json", kind] => of_document(kind)?,
-        path => of_command(path)?,
+        ["acl"] => rights::lines(session.prefix()),
+        ["json"] => documents::kinds(),
+        ["json", kind] => document_help(kind)?,
+        path => command_help(path)?,
     };
     session.ui.text(&text)?;
     Ok(Exit::Ok)
 }
 
 /// The JSON Schema of a document.
-fn of_document(kind: &str) -> Result<String, Error> {
-    match documents::document_kind(kind) {
-        Some(document) => Ok(document.json_schema_text()),
+fn document_help(kind: &str) -> Result<String, Error> {
+    match documents::named(kind) {
+        Some(document) => Ok(document.schema()),
         None => Err(Error::usage(format!("no document is called `{kind}`"))
             .hint("`qless help json` lists them")),
     }
 }
 
-fn of_command(path: &[&str]) -> Result<String, Error> {
+fn command_help(path: &[&str]) -> Result<String, Error> {
     if path.is_empty() {
-        return Ok(layout::of_all(parse::command())
+        return Ok(layout::lay_out_root(parse::clap_tree())
             .render_long_help()
             .to_string());
     }
-    let mut tree = layout::laid_out(parse::command());
+    let mut tree = layout::lay_out_command(parse::clap_tree());
     tree.build();
     let mut command = &mut tree;
     for (at, word) in path.iter().enumerate() {
@@ -103,7 +103,7 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
             None => {
                 let typed = path[..=at].join(" ");
                 let error = Error::usage(format!("no command or topic is called `{typed}`"));
-                return Err(error.hint(hint_for(at, word)));
+                return Err(error.hint(unknown_path_hint(at, word)));
             }
         };
     }
@@ -111,7 +111,7 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
 }
 
 /// The hint for the word at this position of a path that leads to no help.
-fn hint_for(at: usize, word: &str) -> String {
+fn unknown_path_hint(at: usize, word: &str) -> String {
     let near = match at {
         0 => suggestion::hint(word, &TOPICS.map(|(topic, _)| topic)),
         _ => None,
@@ -121,7 +121,7 @@ fn hint_for(at: usize, word: &str) -> String {
     })
 }
 
-fn exit_codes() -> String {
+fn exit_codes_text() -> String {
     let mut text = String::new();
     for exit in Exit::VARIANTS {
         let (name, when) = exit.description();

@@ -30,14 +30,14 @@ pub(crate) enum RunTime {
     Now,
     After(Duration),
     At(Moment),
-    /// When it was due before, however the other jobs are spread.
+    /// At the job's own scheduled time, even if the other jobs are spread.
     Still(Moment),
 }
 
 impl RunTime {
     /// When a job is due; `None` is immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
-    fn due(self, job: &JobSnapshot, slice: &Slice) -> Option<Moment> {
+    fn due_moment(self, job: &JobSnapshot, slice: &Slice) -> Option<Moment> {
         let from = if job.later.is_zero() {
             slice.now
         } else {
@@ -56,7 +56,7 @@ impl RunTime {
 impl RequeueTarget {
     /// Puts the jobs of a slice back, each when `when` says. A job keeps its remaining retries if
     /// `keeps_retries` says so; else it gets fresh ones.
-    fn change(
+    fn requeue_slice(
         &self,
         core: &mut Core,
         slice: &Slice,
@@ -66,8 +66,9 @@ impl RequeueTarget {
         let mut outcomes = Vec::with_capacity(slice.jobs.len());
         for keep in [false, true] {
             let jobs = slice.jobs.iter().filter(|job| keeps_retries(job) == keep);
-            let jobs: Vec<(&JobSnapshot, Option<Moment>)> =
-                jobs.map(|job| (job, when(job).due(job, slice))).collect();
+            let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
+                .map(|job| (job, when(job).due_moment(job, slice)))
+                .collect();
             if jobs.is_empty() {
                 continue;
             }
@@ -82,7 +83,7 @@ impl RequeueTarget {
                     let replies = jobs.iter().zip(replies);
                     outcomes.extend(replies.map(|((job, _), reply)| outcome_of(job, &reply)));
                 }
-                Err(error) => return SliceOutcome::stopped(outcomes, error),
+                Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             }
         }
         Ok(outcomes).into()

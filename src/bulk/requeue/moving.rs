@@ -1,7 +1,7 @@
 //! Moving: into another queue, as if the job were put there.
 
 use super::{RequeueTarget, RunTime, wrong_state};
-use crate::args::shared::Later;
+use crate::args::shared::RunTimeFlags;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -25,7 +25,7 @@ pub(crate) const MOVE: Verb = Verb {
 pub(crate) struct MoveOptions {
     pub to: Name,
     /// When the jobs run: immediately if no time is given, but not before a job's own time.
-    pub later: Later,
+    pub later: RunTimeFlags,
     /// Take running jobs from their workers.
     pub force: bool,
 }
@@ -38,14 +38,14 @@ impl MoveOptions {
             priority: None,
         };
         let action = BulkAction::new(&MOVE, move |core, slice| {
-            let at = self.later.due(slice.begun);
+            let at = self.later.due_moment(slice.begun);
             let when = |job: &JobSnapshot| match (self.later.delay, at, job.due) {
                 (Some(delay), ..) => RunTime::After(delay),
                 (None, Some(at), _) => RunTime::At(at),
                 (None, None, Some(due)) => RunTime::Still(due),
                 (None, None, None) => RunTime::Now,
             };
-            target.change(core, slice, when, |_| false)
+            target.requeue_slice(core, slice, when, |_| false)
         });
         action
             .states(State::UNFINISHED)
@@ -59,7 +59,9 @@ impl MoveOptions {
         if running && !self.force {
             let by_force = CommandLine::new("move --force").value("--to", &self.to);
             let by_force = by_force.name(&job.jid);
-            return Some(wrong_state(job).hint_if(by_force.within("take its lock away: {}")));
+            return Some(
+                wrong_state(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
+            );
         }
         let leaves = running
             || job.is_in_state("failed")

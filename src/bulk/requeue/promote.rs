@@ -28,7 +28,7 @@ pub(crate) fn action() -> BulkAction<'static> {
             to: None,
             priority: None,
         };
-        target.change(core, slice, |_| RunTime::Now, |_| true)
+        target.requeue_slice(core, slice, |_| RunTime::Now, |_| true)
     });
     promote
         .states(&[State::Scheduled])
@@ -40,10 +40,10 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
-        b"failed" => CommandLine::new("retry").name(&job.jid).within("{}"),
+        b"failed" => CommandLine::new("retry").name(&job.jid).fill_sentence("{}"),
         b"depends" => {
             let release = CommandLine::new("depends --off-all").name(&job.jid);
-            release.within("let it wait no longer: {}")
+            release.fill_sentence("let it wait no longer: {}")
         }
         _ => return Some(wrong_state(job).with_as_asked(job.is_in_state("waiting"))),
     };

@@ -45,7 +45,7 @@ impl RetryOptions {
         };
         let when = self.delay.map_or(RunTime::Now, RunTime::After);
         let action = BulkAction::new(&RETRY, move |core, slice| {
-            target.change(core, slice, |_| when, has_worker)
+            target.requeue_slice(core, slice, |_| when, has_worker)
         });
         action
             .states(&[State::Failed])
@@ -57,7 +57,7 @@ impl RetryOptions {
     fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let hint = |words: &str, sentence: &str| {
             let command = CommandLine::new(words).name(&job.jid);
-            command.within(sentence)
+            command.fill_sentence(sentence)
         };
         let hint = match job.stored.as_bytes() {
             b"failed" => return None,
@@ -67,7 +67,7 @@ impl RetryOptions {
             b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
             b"scheduled" => hint("promote", "run it now: {}"),
             b"depends" => hint("depends", "see which: {}"),
-            _ => return Some(wrong_state(job).with_as_asked(self.is_result(job))),
+            _ => return Some(wrong_state(job).with_as_asked(self.is_already_retried(job))),
         };
         Some(wrong_state(job).hint_if(hint))
     }
@@ -95,7 +95,7 @@ impl RetryOptions {
     }
 
     /// Whether the job is as a retry with these options leaves it.
-    fn is_result(&self, job: &JobSnapshot) -> bool {
+    fn is_already_retried(&self, job: &JobSnapshot) -> bool {
         let priority = self.priority.map(|priority| priority.to_string().into());
         job.is_in_state("waiting")
             && self.delay.is_none()

@@ -50,7 +50,7 @@ pub(super) fn run_dry_run(
     let overflowed = queue.has_overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
     // The plan says what would be done; its commands are for whoever wants to see more.
-    if session.ui.format() == Format::Table && !session.ui.verbose() {
+    if session.ui.format() == Format::Table && !session.ui.is_verbose() {
         if overflowed {
             session.ui.note(note);
         }
@@ -66,7 +66,7 @@ pub(super) fn run_dry_run(
     let now = session.now();
     let mut batch_sizes = BatchSizes::new(session.core()?.measure_round_trip(now));
     let mut pace = Pace::new(options.rate);
-    let (max_batch, mut verdicts) = (pace.slice(usize::MAX), Vec::new());
+    let (max_batch, mut verdicts) = (pace.slice_size(usize::MAX), Vec::new());
     for batch in queue.into_batches() {
         let Some(findings) = options
             .filter
@@ -76,7 +76,7 @@ pub(super) fn run_dry_run(
         };
         let mut wait = |count| {
             pace.wait(count, interrupt);
-            match interrupt.asked() {
+            match interrupt.received_kind() {
                 Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
                 None => Ok(()),
             }

@@ -148,7 +148,7 @@ fn note_skipped(skipped: usize, too_wide: &[Name], session: &mut Session) {
     }
     for job in too_wide.iter().take(3) {
         let depends = CommandLine::new("depends").value("--on", "JID").name(job);
-        let set = depends.within(": set all of them with {}, with a `--on` for each");
+        let set = depends.fill_sentence(": set all of them with {}, with a `--on` for each");
         session.ui.note(&format!(
             "note: {job} lost more dependencies than one call can verify{}",
             set.unwrap_or_default()

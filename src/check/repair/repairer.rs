@@ -54,7 +54,7 @@ impl Repairer {
     ) -> Repairer {
         let pace = Pace::new(rate);
         Repairer {
-            max_batch: pace.slice(MAX_BATCH),
+            max_batch: pace.slice_size(MAX_BATCH),
             filter,
             run,
             undo,
@@ -113,7 +113,7 @@ impl Repairer {
     /// Waits for the pace after `count` items. An interrupt is an error.
     fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait(count, &self.interrupt);
-        match self.interrupt.asked() {
+        match self.interrupt.received_kind() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }

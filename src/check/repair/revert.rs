@@ -48,7 +48,7 @@ pub(crate) fn run_revert(
     warn_of_other_server(&file, &shown, session)?;
     let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
-    let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context());
+    let mut sum = Totals::new("revert", dry_run, matched).within(session.ui.context_name());
     let changes = plural(total, "change", "changes");
     if total > 0 {
         let what = format!("revert {changes} on {}", session.destination()?);
@@ -91,7 +91,7 @@ pub(crate) fn run_revert(
     };
     let message = format!("{} after {} of {changes}", error.message(), count(tried));
     Err(
-        Error::new(error.kind(), message).hint(match session.typed() {
+        Error::new(error.kind(), message).hint(match session.typed_line() {
             Some(typed) => format!("run the same command again to continue: `{typed}`"),
             None => "run the same command again to continue".to_owned(),
         }),
@@ -178,8 +178,8 @@ struct Reverter<'a> {
 
 impl Reverter<'_> {
     fn batch_size(&self) -> usize {
-        let max_batch = self.pace.slice(MAX_BATCH);
-        self.batch_sizes.size_for(ANY_KIND).min(max_batch)
+        let max_batch = self.pace.slice_size(MAX_BATCH);
+        self.batch_sizes.size(ANY_KIND).min(max_batch)
     }
 
     /// Adds the changes of a finding to the entries of its failure list and to the other changes.
@@ -283,7 +283,7 @@ impl Reverter<'_> {
 /// Waits for the pace after `count` items. An interrupt is an error.
 fn keep_pace(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
     pace.wait(count, interrupt);
-    match interrupt.asked() {
+    match interrupt.received_kind() {
         Some(kind) => Err(Error::new(kind, "interrupted")),
         None => Ok(()),
     }

@@ -204,7 +204,7 @@ impl ApprovedRepair<'_> {
             "{} after {count} of {all} findings were repaired",
             error.message_without_effect()
         );
-        let hint = match session.typed() {
+        let hint = match session.typed_line() {
             Some(typed) => format!("run the same command again to continue: `{typed}`"),
             None => "run the same command again to continue".to_owned(),
         };

@@ -58,8 +58,8 @@ impl UndoWriter {
     }
 
     /// Writes the first line.
-    pub(crate) fn write_header(&mut self, session: &mut Session) -> Result<(), Error> {
-        self.ledger.begin(session)
+    pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+        self.ledger.write_head(session)
     }
 
     /// Writes the plan of a batch to the disk. Returns whether it has any changes.
@@ -77,14 +77,14 @@ impl UndoWriter {
         let done = changes_by_finding(&reply.verdicts, VerdictOutcome::Repaired);
         self.write_line(UndoStep::Done(done), reply.repeated)?;
         self.slice += 1;
-        self.ledger.write()
+        self.ledger.write_lines()
     }
 
     /// Writes that a batch was not repaired. If that is unknown, its plan counts.
     pub(crate) fn write_failed(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Kind::Unknown {
-            self.write_line(UndoStep::Done(Vec::new()), false)?;
-            self.ledger.write()?;
+            self.line(UndoStep::Done(Vec::new()), false)?;
+            self.ledger.write_lines()?;
         }
         self.slice += 1;
         Ok(())
@@ -97,7 +97,7 @@ impl UndoWriter {
             step,
         };
         let line = json::line(&line).map_err(Error::internal)?;
-        self.ledger.line(&line);
+        self.ledger.add_line(&line);
         Ok(())
     }
 }
@@ -246,7 +246,7 @@ impl UndoFile {
                 .hint("name the file that `--undo` wrote")
         };
         let what = format!("cannot read `{shown}`");
-        let opened = open::private(path, OpenOptions::new().read(true));
+        let opened = open::open_private(path, OpenOptions::new().read(true));
         let file = opened.map_err(|why| why.error(&what, Kind::Usage))?;
         let about = file.metadata().map_err(|fault| unread(&fault))?;
         if !about.is_file() {
@@ -266,7 +266,7 @@ impl UndoFile {
             let length = from.read_until(b'\n', &mut line);
             let length = length.map_err(|fault| unread(&fault))? as u64;
             if !line.ends_with(b"\n") {
-                checksum::verify_cut(&line).map_err(altered)?;
+                checksum::verify_cut_line(&line).map_err(altered)?;
                 break;
             }
             if head.is_none() {

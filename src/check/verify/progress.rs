@@ -32,7 +32,7 @@ impl VerifyProgress {
     /// Waits for the pace after `count` keys or members. An interrupt is an error.
     pub(super) fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait(count, &self.interrupt);
-        match self.interrupt.asked() {
+        match self.interrupt.received_kind() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }
@@ -40,7 +40,7 @@ impl VerifyProgress {
 
     /// Maximum number of items between two waits.
     pub(super) fn max_batch(&self) -> usize {
-        self.pace.slice(usize::MAX)
+        self.pace.slice_size(usize::MAX)
     }
 
     /// A pass over all keys begins.

@@ -182,20 +182,20 @@ pub(crate) fn report_findings(
     }
     if check.scan.complete && hints {
         let own = session.canonical_command();
-        let named = own.has("--only");
+        let named = own.has_flag("--only");
         let repairable =
             |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;
         if check.items.iter().any(repairable) {
             let mut plan = own.clone().word("--repair");
-            if !own.has("--dry-run") {
+            if !own.has_flag("--dry-run") {
                 plan = plan.word("--dry-run");
             }
-            let hint = format!("show the plan: {}", plan.to_text());
-            session.ui.hint_in_any_case(&hint);
+            let hint = format!("show the plan: {}", plan.quoted_line());
+            session.ui.hint_always(&hint);
         } else if check.items.iter().any(|found| found.needs_only > 0) {
             session
                 .ui
-                .hint_in_any_case("show what you can decide: qless help findings");
+                .hint_always("show what you can decide: qless help findings");
         }
     }
     match result.halted {

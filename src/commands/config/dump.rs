@@ -38,12 +38,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     items.retain(|item| item.set);
     let Some(FileArg::Path(file)) = args.file else {
         match session.ui.format() {
-            Format::Table => session.ui.write(&object(&items)?)?,
+            Format::Table => session.ui.write(&options_as_object(&items)?)?,
             _ => session.ui.show(&List::whole(items))?,
         }
         return Ok(Exit::Ok);
     };
-    fs::save(&file, &object(&items)?)?;
+    fs::write_private(&file, &options_as_object(&items)?)?;
     let name = Name::from(file.as_os_str());
     session.ui.note_on_terminal(&format!("wrote {name}"));
     session
@@ -52,7 +52,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-fn object(items: &[ConfigOption]) -> Result<Vec<u8>, Error> {
+fn options_as_object(items: &[ConfigOption]) -> Result<Vec<u8>, Error> {
     let mut members = BTreeMap::new();
     for item in items {
         let (Some(key), Some(value)) = (item.key.as_str(), item.value.as_str()) else {

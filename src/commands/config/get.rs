@@ -34,8 +34,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.call_raw(now, &Call::raw_call("config.get").arg(&key))?;
-        out.verbatim(&text)?;
+        let text = core.raw(now, &Call::raw("config.get").arg(&key))?;
+        out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let items = core.config(now)?;
@@ -45,13 +45,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.text(&format!("{}\n", item.value))?;
         }
         Some(item) => out.show(&List::whole(vec![item.clone()]))?,
-        None => return Err(unset(&key, &items)),
+        None => return Err(unset_error(&key, &items)),
     }
     Ok(Exit::Ok)
 }
 
-fn unset(key: &Name, items: &[ConfigOption]) -> Error {
-    let Some(known) = known_option(key) else {
+fn unset_error(key: &Name, items: &[ConfigOption]) -> Error {
+    let Some(known) = known(key) else {
         let keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
         return Error::unknown("option", key, &keys);
     };

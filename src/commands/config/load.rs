@@ -9,7 +9,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRun, MaxData};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::option::{checked, is_misspelled};
+use crate::input::option::{is_misspelled, validate_option};
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::JsonType;
@@ -54,7 +54,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let mut wanted = read(args.file.or_file(), args.limit.max_data, session)?;
+    let mut wanted = read_options(args.file.value_as_file(), args.limit.max_data, session)?;
     let now = session.begin()?;
     let stored = session.core()?.config(now)?;
     for (key, value) in &mut wanted {
@@ -66,7 +66,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             continue;
         }
         let force = args.force || !is_misspelled(key);
-        *value = checked(key, value, force).map_err(|error| match error.hint_text() {
+        *value = validate_option(key, value, force).map_err(|error| match error.hint_text() {
             Some(_) => error,
             None => error.hint(format!(
                 "nothing was changed; without it in the file, `{key}` stays as it is"
@@ -106,7 +106,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     (None, Some(consent)) => core.unset_config(now, &change.key, consent),
                     (None, None) => Ok(()),
                 }
-                .map_err(|error| halfway(error, at, &changes))?;
+                .map_err(|error| with_changed_count(error, at, &changes))?;
             }
             session.ui.note_on_terminal(&format!("changed {count}"));
         }
@@ -119,7 +119,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Adds to an error how many options were changed before it.
-fn halfway(error: Error, done: usize, changes: &[OptionChange]) -> Error {
+fn with_changed_count(error: Error, done: usize, changes: &[OptionChange]) -> Error {
     match done {
         0 => error,
         done => error.hint(format!(
@@ -130,7 +130,11 @@ fn halfway(error: Error, done: usize, changes: &[OptionChange]) -> Error {
 }
 
 /// Reads names and values. Checks only that no name occurs twice.
-fn read(file: InputArg, most: usize, session: &Session) -> Result<BTreeMap<Name, Name>, Error> {
+fn read_options(
+    file: InputArg,
+    most: usize,
+    session: &Session,
+) -> Result<BTreeMap<Name, Name>, Error> {
     let text = session.input().read(&file, "the configuration", most)?;
     let what = text.what;
     match syntax::check_syntax(&text.bytes) {
@@ -145,7 +149,7 @@ fn read(file: InputArg, most: usize, session: &Session) -> Result<BTreeMap<Name,
         .and_then(|json| json.object())
         .ok_or_else(|| Error::usage(format!("{what} is not a JSON object")))?;
     let mut wanted = BTreeMap::new();
-    for (key, value) in pairs(&members, &what)? {
+    for (key, value) in option_pairs(&members, &what)? {
         let shown = key.to_string();
         if wanted.insert(key, value).is_some() {
             return Err(Error::usage(format!("{what} names `{shown}` twice")));
@@ -155,14 +159,14 @@ fn read(file: InputArg, most: usize, session: &Session) -> Result<BTreeMap<Name,
 }
 
 /// Names and values of an object, or of the items of a `config` document.
-fn pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
-    let Some(items) = items(members) else {
-        let plain = |(key, value): &(Name, Json)| Ok((key.clone(), scalar(key, value)?));
+fn option_pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
+    let Some(items) = document_items(members) else {
+        let plain = |(key, value): &(Name, Json)| Ok((key.clone(), scalar_text(key, value)?));
         return members.iter().map(plain).collect();
     };
     let pair = |item: &Json| {
         let fields = item.object()?;
-        Some((field(&fields, "key")?, field(&fields, "value")?))
+        Some((name_member(&fields, "key")?, name_member(&fields, "value")?))
     };
     let wrong = || Error::usage(format!("an item of {what} has no `key` and `value`"));
     let pairs = items.iter().map(|item| pair(item).ok_or_else(wrong));
@@ -170,30 +174,30 @@ fn pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Erro
 }
 
 /// The items of a document of `config dump -o json`.
-fn items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
-    if member(members, "kind")?.text()? == Name::from("config") {
-        member(members, "items")?.array()
+fn document_items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
+    if find_member(members, "kind")?.text()? == Name::from("config") {
+        find_member(members, "items")?.array()
     } else {
         None
     }
 }
 
 /// A name of a document, or its bytes if the name is not UTF-8.
-fn field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
-    match member(fields, &format!("{name}_bytes")) {
+fn name_member(fields: &[(Name, Json)], name: &str) -> Option<Name> {
+    match find_member(fields, &format!("{name}_bytes")) {
         Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
-        None => member(fields, name)?.text(),
+        None => find_member(fields, name)?.text(),
     }
 }
 
-fn member<'a>(members: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
+fn find_member<'a>(members: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
     let mut members = members.iter();
     let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
     found.map(|(_, value)| value)
 }
 
 /// A value as it is stored: a text, or the digits of a number.
-fn scalar(key: &Name, value: &Json) -> Result<Name, Error> {
+fn scalar_text(key: &Name, value: &Json) -> Result<Name, Error> {
     match (value.text(), value.number()) {
         (Some(text), _) => Ok(text),
         (None, Some(_)) => Ok(value.to_single_line()),

@@ -5,11 +5,11 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::option::checked;
-use crate::model::done::CommandResult;
+use crate::input::option::validate_option;
+use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 
 /// Set options
 ///
@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut pairs = args.pairs.chunks_exact(2);
     for pair in &mut pairs {
         if let [key, value] = pair {
-            settings.push((key.clone(), checked(key, value, args.force)?));
+            settings.push((key.clone(), validate_option(key, value, args.force)?));
         }
     }
     if let [key] = pairs.remainder() {
@@ -50,7 +50,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .map(|(key, value)| format!("{key} to {value}"))
         .collect();
     let count = ("option", "options");
-    let consent = session.consent_for(args.dry, Asks::IfProtected, "set", count, &changes)?;
+    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "set", count, &changes)?;
     if consent.is_some() {
         for ((key, value), change) in settings.iter().zip(&changes) {
             session.core()?.set_config(now, key, value)?;

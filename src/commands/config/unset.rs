@@ -9,7 +9,7 @@ use crate::model::config::known_option;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::{joined, quoted};
 
 /// Reset options to their defaults
@@ -40,7 +40,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::unknown("option", key, &keys));
     }
     let what = format!("unset {}", quoted(&args.keys));
-    let consent = session.consent(args.dry, Asks::Always, &what, |_| String::new())?;
+    let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         for key in &args.keys {
             session.core()?.unset_config(now, key, consent)?;

@@ -35,13 +35,13 @@ use crate::text::Sanitized;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(value_parser = name)]
+    #[arg(value_parser = context_name)]
     name: String,
     /// Ask for the label before changes; qless-config(5) lists the exceptions
     #[arg(long)]
     protected: bool,
     /// Label of the context in prompts [default: its name]
-    #[arg(long, value_name = "L", value_parser = name)]
+    #[arg(long, value_name = "L", value_parser = context_name)]
     label: Option<String>,
     /// Program that prints the password, with its arguments
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "password_env")]
@@ -53,8 +53,8 @@ pub(super) struct Args {
     dry: DryRun,
 }
 
-fn name(text: &str) -> Result<String, String> {
-    let text = plain::unmarked(text);
+fn context_name(text: &str) -> Result<String, String> {
+    let text = plain::strip_marks(text);
     let text = text.trim();
     name::refuse_as_new_name(text.as_bytes()).map(|()| text.into())
 }
@@ -62,10 +62,10 @@ fn name(text: &str) -> Result<String, String> {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let Some(address) = session.globals.redis.clone() else {
-        return Err(missing());
+        return Err(missing_address_error());
     };
     if session.globals.origin != AddressOrigin::Typed {
-        return Err(missing());
+        return Err(missing_address_error());
     }
     let target = Target::parse(&address)?;
     if address::holds_password(&address) && io::stderr().is_terminal() {
@@ -79,7 +79,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let words = Some(args.password_command).filter(|words| !words.is_empty());
     let has_files = given.tls != TlsFiles::default();
     let tls = if has_files {
-        given.tls.within(&current_dir()?)
+        given.tls.relative_to(&current_dir()?)
     } else {
         given.tls
     };
@@ -105,11 +105,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         edit::edit(&source, session.timeout(), |file, document| {
             edit::refuse_existing(&file.contents, &args.name)?;
-            edit::add(document, &args.name, &values)
+            edit::add_context(document, &args.name, &values)
         })?;
-        session
-            .ui
-            .note_on_terminal(&format!("added context `{shown}` to `{}`", source.shown()));
+        session.ui.note_on_terminal(&format!(
+            "added context `{shown}` to `{}`",
+            source.display_path()
+        ));
         if let Some(warning) = source.read(false)?.warning {
             session.ui.warn(&warning);
         }
@@ -134,7 +135,7 @@ fn current_dir() -> Result<PathBuf, Error> {
     })
 }
 
-fn missing() -> Error {
+fn missing_address_error() -> Error {
     Error::usage("`--redis` is missing: a context requires an address")
         .hint("`qless context add NAME --redis redis://HOST:6379`")
 }

@@ -1,6 +1,6 @@
 //! `qless context list`
 
-use super::{file, item};
+use super::{config_file, context_item};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::context::Context;
@@ -21,11 +21,11 @@ pub(super) struct Args {}
 pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<List<Context>>()?;
-    let file = file(session)?;
+    let file = config_file(session)?;
     let contexts = file.contexts();
     let items: Vec<Context> = contexts
         .iter()
-        .map(|context| item(session, file, context))
+        .map(|context| context_item(session, file, context))
         .collect();
     if items.is_empty() {
         session.ui.note_on_terminal("no contexts");

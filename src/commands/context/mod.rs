@@ -50,24 +50,24 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, |args: Args, ses
 .config(ConfigFileUse::Defaults);
 
 /// The config file. A file that was named must exist.
-fn file(session: &Session) -> Result<&ConfigFile, Error> {
+fn config_file(session: &Session) -> Result<&ConfigFile, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
-    file.must_be_there()?;
+    file.refuse_missing_file()?;
     Ok(file)
 }
 
 /// The name of the context that other commands with these flags and variables use.
-fn used(session: &Session, file: &ConfigFile) -> Result<Option<String>, Error> {
-    let chosen = file.chosen(&session.globals)?;
+fn used_context_name(session: &Session, file: &ConfigFile) -> Result<Option<String>, Error> {
+    let chosen = file.choose_context(&session.globals)?;
     Ok(chosen.map(|context| context.name))
 }
 
 /// The context as a document shows it.
-fn item(session: &Session, file: &ConfigFile, context: &ContextSettings) -> Item {
+fn context_item(session: &Session, file: &ConfigFile, context: &ContextSettings) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);
-    let used = used(session, file).ok().flatten();
+    let used = used_context_name(session, file).ok().flatten();
     let is_used = used.as_ref() == Some(&context.name);
-    context.shown(&file.contents.defaults, is_default, is_used)
+    context.to_document(&file.contents.defaults, is_default, is_used)
 }

@@ -1,6 +1,6 @@
 //! `qless context remove`
 
-use super::file;
+use super::config_file;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
@@ -29,17 +29,17 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let name = args.name;
-    let file = file(session)?;
-    file.named(&name)?;
+    let file = config_file(session)?;
+    file.existing_context(&name)?;
     let (source, shown) = (file.source.clone(), Sanitized(&name).to_string());
     let mut default = is_default(file, &name);
     if args.dry.dry_run {
         session.ui.note(&format!("would remove context `{shown}`"));
     } else {
         edit::edit(&source, session.timeout(), |file, document| {
-            file.named(&name)?;
+            file.existing_context(&name)?;
             default = is_default(file, &name);
-            edit::remove(document, &name);
+            edit::remove_context(document, &name);
             if default {
                 edit::set_default(document, None);
             }

@@ -1,6 +1,6 @@
 //! `qless context show`
 
-use super::{file, item, used};
+use super::{config_file, context_item, used_context_name};
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -26,10 +26,10 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<ContextsInFull>()?;
-    let file = file(session)?;
+    let file = config_file(session)?;
     let name = match args.name {
         Some(name) => Some(name),
-        None => used(session, file)?,
+        None => used_context_name(session, file)?,
     };
     let Some(name) = name else {
         let error = Error::not_found("no context is in use");
@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             None => "name one, or make one the default: `qless context use NAME`".to_owned(),
         }));
     };
-    let shown: Context = item(session, file, &file.named(&name)?);
+    let shown: Context = context_item(session, file, &file.existing_context(&name)?);
     session.ui.show(&ContextsInFull(List::whole(vec![shown])))?;
     Ok(Exit::Ok)
 }

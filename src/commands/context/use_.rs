@@ -1,6 +1,6 @@
 //! `qless context use`
 
-use super::file;
+use super::config_file;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
@@ -27,8 +27,8 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let name = args.name;
-    let file = file(session)?;
-    file.named(&name)?;
+    let file = config_file(session)?;
+    file.existing_context(&name)?;
     let (source, shown) = (file.source.clone(), Sanitized(&name).to_string());
     if args.dry.dry_run {
         session
@@ -36,7 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note(&format!("would make `{shown}` the default context"));
     } else {
         edit::edit(&source, session.timeout(), |file, document| {
-            file.named(&name)?;
+            file.existing_context(&name)?;
             edit::set_default(document, Some(&name));
             Ok(())
         })?;

@@ -1,6 +1,6 @@
 //! `qless context validate`
 
-use super::{file, item};
+use super::{config_file, context_item};
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -26,8 +26,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<ValidatedContexts>()?;
     let contexts = match &args.name {
-        Some(name) => vec![file(session)?.named(name)?],
-        None => file(session)?.contexts(),
+        Some(name) => vec![config_file(session)?.existing_context(name)?],
+        None => config_file(session)?.contexts(),
     };
     if contexts.is_empty() {
         session.ui.note_on_terminal("no contexts");
@@ -35,7 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut items: Vec<Context> = Vec::new();
     let mut exit = Exit::Ok;
     for context in contexts {
-        let mut shown = item(session, file(session)?, &context);
+        let mut shown = context_item(session, config_file(session)?, &context);
         match session.probe(&context) {
             Ok(version) => shown.server = Some(format!("Redis {version}")),
             Err(error) if args.name.is_some() => return Err(error),

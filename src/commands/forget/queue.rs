@@ -10,7 +10,7 @@ use crate::model::done::CommandResult;
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::{joined, quoted};
 
 /// Remove queues from the list of known queues
@@ -43,7 +43,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let known = core.index_members(now, &Index::Queues)?;
             return Err(Error::unknown("queue", &queue.name, &known));
         }
-        if let (false, Some(contents)) = (args.force, contents(&queue)) {
+        if let (false, Some(contents)) = (args.force, describe_jobs(&queue)) {
             let name = &queue.name;
             return Err(
                 Error::conflict(format!("cannot forget `{name}`: {contents}"))
@@ -52,7 +52,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     let what = format!("forget queue {}", quoted(&args.queues));
-    let consent = session.consent(args.dry, Asks::Always, &what, |_| String::new())?;
+    let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         let core = session.core()?;
         core.forget_queues(now, &args.queues, consent)?;
@@ -62,7 +62,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             core.queues(now, &args.queues)?
         };
         for queue in after {
-            if let Some(contents) = contents(&queue) {
+            if let Some(contents) = describe_jobs(&queue) {
                 let name = &queue.name;
                 session.ui.warn(&format!(
                     "`{name}` got jobs meanwhile: {contents}; the next put lists it again"
@@ -78,7 +78,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Describes the jobs in a queue; `None` if it is empty.
-fn contents(queue: &Queue) -> Option<String> {
+fn describe_jobs(queue: &Queue) -> Option<String> {
     let counts = [
         (queue.waiting, "waiting"),
         (queue.running, "running"),

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::{joined, plural, quoted};
 
 /// Remove workers from the list of known workers
@@ -42,14 +42,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let held = plural(held as u64, "job", "jobs");
             let message = format!("cannot forget `{name}`: it holds {held}");
             let workers = CommandLine::new("workers").name(name);
-            return Err(Error::conflict(message).hint_if(workers.within("{} shows them")));
+            return Err(Error::conflict(message).hint_if(workers.fill_sentence("{} shows them")));
         }
         if !known.contains(name) {
             return Err(Error::unknown("worker", name, &known));
         }
     }
     let what = format!("forget worker {}", quoted(&args.workers));
-    let consent = session.consent(args.dry, Asks::Always, &what, |_| String::new())?;
+    let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         let core = session.core()?;
         core.forget_workers(now, &args.workers, consent)?;

@@ -15,12 +15,12 @@ use crate::wait::Waiter;
 pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = session.input();
-    let data = args.data(&mut source)?;
+    let data = args.read_data(&mut source)?;
     if *from == FileArg::Stream {
-        source.claim("jobs")?;
+        source.claim_stdin_for("jobs")?;
     }
     let defaults = LineDefaults {
-        job: args.job(data),
+        job: args.new_job(data),
         jids: args.jid_from.clone().unwrap_or_default(),
         max_data: args.limit.max_data,
     };
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
         && let Some(options) = args.wait_options(session.now())
     {
         let waiter = Waiter::open(options, session)?;
-        super::wait_for(waiter, submitted.jids, session)?;
+        super::wait_for_jobs(waiter, submitted.jids, session)?;
     }
     Ok(submitted.exit)
 }

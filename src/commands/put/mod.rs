@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::{Group, Spec};
-use crate::args::coordination::{Coordinated, LaneFlags};
+use crate::args::coordination::{CoordinationFlags, LaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
-use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
+use crate::args::shared::{BULK, ExistingQueue, MaxData, Replicas, RunTimeFlags};
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -121,7 +121,7 @@ pub(crate) struct Args {
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
-    later: Later,
+    later: RunTimeFlags,
     /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
@@ -170,7 +170,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
     deadline: Option<TypedMoment>,
     #[command(flatten)]
-    coordinated: Coordinated,
+    coordinated: CoordinationFlags,
     #[command(flatten)]
     lane: LaneFlags,
     #[command(flatten)]
@@ -182,16 +182,16 @@ pub(crate) struct Args {
 
 impl Args {
     /// The data from the command line.
-    fn data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
+    fn read_data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
             Some(given) => Ok(data::read(source, given, most)?.0),
-            None => data::limited(data::build(&self.arg)?, most),
+            None => data::refuse_too_long(data::build_object(&self.arg)?, most),
         }
     }
 
     /// The job that the command line describes, without its jid.
-    fn job(&self, data: Vec<u8>) -> NewJob<'static> {
+    fn new_job(&self, data: Vec<u8>) -> NewJob<'static> {
         let number = |number: String| Cow::Owned(number.into_bytes());
         let tags = self.tags.iter().map(NewName::from).collect();
         let depends = self.depends.iter().map(Dependency::from).collect();
@@ -216,7 +216,7 @@ impl Args {
         Some(WaitOptions {
             awaited: State::Complete,
             any: false,
-            deadline: deadline.map(|deadline| deadline.left(now)),
+            deadline: deadline.map(|deadline| deadline.time_left(now)),
             allow_gone: false,
             must_exist: false,
         })
@@ -224,11 +224,11 @@ impl Args {
 }
 
 /// Waits until jobs are complete. stdout stays that of `put`.
-fn wait_for(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Result<(), Error> {
+fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Result<(), Error> {
     let options = waiter.options;
     session.ui.finish()?;
     let wait = waiter.run(jids, session, |_, _| Ok(()))?;
-    wait::failure(&wait, &options, session)?;
+    wait::wait_error(&wait, &options, session)?;
     let elapsed = duration(wait.totals.elapsed_s.0);
     let jobs = plural(wait.totals.jobs as u64, "job", "jobs");
     session

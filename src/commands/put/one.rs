@@ -26,25 +26,32 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     if args.allow_missing && args.depends.is_empty() {
         return Err(Error::usage("`--allow-missing` needs `--depends`"));
     }
-    // The defaults of the queue may supply an option that is absent. An empty key is given.
+    // An option that is absent may come from the defaults of the queue. An empty key counts as given.
     if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
-        coordination::check(&args.lane.options(&args.coordinated))?;
+        coordination::refuse_unmet_options(&args.lane.options(&args.coordinated))?;
     }
-    let data = args.data(&mut session.input())?;
+    let data = args.read_data(&mut session.input())?;
     let now = session.begin()?;
     if let Some(at) = &args.later.at
-        && at.from(now).since(now) > TEN_YEARS
+        && at.resolve(now).since(now) > TEN_YEARS
     {
         return Err(Error::usage("`--at` is more than ten years ahead"));
     }
     let queues = std::slice::from_ref(queue);
-    let swapped = new_queues::swapped(queue, klass, args.existing, args.dry_run, now, session)?;
-    new_queues::announce(queues, args.existing, args.dry_run, now, session)
+    let swapped = new_queues::swapped_arguments_note(
+        queue,
+        klass,
+        args.existing,
+        args.dry_run,
+        now,
+        session,
+    )?;
+    new_queues::note_new_queues(queues, args.existing, args.dry_run, now, session)
         .map_err(|error| error.hint_if(swapped.clone()))?;
     if let Some(hint) = swapped {
         session.ui.note(&format!("hint: {hint}"));
     }
-    let maxima = MaximumChanges::read(&args.coordinated.throttles, now, session)?;
+    let maxima = MaximumChanges::read_changes(&args.coordinated.throttles, now, session)?;
     // The subscription comes first, so that the wait misses nothing of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
         Some(options) => Some(Waiter::open(options, session)?),
@@ -55,7 +62,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = SinglePut {
-        job: args.job(data),
+        job: args.new_job(data),
         jid: args.jid.clone().unwrap_or_else(fresh),
         policy: PutPolicy {
             replace: args.replace,
@@ -64,24 +71,24 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
             dry_run: args.dry_run,
         },
         if_absent: args.if_absent,
-        maxima: maxima.of_put(),
+        maxima: maxima.for_put(),
     };
-    let put = job.put(now, session)?;
-    let exit = put.show(session)?;
+    let put = job.put_job(now, session)?;
+    let exit = put.show_placement(session)?;
     if args.dry_run {
-        if put.changes() {
+        if put.has_changed_job() {
             maxima.preview(session);
         }
         return Ok(exit);
     }
-    if put.changes() {
+    if put.has_changed_job() {
         maxima.note_set(session);
     }
     if let Some(replicas) = args.replicas.wait_replicas {
         session.core()?.wait_for_replicas(replicas)?;
     }
     if let Some(waiter) = waiter {
-        super::wait_for(waiter, vec![put.shown.jid], session)?;
+        super::wait_for_jobs(waiter, vec![put.shown.jid], session)?;
     }
     Ok(exit)
 }

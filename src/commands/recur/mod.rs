@@ -63,15 +63,17 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
 );
 
 /// Reads one recurring job.
-fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
-    let found = session
-        .core()?
-        .recurring_jobs(now, std::slice::from_ref(jid))?;
+fn read_recurring(
+    session: &mut Session,
+    now: Moment,
+    jid: &Name,
+) -> Result<Option<Recurring>, Error> {
+    let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
 }
 
 /// The end of the note about the change of a recurring job.
-fn stays_paused(found: &Recurring) -> &'static str {
+fn stays_paused_note(found: &Recurring) -> &'static str {
     if found.is_paused() {
         ", which stays paused"
     } else {
@@ -87,7 +89,7 @@ fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
 
 /// Notes the next runs, on a terminal or if a flag has set them.
 fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
-    let line = next_runs_text(runs, session.ui.page());
+    let line = next_runs(runs, session.ui.render_options());
     if runs.is_empty() {
     } else if given {
         session.ui.note(&line)
@@ -97,13 +99,17 @@ fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
 }
 
 /// Reads recurring jobs that must exist.
-fn existing(session: &mut Session, now: Moment, jids: &[Name]) -> Result<Vec<Recurring>, Error> {
-    let found = session.core()?.recurring_jobs(now, jids)?;
+fn read_existing(
+    session: &mut Session,
+    now: Moment,
+    jids: &[Name],
+) -> Result<Vec<Recurring>, Error> {
+    let found = session.core()?.recurs(now, jids)?;
     let pairs = jids.iter().zip(found);
     pairs
         .map(|(jid, found)| {
             found.ok_or_else(|| match jids.len() {
-                1 => missing(jid),
+                1 => missing_error(jid),
                 _ => Error::not_found(format!(
                     "recurring job `{jid}` does not exist; nothing was changed"
                 ))
@@ -113,6 +119,6 @@ fn existing(session: &mut Session, now: Moment, jids: &[Name]) -> Result<Vec<Rec
         .collect()
 }
 
-fn missing(jid: &Name) -> Error {
+fn missing_error(jid: &Name) -> Error {
     Error::not_found(format!("recurring job `{jid}` does not exist")).jid(jid)
 }

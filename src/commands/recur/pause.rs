@@ -1,6 +1,6 @@
 //! `qless recur pause`
 
-use super::{RECURRING, existing, missing};
+use super::{RECURRING, missing_error, read_existing};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -12,7 +12,7 @@ use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::joined;
 
 /// Pause recurring jobs: they put no jobs until they are resumed
@@ -45,18 +45,18 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
-    existing(session, now, &jids)?;
-    let consent = session.consent_for(args.dry, Asks::IfProtected, "pause", RECURRING, &jids)?;
+    read_existing(session, now, &jids)?;
+    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "pause", RECURRING, &jids)?;
     if consent.is_some() {
-        let note = actor::note("recur pause", args.reason.as_ref());
+        let note = actor::history_note("recur pause", args.reason.as_ref());
         for slice in jids.chunks(SLICE) {
             let replies = session.core()?.pause_recurring(now, &note, slice)?;
             for (jid, reply) in slice.iter().zip(replies) {
                 match reply.code {
                     OutcomeCode::Ok => {}
-                    OutcomeCode::Gone => return Err(missing(jid)),
-                    OutcomeCode::Exists => return Err(twice(jid)),
-                    _ => return Err(invalid("pause", jid, reply.detail_names().next())),
+                    OutcomeCode::Gone => return Err(missing_error(jid)),
+                    OutcomeCode::Exists => return Err(reused_jid_error(jid)),
+                    _ => return Err(invalid_recurring_error("pause", jid, reply.names().next())),
                 }
             }
         }
@@ -69,7 +69,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The error about a paused recurring job whose id another client has used again.
-pub(super) fn twice(jid: &Name) -> Error {
+pub(super) fn reused_jid_error(jid: &Name) -> Error {
     Error::conflict(format!(
         "`{jid}` is paused, and another recurring job has its jid now"
     ))
@@ -77,7 +77,7 @@ pub(super) fn twice(jid: &Name) -> Error {
     .jid(jid)
 }
 
-pub(super) fn invalid(verb: &str, jid: &Name, why: Option<&Name>) -> Error {
+pub(super) fn invalid_recurring_error(verb: &str, jid: &Name, why: Option<&Name>) -> Error {
     let why = why.map(Name::to_string).unwrap_or_default();
     Error::conflict(format!("cannot {verb} `{jid}`: {why}")).jid(jid)
 }

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{first, note_runs, stays_paused};
-use crate::args::coordination::{self, COORDINATION, Coordinated, LaneFlags};
+use super::{note_runs, read_recurring, stays_paused_note};
+use crate::args::coordination::{self, COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{Every, TypedMoment};
+use crate::args::moment::{TypedInterval, TypedMoment};
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -22,7 +22,7 @@ use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::duration;
 
 /// Create a recurring job
@@ -72,7 +72,7 @@ pub(super) struct Args {
     limit: MaxData,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
     #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true)]
-    every: Option<Every>,
+    every: Option<TypedInterval>,
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
@@ -114,7 +114,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
     retries: u64,
     #[command(flatten)]
-    coordinated: Coordinated,
+    coordinated: CoordinationFlags,
     #[command(flatten)]
     lane: LaneFlags,
     /// Put no job while an earlier one has not ended: `--unique` with the jid as key
@@ -127,10 +127,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let (every, at) = schedule(&args)?;
+    let (every, at) = typed_schedule(&args)?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
         Some(given) => data::read(&mut session.input(), given, args.limit.max_data)?.0,
-        None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
+        None => data::refuse_too_long(data::build_object(&args.arg)?, args.limit.max_data)?,
     };
     let now = session.begin()?;
     let fresh = args.jid.is_none();
@@ -140,7 +140,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.no_overlap {
         super::forbid_overlaps(&jid, &mut coordination);
     }
-    coordination::check(&coordination)?;
+    coordination::refuse_unmet_options(&coordination)?;
     let job = Template {
         jid,
         queue: args.queue,
@@ -149,7 +149,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         every,
         offset: match (args.offset, &at) {
             (Some(wait), _) => wait.as_secs_f64(),
-            (None, Some(at)) => at.from(now).since(now),
+            (None, Some(at)) => at.resolve(now).since(now),
             (None, None) => 0.0,
         },
         priority: args.priority,
@@ -159,7 +159,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         coordination,
     };
     let jid = &job.jid;
-    let found = first(session, now, &job.jid)?;
+    let found = read_recurring(session, now, &job.jid)?;
     let exists = found.is_some();
     let paused = found.filter(|found| args.replace && found.is_paused());
     let pause = paused.as_ref().and_then(|found| {
@@ -177,14 +177,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let leave = exists && args.if_absent;
     if !leave {
         let queues = std::slice::from_ref(&job.queue);
-        new_queues::announce(queues, args.existing, dry, now, session)?;
+        new_queues::note_new_queues(queues, args.existing, dry, now, session)?;
     }
     if !leave {
         maxima::set(&args.coordinated.throttles, dry, now, session)?;
     }
     let every = duration(job.every.as_secs_f64());
     let queue = &job.queue;
-    let stays = paused.as_ref().map_or("", stays_paused);
+    let stays = paused.as_ref().map_or("", stays_paused_note);
     let what = if fresh {
         format!("put a recurring job in {queue}, every {every}")
     } else {
@@ -194,7 +194,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let note = format!("{jid} exists already");
         session.ui.note_on_terminal(&note);
     } else if session
-        .consent(args.dry, Asks::IfProtected, &what, |_| String::new())?
+        .consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?
         .is_some()
     {
         session.core()?.put_recurring(now, &job, pause.as_deref())?;
@@ -221,7 +221,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The interval and, if one is given or implied, the time of the first run.
-fn schedule(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
+fn typed_schedule(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
     let absent = [
         (args.cron.is_some(), "cron expressions"),
         (args.on.is_some(), "weekdays (`--on`)"),
@@ -238,7 +238,7 @@ fn schedule(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
     match &args.every {
         Some(every) if args.offset.is_some() => Ok((every.interval, None)),
         Some(every) => Ok((every.interval, at.or(every.at.clone()))),
-        None => match at.as_ref().map(TypedMoment::interval) {
+        None => match at.as_ref().map(TypedMoment::recurring_period) {
             Some(Some(every)) => Ok((every, at)),
             once => Err(Error::usage(match once {
                 Some(_) => "`--every` is missing: the time of `--at` does not recur",

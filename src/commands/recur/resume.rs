@@ -1,7 +1,7 @@
 //! `qless recur resume`
 
-use super::pause::{SLICE, invalid, twice};
-use super::{RECURRING, existing, missing, note_runs};
+use super::pause::{SLICE, invalid_recurring_error, reused_jid_error};
+use super::{RECURRING, missing_error, note_runs, read_existing};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -14,7 +14,7 @@ use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::joined;
 
 /// Resume paused recurring jobs
@@ -42,9 +42,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
-    let found = existing(session, now, &jids)?;
+    let found = read_existing(session, now, &jids)?;
     let mut runs = Vec::new();
-    let consent = session.consent_for(args.dry, Asks::IfProtected, "resume", RECURRING, &jids)?;
+    let consent =
+        session.consent_for(args.dry, AskWhen::IfProtected, "resume", RECURRING, &jids)?;
     if consent.is_some() {
         for (slice, found) in jids.chunks(SLICE).zip(found.chunks(SLICE)) {
             let replies = session.core()?.resume_recurring(now, slice)?;
@@ -54,9 +55,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                         let next = reply.done.as_ref().and_then(|words| words.first());
                         runs = next_runs(found, next);
                     }
-                    OutcomeCode::Gone => return Err(missing(jid)),
-                    OutcomeCode::Exists => return Err(twice(jid)),
-                    _ => return Err(invalid("resume", jid, reply.detail_names().next())),
+                    OutcomeCode::Gone => return Err(missing_error(jid)),
+                    OutcomeCode::Exists => return Err(reused_jid_error(jid)),
+                    _ => return Err(invalid_recurring_error("resume", jid, reply.names().next())),
                 }
             }
         }

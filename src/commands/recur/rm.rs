@@ -1,7 +1,7 @@
 //! `qless recur rm`
 
 use super::RECURRING;
-use super::existing;
+use super::read_existing;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::done::CommandResult;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::joined;
 
 /// Remove recurring jobs
@@ -36,8 +36,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
-    existing(session, now, &jids)?;
-    let asks = Asks::if_several(jids.len());
+    read_existing(session, now, &jids)?;
+    let asks = AskWhen::if_several(jids.len());
     let consent = session.consent_for(args.dry, asks, "remove", RECURRING, &jids)?;
     if let Some(consent) = consent {
         for jid in &jids {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{first, missing};
+use super::{missing_error, read_recurring};
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -36,8 +36,8 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     let now = session.begin()?;
-    let Some(found) = first(session, now, &args.jid)? else {
-        return Err(missing(&args.jid));
+    let Some(found) = read_recurring(session, now, &args.jid)? else {
+        return Err(missing_error(&args.jid));
     };
     let coordination = found.coordination();
     let name = |name| NewName(Cow::Borrowed(Name::as_bytes(name)));
@@ -73,5 +73,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )));
     }
     let placed = reply.done.unwrap_or_default();
-    job.placement(&placed, now, session)?.show(session)
+    job.placement(&placed, now, session)?
+        .show_placement(session)
 }

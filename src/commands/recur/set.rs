@@ -3,12 +3,12 @@
 use std::slice;
 use std::time::Duration;
 
-use super::{RECURRING, first, missing, note_runs, stays_paused};
-use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
+use super::{RECURRING, missing_error, note_runs, read_recurring, stays_paused_note};
+use crate::args::coordination::{COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{Every, TypedMoment};
+use crate::args::moment::{TypedInterval, TypedMoment};
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -22,7 +22,7 @@ use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 
 /// Change a recurring job
 ///
@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
     #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true)]
-    every: Option<Every>,
+    every: Option<TypedInterval>,
     /// Time of the next run: `03:00`, `mon 03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half
     /// hour. The interval stays, unless `--every` is given
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time,
@@ -68,7 +68,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = value::count)]
     backlog: Option<u64>,
     #[command(flatten)]
-    coordinated: Coordinated,
+    coordinated: CoordinationFlags,
     #[command(flatten)]
     lane: LaneFlags,
     /// Put no job while an earlier one has not ended: `--unique` with the jid as key
@@ -124,25 +124,25 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .hint("`qless recur set --help` lists what can be changed"));
     }
     let now = session.begin()?;
-    let Some(found) = first(session, now, &args.jid)? else {
-        return Err(missing(&args.jid));
+    let Some(found) = read_recurring(session, now, &args.jid)? else {
+        return Err(missing_error(&args.jid));
     };
-    let next = at.as_ref().map(|at| at.from(now));
-    let runs = runs(&found, every, next);
+    let next = at.as_ref().map(|at| at.resolve(now));
+    let runs = next_runs(&found, every, next);
     let jid = &args.jid;
     let dry = args.dry.dry_run;
     let queues = args.queue.as_slice();
-    new_queues::announce(queues, args.existing, dry, now, session)?;
+    new_queues::note_new_queues(queues, args.existing, dry, now, session)?;
     maxima::set(&args.coordinated.throttles, dry, now, session)?;
     let jids = slice::from_ref(jid);
-    let consent = session.consent_for(args.dry, Asks::IfProtected, "change", RECURRING, jids)?;
+    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "change", RECURRING, jids)?;
     if consent.is_some() {
         session
             .core()?
             .update_recurring(now, &args.jid, &changes, next)?;
         session
             .ui
-            .note_on_terminal(&format!("changed {jid}{}", stays_paused(&found)));
+            .note_on_terminal(&format!("changed {jid}{}", stays_paused_note(&found)));
     }
     if every.is_some() || next.is_some() {
         note_runs(&runs, dry || next.is_some(), session);
@@ -159,7 +159,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// The next runs after the change; none if the recurring job is paused, or
 /// has no valid time.
-fn runs(found: &Recurring, every: Option<Duration>, next: Option<Moment>) -> Vec<Moment> {
+fn next_runs(found: &Recurring, every: Option<Duration>, next: Option<Moment>) -> Vec<Moment> {
     let (false, Some(before), Some(scheduled)) = (found.is_paused(), found.every_s, found.next)
     else {
         return Vec::new();

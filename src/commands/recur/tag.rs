@@ -2,9 +2,9 @@
 
 use std::slice;
 
-use super::{RECURRING, first, missing, stays_paused};
+use super::{RECURRING, missing_error, read_recurring, stays_paused_note};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, apart};
+use crate::args::shared::{DryRun, refuse_overlap};
 use crate::args::value;
 use crate::core::api::template::Tagging;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals};
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 
 /// Add tags to a recurring job, or remove them
 ///
@@ -40,15 +40,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    apart(("--add", &args.add), ("--remove", &args.remove))?;
+    refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
-    let Some(found) = first(session, now, &args.jid)? else {
-        return Err(missing(&args.jid));
+    let Some(found) = read_recurring(session, now, &args.jid)? else {
+        return Err(missing_error(&args.jid));
     };
-    let paused = stays_paused(&found);
+    let paused = stays_paused_note(&found);
     let jids = slice::from_ref(&args.jid);
-    let consent = session.consent_for(args.dry, Asks::IfProtected, "tag", RECURRING, jids)?;
+    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "tag", RECURRING, jids)?;
     let dry = consent.is_none();
     let mut tags = found.tags;
     let mut reply = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note_on_terminal(&note);
     }
     match session.ui.format() {
-        Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,
+        Format::Raw => session.ui.write_verbatim(&[&reply[..], b"\n"].concat())?,
         Format::Table if !dry => session.ui.show(&BulkReport {
             sum: BulkTotals::new("tag", false, 0),
             items: Vec::new(),

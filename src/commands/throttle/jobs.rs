@@ -35,21 +35,21 @@ pub(super) struct PendingArgs {
     id: Name,
 }
 
-pub(super) fn locks(args: LocksArgs, session: &mut Session) -> Result<Exit, Error> {
-    list(&args.id, ThrottlePart::Locks, session)
+pub(super) fn list_locks(args: LocksArgs, session: &mut Session) -> Result<Exit, Error> {
+    list_jobs(&args.id, ThrottlePart::Locks, session)
 }
 
-pub(super) fn pending(args: PendingArgs, session: &mut Session) -> Result<Exit, Error> {
-    list(&args.id, ThrottlePart::Pending, session)
+pub(super) fn list_pending(args: PendingArgs, session: &mut Session) -> Result<Exit, Error> {
+    list_jobs(&args.id, ThrottlePart::Pending, session)
 }
 
-fn list(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
+fn list_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.call_raw(now, &part.jids_call(id))?;
-        session.ui.verbatim(&text)?;
+        let text = session.core()?.raw(now, &part.call(id))?;
+        session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let jids = session.core()?.throttle_jids(now, id, part)?;

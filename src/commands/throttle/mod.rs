@@ -35,8 +35,8 @@ nested_subcommands! {
     reads Show(show::Args) => show::run,
     writes Set(set::Args) => set::run,
     writes Rm(rm::Args) => rm::run,
-    reads Locks(jobs::LocksArgs) => jobs::locks,
-    reads Pending(jobs::PendingArgs) => jobs::pending,
+    reads Locks(jobs::LocksArgs) => jobs::list_locks,
+    reads Pending(jobs::PendingArgs) => jobs::list_pending,
     writes Release(release::Args) => release::run,
 }
 

@@ -15,7 +15,7 @@ use crate::model::done::CommandResult;
 use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::{joined, plural};
 
 /// Let jobs go on without a throttle
@@ -46,7 +46,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let jids = jids::read(&mut session.input(), &args.jids)?.into_jids();
     let now = session.begin()?;
-    let (jids, others) = users(jids, &args.id, now, session)?;
+    let (jids, others) = throttle_users(jids, &args.id, now, session)?;
     if let (true, Some(error)) = (jids.is_empty(), &others) {
         return Err(error.clone());
     }
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let details = |_: &_| format!("  {}\n", joined(jids.iter().take(10)));
     if (dry || !jids.is_empty())
         && session
-            .consent(args.dry, Asks::if_several(jids.len()), &what, details)?
+            .consent(args.dry, AskWhen::if_several(jids.len()), &what, details)?
             .is_some()
     {
         for jids in jids.chunks(SLICE) {
@@ -66,14 +66,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_on_terminal(&what.replacen("release", "released", 1));
     }
-    session
-        .ui
-        .show(&CommandResult::new("throttle release", jids, dry))?;
-    Ok(session.ui.left_out(others))
+    session.ui.show(&Done::new("throttle release", jids, dry))?;
+    Ok(session.ui.report_left_out(others))
 }
 
 /// The jobs that hold a slot of a throttle or wait for one, and the error about the others.
-fn users(
+fn throttle_users(
     jids: Vec<Name>,
     id: &Name,
     now: Moment,
@@ -88,7 +86,7 @@ fn users(
     for jids in jids.chunks(SLICE) {
         let jobs = core.jobs_with_fields(now, "jid,shown,throttles", jids)?;
         for (jid, job) in jids.iter().zip(jobs) {
-            // Of the throttles that hold a job back, the core lists it for the first.
+            // The core lists a job only for the first of the throttles that hold it back.
             let waits = |job: &Job| {
                 job.state == Some(State::Throttled) && job.throttles.iter().any(|one| one == id)
             };

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::text::quoted;
 
 /// Remove the maximum of throttles
@@ -47,7 +47,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         });
         lines.collect::<String>()
     };
-    let consent = session.consent(args.dry, Asks::Always, &what, details)?;
+    let consent = session.consent(args.dry, AskWhen::Always, &what, details)?;
     if consent.is_some() {
         for id in &args.ids {
             session.core()?.delete_throttle_maximum(now, id)?;

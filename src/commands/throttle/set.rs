@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::args::coordination::new_throttle;
+use crate::args::coordination::new_throttle_id;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::duration;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::model::done::CommandResult;
 use crate::model::throttle::describe_maximum;
 use crate::name::Name;
-use crate::session::consent::Asks;
+use crate::session::consent::AskWhen;
 use crate::session::{Session, actor};
 use crate::text::plural;
 
@@ -27,13 +27,13 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = new_throttle(), add = value::CandidateKind::Throttles)]
+    #[arg(value_name = "ID", value_parser = new_throttle_id(), add = value::CandidateKind::Throttles)]
     id: Name,
     /// Maximum number of jobs; 0 removes the limit, a negative number lets no job run
     #[arg(value_name = "MAX", value_parser = value::integer, allow_negative_numbers = true)]
     maximum: i64,
     /// Forget the maximum after this time
-    #[arg(long, value_name = "D", value_parser = value::timeout)]
+    #[arg(long, value_name = "D", value_parser = value::positive_duration)]
     ttl: Option<Duration>,
     #[command(flatten)]
     dry: DryRun,
@@ -53,7 +53,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         "set the maximum of throttle {id} to {}",
         describe_maximum(*maximum)
     );
-    let consent = session.consent(args.dry, Asks::IfProtected, &what, |_| String::new())?;
+    let consent = session.consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?;
     if consent.is_some() {
         let core = session.core()?;
         let returned =

@@ -53,11 +53,11 @@ impl Core {
             node,
         } = self.connect_to_owner_of_data(deadline)?;
         let place = match &node {
-            Some(node) => self.target.at(node).to_string(),
+            Some(node) => self.target.with_node(node).to_string(),
             None => self.target.to_string(),
         };
         let line = format!("connected to {place}, Redis {}", server.version);
-        self.trace.exchange(&line, begun.elapsed());
+        self.trace.print_exchange(&line, begun.elapsed());
         if let Some(node) = node {
             self.route.note_connected(node);
         }
@@ -105,7 +105,7 @@ impl Core {
         node: &Node,
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
-        self.log_in(&self.target.at(node), self.tls_client_for(node)?, deadline)
+        self.log_in(&self.target.with_node(node), self.tls_of(node)?, deadline)
     }
 
     /// What a connection with TLS to this server needs: its certificate must have its name.

@@ -224,10 +224,8 @@ impl Local {
         if trust::others_may_write(found.mode()) {
             // With the umask 002, `mkdir` makes a directory for the group. While it is empty, it counts
             // as missing, and is closed before it is used.
-            if !trust::all_may_write(found.mode())
-                && self
-                    .is_dir_empty()
-                    .map_err(|error| self.unusable_dir(&error))?
+            if !trust::everybody_may_write(found.mode())
+                && self.is_empty().map_err(|error| self.unusable(&error))?
             {
                 return Ok(false);
             }
@@ -354,7 +352,7 @@ impl Local {
         let options = options.iter();
         let mut command = Command::new(&program);
         command.args(options.flat_map(|(name, value)| [OsStr::new(name), value]));
-        for variable in variables::with_secrets() {
+        for variable in variables::secret_variables() {
             command.env_remove(variable);
         }
         let mut child = command

@@ -15,7 +15,7 @@ impl Core {
         if self.trace.is_on() {
             let repeated = round.pending.len();
             let line = format!("lost {}, calls repeated: {repeated}", self.target);
-            self.trace.exchange(&line, took);
+            self.trace.print_exchange(&line, took);
         }
     }
 
@@ -30,13 +30,13 @@ impl Core {
         if !self.trace.is_on() {
             return;
         }
-        if !self.trace.is_full() {
+        if !self.trace.shows_replies() {
             let line = match calls {
                 [call] => call.name.to_string(),
                 [first, ..] => format!("{} calls, {} and so on", calls.len(), first.name),
                 [] => return,
             };
-            return self.trace.exchange(&line, took);
+            return self.trace.print_exchange(&line, took);
         }
         for (call, reply) in calls.iter().zip(replies) {
             let mut line = format!("{} {now}", call.name);
@@ -46,8 +46,9 @@ impl Core {
             if call.packed_args.word_count() > 0 {
                 _ = write!(line, " <{} bytes>", call.packed_args.byte_len());
             }
-            let reply = reply.as_ref().map_or("no reply".into(), reply_text);
-            self.trace.exchange(&format!("{line} → {reply}"), took);
+            let reply = reply.as_ref().map_or("no reply".into(), summary);
+            self.trace
+                .print_exchange(&format!("{line} → {reply}"), took);
         }
     }
 }
@@ -59,7 +60,7 @@ fn argument_text(arg: &[u8]) -> String {
     if document || arg.len() > 60 {
         format!("<{} bytes>", arg.len())
     } else {
-        command_line::quoted(text::clean_line(text.as_bytes()))
+        command_line::shell_quoted(text::clean(text.as_bytes()))
     }
 }
 

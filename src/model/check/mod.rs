@@ -155,11 +155,9 @@ impl ReportedFinding {
 }
 
 /// The command that removes a dependency, if it can be typed.
-fn remove_edge_command(dependent: &Name, dependency: &Name) -> Option<String> {
-    let command = CommandLine::new("depends")
-        .value("--off", dependency)
-        .name(dependent);
-    command.line()
+fn cut(one: &Name, other: &Name) -> Option<String> {
+    let command = CommandLine::new("depends").value("--off", other).name(one);
+    command.shell_line()
 }
 
 /// A finding in a document.

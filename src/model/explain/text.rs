@@ -202,8 +202,8 @@ impl DelayReason {
     }
 
     /// The command that helps, if it can be typed.
-    pub(crate) fn fix_command(&self) -> Option<String> {
-        self.fix.line()
+    pub(crate) fn command(&self) -> Option<String> {
+        self.fix.shell_line()
     }
 
     fn reason_sentence(&self, page: &RenderOptions) -> String {

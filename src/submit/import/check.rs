@@ -8,7 +8,7 @@ use crate::input::archive;
 use crate::input::archive::{
     ArchiveLine, ArchivedJob, ArchivedLimit, ArchivedOption, ArchivedPause,
 };
-use crate::input::option::checked;
+use crate::input::option::validate_option;
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::json::object::column_of_member;
 use crate::json::syntax::SyntaxFault;
@@ -53,7 +53,7 @@ pub(super) struct ArchiveContents {
     numbers: HashMap<Name, u32>,
     /// The names of the dependencies of each job.
     depends: HashMap<u32, Vec<Name>>,
-    /// How many history entries the core does not take.
+    /// The number of history entries that are left out, because the core does not take them.
     pub unreadable: u64,
     /// The number of jobs that the file announces.
     claimed: Option<u64>,
@@ -71,13 +71,13 @@ impl ArchiveContents {
         options: &ImportOptions,
     ) -> Result<ArchiveContents, Error> {
         let mut contents = ArchiveContents::default();
-        let what = file.what().to_string();
+        let what = file.source_name().to_string();
         let mut broken: Option<(Error, u64)> = None;
-        file.first(|row| {
+        file.first_pass(|row| {
             if let Some((error, _)) = broken.take() {
                 return Err(error);
             }
-            match contents.line(&what, &row, options) {
+            match contents.check_line(&what, &row, options) {
                 // A crash may have cut off the last line.
                 Err(error) if contents.saved => {
                     broken = Some((error, row.offset + row.text.len() as u64));
@@ -88,12 +88,12 @@ impl ArchiveContents {
         })?;
         if let Some((error, end)) = broken {
             let mut rest = Vec::new();
-            if file.line(end, 1, &mut rest).is_ok() {
+            if file.read_line_at(end, 1, &mut rest).is_ok() {
                 return Err(error);
             }
         }
         if !contents.begun {
-            return Err(not_an_export(&what).hint("an empty file is not an export"));
+            return Err(not_an_export_error(&what).hint("an empty file is not an export"));
         }
         for (old, _) in &options.map {
             if !contents.named.contains(old) {
@@ -110,7 +110,12 @@ impl ArchiveContents {
         Ok(contents)
     }
 
-    fn line(&mut self, what: &str, row: &TextLine, options: &ImportOptions) -> Result<(), Error> {
+    fn check_line(
+        &mut self,
+        what: &str,
+        row: &TextLine,
+        options: &ImportOptions,
+    ) -> Result<(), Error> {
         let number = row.number;
         let fault = |column: usize, why: &str| {
             Error::usage(format!("{what}, line {number}, column {column}: {why}"))
@@ -126,7 +131,7 @@ impl ArchiveContents {
                 return Err(if archive::has_other_version(row.text) {
                     fault(column, &why)
                 } else {
-                    not_an_export(what).hint(format!("line {number}, column {column}: {why}"))
+                    not_an_export_error(what).hint(format!("line {number}, column {column}: {why}"))
                 });
             }
         };
@@ -142,11 +147,11 @@ impl ArchiveContents {
             return Ok(());
         }
         if !self.begun {
-            return Err(not_an_export(what));
+            return Err(not_an_export_error(what));
         }
         match line {
-            ArchiveLine::Job(job) => self.job(row, *job, options).map_err(|(at, why)| {
-                let column = column_of_member(row.text, at);
+            ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|(at, why)| {
+                let column = column(row.text, at);
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
@@ -162,10 +167,10 @@ impl ArchiveContents {
             }
             ArchiveLine::Config(config) => {
                 for ArchivedOption { key, value } in config.items {
-                    let key = self.option(key, options);
+                    let key = self.rename_option(key, options);
                     // Options that nothing reads are imported, too.
-                    let value =
-                        checked(&key, &value, true).map_err(|error| fault(1, &error.message()))?;
+                    let value = validate_option(&key, &value, true)
+                        .map_err(|error| fault(1, &error.message()))?;
                     self.options.insert(key, value);
                 }
                 Ok(())
@@ -176,7 +181,7 @@ impl ArchiveContents {
             }
             ArchiveLine::Paused(paused) => {
                 self.named.insert(paused.queue.clone());
-                let queue = options.queue(&paused.queue).clone();
+                let queue = options.mapped_queue(&paused.queue).clone();
                 self.paused.retain(|before| before.queue != queue);
                 self.paused.push(ArchivedPause { queue, ..paused });
                 Ok(())
@@ -186,7 +191,7 @@ impl ArchiveContents {
     }
 
     /// Adds a job. A refusal names the member that is wrong.
-    fn job(
+    fn add_job(
         &mut self,
         row: &TextLine,
         job: ArchivedJob,
@@ -250,7 +255,7 @@ impl ArchiveContents {
             if !self.named.contains(queue) {
                 self.named.insert(queue.clone());
             }
-            let queue = options.queue(queue);
+            let queue = options.mapped_queue(queue);
             number = match self.numbers.get(queue) {
                 Some(&number) => number,
                 None => {
@@ -272,19 +277,18 @@ impl ArchiveContents {
     }
 
     /// The name of an option, with its queue renamed if it begins with one.
-    fn option(&mut self, key: Name, options: &ImportOptions) -> Name {
-        let Some(queue) = crate::model::config::known_option(&key).and_then(|known| known.queue)
-        else {
+    fn rename_option(&mut self, key: Name, options: &ImportOptions) -> Name {
+        let Some(queue) = crate::model::config::known(&key).and_then(|known| known.queue) else {
             return key;
         };
         let rest = key.as_bytes()[queue.as_bytes().len()..].to_vec();
-        let to = options.queue(&queue).as_bytes().to_vec();
+        let to = options.mapped_queue(&queue).as_bytes().to_vec();
         self.named.insert(queue);
         Name::from([to, rest].concat())
     }
 
     /// The number of jobs to put by queue.
-    pub(super) fn by_queue(&self) -> BTreeMap<&Name, u64> {
+    pub(super) fn jobs_by_queue(&self) -> BTreeMap<&Name, u64> {
         let mut counts = BTreeMap::new();
         let put = self
             .jobs
@@ -297,13 +301,13 @@ impl ArchiveContents {
     }
 
     /// The queue into which a job is put.
-    pub(super) fn queue(&self, job: u32) -> Option<Name> {
+    pub(super) fn queue_of_job(&self, job: u32) -> Option<Name> {
         let location = self.jobs.get(job as usize)?;
         self.queues.get(location.queue as usize).cloned()
     }
 
     /// A warning if the file has fewer jobs than it announces.
-    pub(super) fn truncated(&self) -> Option<String> {
+    pub(super) fn truncation_warning(&self) -> Option<String> {
         let jobs = self.jobs.len() as u64;
         let claimed = self
             .claimed
@@ -311,9 +315,9 @@ impl ArchiveContents {
         Some(format!("the file announces {claimed} jobs, but has {jobs}"))
     }
 
-    /// Pairs of a job and a dependency that this file does not put.
-    pub(super) fn outside(&self) -> Vec<(&Name, &Name)> {
-        let jids = self.by_number();
+    /// Pairs of a job that this file puts and a dependency that it does not put.
+    pub(super) fn dependencies_outside(&self) -> Vec<(&Name, &Name)> {
+        let jids = self.jids_by_number();
         let mut outside = Vec::new();
         for (at, depends) in &self.depends {
             for jid in depends {
@@ -353,7 +357,7 @@ impl ArchiveContents {
             jobs
         });
         order.map_err(|path| {
-            let jids = self.by_number();
+            let jids = self.jids_by_number();
             let describe = |at: &u32| {
                 let line = self.jobs[*at as usize].line;
                 format!("`{}` (line {line})", jids[*at as usize])
@@ -372,14 +376,14 @@ impl ArchiveContents {
     }
 
     /// The jids in the order of the jobs' numbers.
-    pub(super) fn by_number(&self) -> Vec<&Name> {
+    pub(super) fn jids_by_number(&self) -> Vec<&Name> {
         let mut jids: Vec<(&u32, &Name)> = self.jids.iter().map(|(jid, at)| (at, jid)).collect();
         jids.sort();
         jids.into_iter().map(|(_, jid)| jid).collect()
     }
 }
 
-fn not_an_export(what: &str) -> Error {
+fn not_an_export_error(what: &str) -> Error {
     Error::usage(format!(
         "{what} is not an export: expected the first line to be `{{\"kind\":\"export\",\"v\":1,…}}`"
     ))

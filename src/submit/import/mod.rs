@@ -92,7 +92,7 @@ pub(crate) enum FailedPolicy {
 
 impl ImportOptions {
     /// The new name of a queue.
-    fn queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
+    fn mapped_queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
         let mut map = self.map.iter();
         map.find(|(old, _)| old == queue)
             .map_or(queue, |(_, new)| new)
@@ -103,29 +103,28 @@ impl ImportOptions {
 pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
     let mut file = TwoPassFile::open(&options.from, LONGEST_LINE)?;
     let contents = ArchiveContents::read(&mut file, &options)?;
-    let order = contents.order(file.what())?;
+    let order = contents.order(file.source_name())?;
     let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
     let now = session.begin()?;
-    let missing = missing_dependencies(&contents, &options, file.what(), now, session)?;
-    let existing = existing(&contents, &options, now, session)?;
-    let mut changes =
-        OptionChange::all_changes(&session.core()?.config(now)?, &contents.options, false);
+    let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
+    let existing = existing_jids(&contents, &options, now, session)?;
+    let mut changes = OptionChange::all(&session.core()?.config(now)?, &contents.options, false);
     if options.existing == ExistingPolicy::Skip {
         changes.retain(|change| change.before.is_none());
     }
-    let maxima = maxima(&contents, &options, now, session)?;
-    let pauses = PausePlan::of(&contents, &options, now, session)?;
-    if let Some(truncated) = contents.truncated() {
+    let maxima = changed_maxima(&contents, &options, now, session)?;
+    let pauses = PausePlan::read_pauses(&contents, &options, now, session)?;
+    if let Some(truncated) = contents.truncation_warning() {
         session.ui.warn(&truncated);
     }
-    let proposal = ImportPlan {
-        queues: contents.by_queue(),
+    let proposal = Proposal {
+        queues: contents.jobs_by_queue(),
         recurring: contents.recurring.len(),
         existing: existing.len() as u64,
         replaces: options.existing == ExistingPolicy::Replace,
         changes: &changes,
         maxima: &maxima,
-        pauses: &pauses.names(),
+        pauses: &pauses.queues_to_pause(),
         holds: &pauses.hold,
     };
     let dry_run = options.flags.dry_run;
@@ -169,12 +168,14 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         next: now,
     };
     let held = !dry_run && !pauses.hold.is_empty();
-    let ended = plan.run(session, |core, now, jobs| importer.slice(core, now, jobs));
+    let ended = plan.run(session, |core, now, jobs| {
+        importer.import_slice(core, now, jobs)
+    });
     if held {
         let unpause = CommandLine::new("unpause").names(&pauses.hold);
         session
             .ui
-            .hint_if(unpause.within("nothing runs there until {}"));
+            .hint_if(unpause.fill_sentence("nothing runs there until {}"));
     }
     ended.map_err(|error| match (error.kind(), options.existing) {
         (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {
@@ -196,7 +197,7 @@ fn missing_dependencies(
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
-    let outside = contents.outside();
+    let outside = contents.dependencies_outside();
     let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let jids: Vec<Name> = jids.into_iter().cloned().collect();
     let found = session.core()?.jobs(now, JobFields::Jid, &jids)?;
@@ -229,7 +230,7 @@ fn missing_dependencies(
 
 /// The jobs of the file that exist already. That is an error unless an option says what to
 /// do with them.
-fn existing(
+fn existing_jids(
     contents: &ArchiveContents,
     options: &ImportOptions,
     now: Moment,
@@ -298,7 +299,7 @@ struct PausePlan {
 }
 
 impl PausePlan {
-    fn of(
+    fn read_pauses(
         contents: &ArchiveContents,
         options: &ImportOptions,
         now: Moment,
@@ -337,7 +338,7 @@ impl PausePlan {
         Ok(pauses)
     }
 
-    fn names(&self) -> Vec<&Name> {
+    fn queues_to_pause(&self) -> Vec<&Name> {
         self.from_file.iter().map(|pause| &pause.queue).collect()
     }
 
@@ -348,7 +349,7 @@ impl PausePlan {
 
 /// The maxima of the file that differ from the present ones. A maximum whose time has ended is
 /// left out.
-fn maxima(
+fn changed_maxima(
     contents: &ArchiveContents,
     options: &ImportOptions,
     now: Moment,
@@ -429,7 +430,7 @@ fn plan(
     existing: &HashSet<Name>,
     options: &ImportOptions,
 ) -> BulkPlan {
-    let jids = contents.by_number();
+    let jids = contents.jids_by_number();
     let mut excluded = Vec::new();
     for (location, jid) in contents.jobs.iter().zip(&jids) {
         let outcome = match location.disposition {
@@ -441,7 +442,7 @@ fn plan(
                 "it has failed, as `--failed skip` says",
             ),
         };
-        excluded.push(at_line(outcome, location.line));
+        excluded.push(with_line_number(outcome, location.line));
     }
     let skips_existing = options.flags.dry_run && options.existing == ExistingPolicy::Skip;
     let mut planned = Vec::with_capacity(jobs.len() + contents.recurring.len());
@@ -449,7 +450,7 @@ fn plan(
     for &at in jobs {
         let jid = jids[at as usize];
         if skips_existing && existing.contains(jid) {
-            excluded.push(at_line(
+            excluded.push(with_line_number(
                 skipped_existing(jid),
                 contents.jobs[at as usize].line,
             ))
@@ -457,9 +458,13 @@ fn plan(
             planned.push(JobSnapshot {
                 jid: jid.clone(),
                 // Only a dry run needs the queue: a reply to a put names it.
-                common: interner.share(SharedJobFields {
-                    queue: options.flags.dry_run.then(|| contents.queue(at)).flatten(),
-                    ..SharedJobFields::default()
+                common: interner.share(SharedFields {
+                    queue: options
+                        .flags
+                        .dry_run
+                        .then(|| contents.queue_of_job(at))
+                        .flatten(),
+                    ..SharedFields::default()
                 }),
                 ..JobSnapshot::default()
             })
@@ -476,7 +481,7 @@ fn plan(
     BulkPlan::from_file(bulk_options, planned, excluded)
 }
 
-fn at_line(mut outcome: JobOutcome, line: u64) -> JobOutcome {
+fn with_line_number(mut outcome: JobOutcome, line: u64) -> JobOutcome {
     outcome.item.line = Some(line);
     outcome
 }
@@ -488,7 +493,7 @@ fn add_archived_details(
     sent: &SentJob,
     state: State,
 ) -> JobOutcome {
-    let mut outcome = at_line(outcome, sent.line);
+    let mut outcome = with_line_number(outcome, sent.line);
     outcome.item.queue = Some(round.queue(sent).into());
     outcome.item.state_before = Some(state.into_str().into());
     outcome
@@ -515,16 +520,17 @@ struct Importer<'i> {
 }
 
 impl Importer<'_> {
-    fn slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> SliceOutcome {
+    fn import_slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> SliceOutcome {
         let mut slice = SliceOutcome::default();
-        if let Err(changed) = self.file.unchanged() {
+        if let Err(changed) = self.file.refuse_changed() {
             slice.stopped_by = Some(changed);
             return slice;
         }
         let mut rest = jobs;
         while !rest.is_empty() && slice.stopped_by.is_none() {
-            let put = if rest[0].is_in_state(RECURRING) {
-                self.recurring(core, now, &rest[0], &mut slice).map(|()| 1)
+            let put = if rest[0].is(RECURRING) {
+                self.put_recurring(core, now, &rest[0], &mut slice)
+                    .map(|()| 1)
             } else {
                 self.put_round(core, now, rest, &mut slice)
             };
@@ -562,11 +568,11 @@ impl Importer<'_> {
             let number = self.reread_line(job, &mut line)?;
             let read = match archive::read(&line) {
                 Ok(ArchiveLine::Job(read)) if read.jid == job.jid => read,
-                _ => return Err(self.file.changed()),
+                _ => return Err(self.file.changed_error()),
             };
             // Each job has its own call and moment, so that the jobs run in the order of the file.
             round.begin_call(policy, 1);
-            round.add(number, job.jid.as_bytes(), &packer.new_job(&read), now);
+            round.add_job(number, job.jid.as_bytes(), &packer.new_job(&read), now);
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
@@ -587,7 +593,7 @@ impl Importer<'_> {
                 Err(error) if error.kind() == Kind::Usage => JobOutcome::refused(
                     &jid,
                     OutcomeCode::Invalid,
-                    refused_argument(&error).into_owned(),
+                    refusal_without_call(&error).into_owned(),
                 ),
                 Err(error) => {
                     let job = JobSnapshot {
@@ -647,7 +653,7 @@ impl Importer<'_> {
     }
 
     /// Makes a recurring job again.
-    fn recurring(
+    fn put_recurring(
         &mut self,
         core: &mut Core,
         now: Moment,
@@ -658,10 +664,10 @@ impl Importer<'_> {
         let number = self.reread_line(job, &mut line)?;
         let read = match archive::read(&line) {
             Ok(ArchiveLine::Recurring(read)) if read.jid == job.jid => read,
-            _ => return Err(self.file.changed()),
+            _ => return Err(self.file.changed_error()),
         };
-        let queue = self.options.queue(&read.queue).clone();
-        let found = core.recurring_jobs(now, std::slice::from_ref(&job.jid))?;
+        let queue = self.options.mapped_queue(&read.queue).clone();
+        let found = core.recurs(now, std::slice::from_ref(&job.jid))?;
         let found = found.into_iter().flatten().next();
         let exists = found.is_some();
         let paused = found.is_some_and(|found| found.is_paused());
@@ -679,14 +685,14 @@ impl Importer<'_> {
                     JobOutcome::done(&job.jid).state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = refused_argument(&error).into_owned();
+                    let why = refusal_without_call(&error).into_owned();
                     JobOutcome::refused(&job.jid, OutcomeCode::Invalid, why)
                 }
                 Err(error) => return Err(error),
             },
         };
         outcome.item.queue = Some(queue);
-        slice.outcomes.push(at_line(outcome, number));
+        slice.outcomes.push(with_line_number(outcome, number));
         Ok(())
     }
 
@@ -706,7 +712,7 @@ impl Importer<'_> {
         match location {
             Some(location) => {
                 self.file
-                    .line(location.offset, location.length as usize, line)?;
+                    .read_line_at(location.offset, location.length as usize, line)?;
                 Ok(location.line)
             }
             None => Err(Error::internal("a job without a line")),
@@ -715,7 +721,7 @@ impl Importer<'_> {
 }
 
 /// Refuses `--map-queue` pairs with the same old name.
-pub(crate) fn check_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
+pub(crate) fn refuse_duplicate_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
     let mut seen: HashMap<&Name, &Name> = HashMap::new();
     for (old, new) in pairs {
         if seen.insert(old, new).is_some() {
@@ -726,7 +732,7 @@ pub(crate) fn check_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
 }
 
 /// Why the core refused a job, without the name of the call.
-fn refused_argument(error: &Error) -> Cow<'_, str> {
+fn refusal_without_call(error: &Error) -> Cow<'_, str> {
     match error.cause() {
         Some(Cause::Argument(reason)) => reason.as_str().into(),
         _ => error.message(),

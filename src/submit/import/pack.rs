@@ -33,7 +33,8 @@ impl PackOptions<'_> {
         let keeps_failure = failed && self.options.failed == FailedPolicy::Keep;
         let failure = job.failure.as_ref().filter(|_| keeps_failure);
         let mut new = NewJob {
-            queue: (job.queue.as_ref()).map(|queue| NewName(bytes(self.options.queue(queue)))),
+            queue: (job.queue.as_ref())
+                .map(|queue| NewName(bytes(self.options.mapped_queue(queue)))),
             klass: Some(NewName(bytes(&job.klass))),
             data: Some(Cow::Borrowed(&*job.data)),
             jid: NewJid::Given(bytes(&job.jid)),
@@ -62,9 +63,12 @@ impl PackOptions<'_> {
             let depends: Vec<_> = depends.map(|jid| Dependency(bytes(jid))).collect();
             new.depends = (!depends.is_empty()).then_some(Cow::Owned(depends));
             let runs = matches!(job.state, State::Running | State::Stalled);
-            new.at = job.due().filter(|_| !runs && !failed).map(TypedMoment::At);
+            new.at = job
+                .due_time()
+                .filter(|_| !runs && !failed)
+                .map(TypedMoment::At);
         }
-        self.coordinate(job, &mut new);
+        self.add_coordination(job, &mut new);
         new
     }
 }
@@ -84,11 +88,11 @@ fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
 impl PackOptions<'_> {
     /// A lane with the new name of its queue, unless it is that of all queues. A job that was
     /// moved after it got its key has a lane of another queue.
-    fn lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
+    fn mapped_lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
         let text = lane.as_bytes();
         let renamed = |old: &Name| {
             let key = text.strip_prefix(old.as_bytes())?;
-            let new = self.options.queue(old).as_bytes();
+            let new = self.options.mapped_queue(old).as_bytes();
             key.starts_with(b"/").then(|| [new, key].concat())
         };
         if text.starts_with(b"/") {
@@ -102,7 +106,7 @@ impl PackOptions<'_> {
     }
 
     /// Adds the options that coordinate a job with others.
-    fn coordinate<'j>(&self, job: &'j ArchivedJob, new: &mut NewJob<'j>) {
+    fn add_coordination<'j>(&self, job: &'j ArchivedJob, new: &mut NewJob<'j>) {
         let NewJob {
             coordination, past, ..
         } = new;
@@ -115,7 +119,7 @@ impl PackOptions<'_> {
         let Some(lane) = &job.key else {
             return;
         };
-        let lane = self.lane(lane, job.queue.as_ref());
+        let lane = self.mapped_lane(lane, job.queue.as_ref());
         past.push(("lane", Cow::Owned(lane)));
         if job.hold == Some(true) {
             coordination.set_option(CoordinationOption::Hold, &b"1"[..]);
@@ -143,7 +147,7 @@ impl PackOptions<'_> {
     }
 }
 
-/// A recurring job as the call that makes it again takes it.
+/// A recurring job in the form of the call that creates it again.
 pub(super) fn template<'t>(
     recurring: &'t ArchivedTemplate,
     queue: &'t Name,
@@ -156,7 +160,7 @@ pub(super) fn template<'t>(
         klass: &recurring.klass,
         data: &recurring.data,
         every: recurring.every.0,
-        next: recurring.next().unwrap_or(now),
+        next: recurring.next_run().unwrap_or(now),
         priority: recurring.priority.map_or("0", |number| number.0),
         retries: recurring.retries.map_or("5", |number| number.0),
         backlog: recurring.backlog.map_or("0", |number| number.0),

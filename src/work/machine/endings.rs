@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::event::{
-    Action, BadLineKind, End, JobResult, LineContent, Mode, ProcessExit, Report, Request,
+    Action, BadLineKind, DispatchMode, EndedProcess, JobResult, LineContent, ProcessExit, Report,
+    Request,
 };
 use super::held::Phase;
 use super::slots::Slot;
@@ -47,7 +48,7 @@ impl Machine {
     ) {
         let Some(jid) = jid else {
             if let LineContent::Invalid(reason) = content {
-                self.bad_line(slot, jid, reason);
+                self.report_bad_line(slot, jid, reason);
             }
             return;
         };
@@ -69,10 +70,10 @@ impl Machine {
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
-            return self.bad_line(slot, Some(jid), reason);
+            return self.report_bad_line(slot, Some(jid), reason);
         }
         match content {
-            LineContent::Progress(text) => self.progress(now, &jid, text),
+            LineContent::Progress(text) => self.write_progress(now, &jid, text),
             LineContent::Ending(mut way) => {
                 process.has_answered = true;
                 if let EndingAction::Complete { next, .. } = &mut way
@@ -80,17 +81,17 @@ impl Machine {
                 {
                     *next = self.next_queue();
                 }
-                self.end(now, &jid, way, None);
+                self.end_job(now, &jid, way, None);
             }
             LineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
-                self.fail(now, &jid, BAD_ANSWER, message, None);
+                self.fail_job(now, &jid, BAD_ANSWER, message, None);
             }
         }
     }
 
     /// Reports a line that ends no job, unless the process has written many of its kind.
-    fn bad_line(&mut self, slot: usize, jid: Option<Name>, reason: String) {
+    fn report_bad_line(&mut self, slot: usize, jid: Option<Name>, reason: String) {
         let kind = match jid {
             None => BadLineKind::NoAnswer,
             Some(_) => BadLineKind::OtherJob,
@@ -109,7 +110,7 @@ impl Machine {
             _ => false,
         };
         if has_job && !std::mem::replace(&mut self.has_stdout_answer, true) {
-            let has_flag = matches!(self.config.mode, Mode::Persistent(_));
+            let has_flag = matches!(self.config.mode, DispatchMode::Persistent(_));
             self.report(Report::AnswerOnStdout {
                 slot,
                 jid,
@@ -119,7 +120,7 @@ impl Machine {
     }
 
     /// Writes progress to the history of a job, but not too often.
-    fn progress(&mut self, now: f64, jid: &Name, text: Name) {
+    fn write_progress(&mut self, now: f64, jid: &Name, text: Name) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
@@ -138,23 +139,23 @@ impl Machine {
             && process.stop.is_none()
         {
             process.mute_at = Some(now);
-            process.stop(now + MUTE.0, now + MUTE.0 + self.config.kill_after);
+            process.plan_stop(now + MUTE.0, now + MUTE.0 + self.config.kill_after);
             self.slots_due = self.slots_due.min(now + MUTE.0);
         }
     }
 
     /// Notes the end of a process.
-    pub(super) fn note_process_end(&mut self, now: f64, slot: usize, end: End) {
+    pub(super) fn note_process_end(&mut self, now: f64, slot: usize, end: EndedProcess) {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
         for (kind, count) in process.bad_lines.not_reported() {
             self.report(Report::MoreBadLines { slot, kind, count });
         }
-        if matches!(self.config.mode, Mode::Persistent(_)) && !process.is_closed {
+        if matches!(self.config.mode, DispatchMode::Persistent(_)) && !process.is_closed {
             let lived = process.mute_at.unwrap_or(now) - process.begun;
             let has_worked = process.has_answered || !process.overdue.is_empty();
-            let wait = self.quick_deaths[slot].wait(lived, has_worked);
+            let wait = self.quick_deaths[slot].delay_after_end(lived, has_worked);
             self.slots[slot] = Slot::Down(now + wait);
             self.slots_due = self.slots_due.min(now + wait);
             let was_mute = process.mute_at.is_some() && process.was_signalled();
@@ -183,9 +184,9 @@ impl Machine {
         for jid in process.jobs {
             let exit = Some(end.exit);
             if was_stopped {
-                self.fail(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit)
+                self.fail_job(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit)
             } else {
-                self.end(now, &jid, self.ending_way(&end), exit)
+                self.end_job(now, &jid, self.ending_way(&end), exit)
             }
         }
     }
@@ -200,8 +201,8 @@ impl Machine {
     }
 
     /// What the end of a process means for a job that it had.
-    fn ending_way(&self, end: &End) -> EndingAction {
-        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
+    fn ending_way(&self, end: &EndedProcess) -> EndingWay {
+        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
             ProcessExit::Code(0) if !is_persistent => {
                 return EndingAction::Complete {
@@ -212,17 +213,17 @@ impl Machine {
             ProcessExit::Code(code) => ProcessFault::Code(code),
             ProcessExit::Signal(name) => ProcessFault::Signal(name),
         };
-        self.way_of_unfinished(fault, end.exit, end.message.clone())
+        self.unfinished_way(fault, end.exit, end.message.clone())
     }
 
     /// How a job ends that its process did not finish: `--retry-on` decides.
-    pub(super) fn way_of_unfinished(
+    pub(super) fn unfinished_way(
         &self,
         fault: ProcessFault,
         exit: ProcessExit,
         message: String,
-    ) -> EndingAction {
-        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
+    ) -> EndingWay {
+        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let message = Name::from(if message.is_empty() {
             format!("the command ended with {exit} and wrote nothing to stderr")
         } else {
@@ -249,7 +250,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn fail(
+    pub(super) fn fail_job(
         &mut self,
         now: f64,
         jid: &Name,
@@ -261,11 +262,11 @@ impl Machine {
             group: Name::from(group.to_owned()),
             message: Name::from(message),
         };
-        self.end(now, jid, EndingAction::Fail { why, data: None }, exit);
+        self.end_job(now, jid, EndingWay::Fail { why, data: None }, exit);
     }
 
     /// Ends a job, in the next turn.
-    pub(super) fn end(
+    pub(super) fn end_job(
         &mut self,
         now: f64,
         jid: &Name,
@@ -277,8 +278,8 @@ impl Machine {
         };
         way.set_missing_group(&job.label.queue);
         let detail = match &way {
-            EndingAction::Fail { why, .. } => reason(why),
-            EndingAction::Complete {
+            EndingWay::Fail { why, .. } => group_and_message(why),
+            EndingWay::Complete {
                 next: Some(next), ..
             } => format!("to queue {}", next.queue),
             _ => String::new(),
@@ -301,7 +302,7 @@ impl Machine {
         self.usual_time += (now - job.begun - self.usual_time) / 10.0;
         if self.endings.is_empty() {
             self.endings_due = now + (self.usual_time * HOLD.1).clamp(0.0, HOLD.0);
-            self.share(now);
+            self.delay_short_endings(now);
         }
         let jid = jid.clone();
         self.endings.push(EndingRequest {
@@ -317,7 +318,7 @@ impl Machine {
     }
 
     /// Lets the endings of short jobs wait for others from now on.
-    pub(super) fn share(&mut self, now: f64) {
+    pub(super) fn delay_short_endings(&mut self, now: f64) {
         if self.has_short_jobs() {
             self.endings_due = now + (SHARE * self.capacity() as f64).min(HOLD.0);
         }
@@ -334,17 +335,13 @@ impl Machine {
             (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
                 (JobResult::Completed, None)
             }
-            (EndingOutcome::Done { .. }, EndingAction::Complete { .. }) => {
-                (JobResult::Advanced, None)
-            }
-            (EndingOutcome::Done { .. }, EndingAction::Fail { .. }) => (JobResult::Failed, None),
-            (EndingOutcome::Done { remaining, .. }, EndingAction::Retry { .. }) => {
-                match remaining {
-                    Some(left) if left < 0 => (JobResult::Failed, Some(exhausted(ending))),
-                    Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
-                    None => (JobResult::Retried, None),
-                }
-            }
+            (EndingOutcome::Done { .. }, EndingWay::Complete { .. }) => (JobResult::Advanced, None),
+            (EndingOutcome::Done { .. }, EndingWay::Fail { .. }) => (JobResult::Failed, None),
+            (EndingOutcome::Done { remaining, .. }, EndingWay::Retry { .. }) => match remaining {
+                Some(left) if left < 0 => (JobResult::Failed, Some(exhausted_reason(ending))),
+                Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
+                None => (JobResult::Retried, None),
+            },
             (EndingOutcome::Gone, _) => {
                 let why = self.why_gone(&ending.jid).to_owned();
                 (JobResult::Lost, Some(why))
@@ -363,7 +360,7 @@ impl Machine {
             }
             (EndingOutcome::Invalid(text), _) => {
                 // The program's answer is at fault, such as data that the core cannot read.
-                return self.fail(now, &ending.jid, BAD_ANSWER, text, None);
+                return self.fail_job(now, &ending.jid, BAD_ANSWER, text, None);
             }
             (EndingOutcome::Unknown, _) => {
                 let text = "the reply was lost; the job does not show what happened";
@@ -382,7 +379,7 @@ impl Machine {
             (Phase::Ending { detail, .. }, None) => detail.clone(),
             _ => String::new(),
         };
-        self.forget(&ending.jid, at, result, detail);
+        self.forget_ended_job(&ending.jid, at, result, detail);
     }
 
     /// Why a job does not exist any more. Counts those that nobody cancelled.
@@ -401,7 +398,13 @@ impl Machine {
     }
 
     /// Forgets a job whose end is known.
-    pub(super) fn forget(&mut self, jid: &Name, now: f64, result: JobResult, detail: String) {
+    pub(super) fn forget_ended_job(
+        &mut self,
+        jid: &Name,
+        now: f64,
+        result: JobResult,
+        detail: String,
+    ) {
         let Some(job) = self.held.remove(jid) else {
             return;
         };
@@ -422,7 +425,7 @@ impl Machine {
 
     /// Notes that a job is no longer ours: nothing is written, and its process is stopped, at `latest`
     /// by SIGKILL.
-    pub(super) fn lose(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
+    pub(super) fn give_up_job(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
         let Some(job) = self.held.get(jid) else {
             return;
         };
@@ -439,7 +442,7 @@ impl Machine {
             }
             Phase::Running(slot) => self.stop_job(now, jid, slot, latest),
         }
-        self.forget(jid, now, JobResult::Lost, why.to_owned());
+        self.forget_ended_job(jid, now, JobResult::Lost, why.to_owned());
     }
 
     /// Forgets how a job ended, unless that was sent. Returns whether it was not.
@@ -466,34 +469,34 @@ impl Machine {
         process.lost.push(jid.clone());
         let kill_at = (now + self.config.kill_after).min(latest).max(now);
         let term_at = match self.config.mode {
-            // It may leave this job and go on with the others.
-            Mode::Persistent(_) => {
+            // The process may leave this job unanswered and go on with the others.
+            DispatchMode::Persistent(_) => {
                 let jid = jid.clone();
                 self.actions.push(Action::Cancel { slot, jid });
                 (now + kill_at) / 2.0
             }
             _ => now,
         };
-        process.stop(term_at, kill_at);
+        process.plan_stop(term_at, kill_at);
         self.slots_due = now;
         // SIGTERM goes out with this event, not with the next.
         if term_at <= now {
-            let due = process.signal(slot, now, &mut self.actions);
+            let due = process.send_due_signals(slot, now, &mut self.actions);
             self.slots_due = self.slots_due.min(due);
         }
     }
 }
 
 /// The group and the message of a failure.
-fn reason(why: &FailureReason) -> String {
+fn group_and_message(why: &FailureReason) -> String {
     let message = why.message.lossless_text();
     format!("{}: {message}", why.group.lossless_text())
 }
 
 /// The group and the message that the core stores if no retry is left.
-fn exhausted(ending: &EndingRequest) -> String {
+fn exhausted_reason(ending: &EndingRequest) -> String {
     match &ending.way {
-        EndingAction::Retry { why: Some(why), .. } => reason(why),
+        EndingWay::Retry { why: Some(why), .. } => group_and_message(why),
         _ => format!(
             "{}: no retry is left",
             exhausted_group(&ending.queue).lossless_text()

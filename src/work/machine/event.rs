@@ -12,7 +12,7 @@ use crate::name::Name;
 
 /// How jobs reach the command, and how many at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum DispatchMode {
     /// A process for each job.
     Single,
     /// One process per batch of at most this number of jobs.
@@ -21,19 +21,19 @@ pub enum Mode {
     Persistent(usize),
 }
 
-impl Mode {
+impl DispatchMode {
     /// How many jobs a slot can have at once.
-    pub fn jobs(self) -> usize {
+    pub fn max_jobs(self) -> usize {
         match self {
-            Mode::Single => 1,
-            Mode::Batch(jobs) | Mode::Persistent(jobs) => jobs,
+            DispatchMode::Single => 1,
+            DispatchMode::Batch(jobs) | DispatchMode::Persistent(jobs) => jobs,
         }
     }
 }
 
 /// When a worker ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum WorkLimit {
     Never,
     /// When nothing is left to do.
     Drain,
@@ -43,28 +43,28 @@ pub enum Limit {
     DrainUpTo(u64),
 }
 
-impl Limit {
+impl WorkLimit {
     /// Whether the worker ends when nothing is left to do.
-    pub(crate) fn drains(self) -> bool {
-        matches!(self, Limit::Drain | Limit::DrainUpTo(_))
+    pub(crate) fn ends_when_empty(self) -> bool {
+        matches!(self, WorkLimit::Drain | WorkLimit::DrainUpTo(_))
     }
 
     /// The number of jobs after which it ends.
-    pub(super) fn count(self) -> Option<u64> {
+    pub(super) fn max_job_count(self) -> Option<u64> {
         match self {
-            Limit::Never | Limit::Drain => None,
-            Limit::Count(count) | Limit::DrainUpTo(count) => Some(count),
+            WorkLimit::Never | WorkLimit::Drain => None,
+            WorkLimit::Count(count) | WorkLimit::DrainUpTo(count) => Some(count),
         }
     }
 }
 
-/// What a worker goes by. Times are in seconds.
+/// The settings of a worker. Times are in seconds.
 #[derive(Clone, Debug)]
-pub struct Config {
-    pub mode: Mode,
+pub struct MachineConfig {
+    pub mode: DispatchMode,
     /// The number of processes at a time.
     pub slots: usize,
-    pub limit: Limit,
+    pub limit: WorkLimit,
     /// Time between two pops while the queues are empty.
     pub poll: f64,
     /// Time from SIGTERM to SIGKILL.
@@ -98,7 +98,7 @@ pub enum ProcessExit {
 
 /// The end of a process.
 #[derive(Clone, Debug, PartialEq)]
-pub struct End {
+pub struct EndedProcess {
     pub exit: ProcessExit,
     /// The end of what it wrote to stderr, harmless and trimmed.
     pub message: String,
@@ -135,7 +135,7 @@ pub enum LineContent {
 pub enum BadLineKind {
     /// It cannot be read, or names no job.
     NoAnswer,
-    /// It is about a job that the process does not have.
+    /// The answer is about a job that the process does not have.
     OtherJob,
 }
 
@@ -168,12 +168,12 @@ pub struct LeftJobs {
     pub scheduled: u64,
     pub depends: u64,
     pub throttled: u64,
-    pub locks: Locks,
+    pub locks: OtherLocks,
 }
 
 /// The locks that other workers hold on jobs of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Locks {
+pub struct OtherLocks {
     /// Locks that have not expired.
     pub valid: u64,
     /// Expired locks, also in their grace period: a pop gets these jobs when it is over.
@@ -182,26 +182,28 @@ pub struct Locks {
     pub grace_left: f64,
 }
 
-impl Locks {
-    fn count(self) -> u64 {
+impl OtherLocks {
+    fn lock_count(self) -> u64 {
         self.valid + self.stalled
     }
 }
 
 impl LeftJobs {
     /// The jobs of a queue with these locks; `None` if it has no job.
-    pub(crate) fn from_counts(queue: &Queue, locks: Locks) -> Option<LeftJobs> {
+    pub(crate) fn from_counts(queue: &Queue, locks: OtherLocks) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
             // A job whose lock was revoked can be popped.
-            waiting: queue.waiting + (queue.running + queue.stalled).saturating_sub(locks.count()),
+            waiting: queue.waiting
+                + (queue.running + queue.stalled).saturating_sub(locks.lock_count()),
             scheduled: queue.scheduled,
             depends: queue.depends,
             throttled: queue.throttled,
             locks,
         };
-        let jobs = left.waiting + left.scheduled + left.depends + left.throttled + locks.count();
+        let jobs =
+            left.waiting + left.scheduled + left.depends + left.throttled + locks.lock_count();
         (jobs > 0).then_some(left)
     }
 }
@@ -234,7 +236,7 @@ pub enum Event {
     },
     Ended {
         slot: usize,
-        end: End,
+        end: EndedProcess,
     },
     /// The reply to [`Request::Turn`].
     Turn(Result<TurnReply, Error>),
@@ -380,7 +382,7 @@ pub enum Report {
         exit: Option<ProcessExit>,
         /// In seconds.
         elapsed: f64,
-        /// More about it; empty if there is nothing to say.
+        /// More about the result; empty if there is nothing to say.
         detail: String,
     },
     /// A line that was no answer.
@@ -444,7 +446,7 @@ pub enum Report {
     ConnectionBack {
         /// How long the connection was lost, in seconds.
         after: f64,
-        /// Whether it replied all the time, but refused.
+        /// Whether the server replied all the time, but refused.
         was_refused: bool,
     },
     /// No further job is popped; `running` jobs are still running.

@@ -19,7 +19,7 @@ pub(super) enum Phase {
     Ready,
     /// With the process of a slot.
     Running(usize),
-    /// It has ended, and the core has not confirmed that yet.
+    /// The job has ended, and the core has not confirmed that yet.
     Ending {
         /// How the process ended, if its end decided.
         exit: Option<ProcessExit>,
@@ -136,7 +136,7 @@ impl HeldJobs {
     }
 
     /// Makes a lock due that may have been lost: its extension shows whether it was.
-    pub(super) fn doubt(&mut self, now: f64, jid: &Name) {
+    pub(super) fn check_lock_soon(&mut self, now: f64, jid: &Name) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.is_doubtful = true;
             job.was_noticed = true;
@@ -154,7 +154,7 @@ impl HeldJobs {
     }
 
     /// The jobs whose locks are to be extended now.
-    pub(super) fn take_due(&mut self, now: f64) -> Vec<Name> {
+    pub(super) fn take_due_extensions(&mut self, now: f64) -> Vec<Name> {
         if !self.jobs.values().any(|job| job.extend_at <= now) {
             return Vec::new();
         }
@@ -168,7 +168,7 @@ impl HeldJobs {
     }
 
     /// Finds out when a lock needs something next. While its extension is under way, that is its end.
-    pub(super) fn schedule(&mut self, is_extending: bool) {
+    pub(super) fn update_due(&mut self, is_extending: bool) {
         let due = |job: &HeldJob| {
             if is_extending {
                 job.expires

@@ -1,7 +1,7 @@
 //! Locks that are over, and jobs that are given back.
 
 use super::slots::Slot;
-use super::{Link, Machine};
+use super::{Machine, ServerLink};
 use crate::model::ending::EndingRequest;
 use crate::name::Name;
 
@@ -34,19 +34,20 @@ impl Machine {
                 let latest = expires + self.config.grace - 1.0;
                 // The server may have been away, or this program was not running.
                 let why = "its lock expired before it was extended";
-                self.lose(now, &jid, latest, why);
+                self.give_up_job(now, &jid, latest, why);
                 // An extension whose reply was lost may have made the lock last longer.
                 self.give_back_given_up(&jid);
             }
         }
-        let is_silent = matches!(self.link, Link::Away { refused, .. } if refused.is_silent());
-        self.held.schedule(is_silent || self.extending.is_some());
+        let is_silent =
+            matches!(self.link, ServerLink::Away { refused, .. } if refused.is_extending_refused());
+        self.held.update_due(is_silent || self.extending.is_some());
     }
 
     /// Gives a job back that was given up, in case that its lock is still ours. As long as a process has
     /// the job, that waits for its end.
     pub(super) fn give_back_given_up(&mut self, jid: &Name) {
-        let mut lost = self.lost();
+        let mut lost = self.lost_jids();
         if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
             drop(lost);
             self.given_up.remove(jid);
@@ -64,7 +65,7 @@ impl Machine {
     }
 
     /// The lost jobs that processes still have.
-    pub(super) fn lost(&self) -> impl Iterator<Item = &Name> {
+    pub(super) fn lost_jids(&self) -> impl Iterator<Item = &Name> {
         self.slots.iter().flat_map(|slot| match slot {
             Slot::Busy(process) => process.lost.as_slice(),
             _ => &[],

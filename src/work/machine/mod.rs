@@ -15,7 +15,7 @@ mod time_limit;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use self::event::{Action, Config, Event, Limit, Mode, Report, WorkResult};
+use self::event::{Action, DispatchMode, Event, MachineConfig, Report, WorkLimit, WorkResult};
 use self::held::HeldJobs;
 use self::rotation::Rotation;
 use self::slots::{QuickDeaths, Slot};
@@ -42,19 +42,19 @@ const PATIENCE: f64 = 10.0;
 
 /// Whether the server replies.
 #[derive(Clone, Debug)]
-enum Link {
+enum ServerLink {
     Up,
     Away {
         since: f64,
         attempts: u32,
         retry_at: f64,
-        refused: Refused,
+        refused: RefusedRequest,
     },
 }
 
-/// What a server refused that still replies.
+/// The kind of request that a server refuses although it still replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refused {
+enum RefusedRequest {
     /// It does not reply.
     Nothing,
     /// A turn. Locks are still extended, and only a turn shows that it takes turns again.
@@ -65,28 +65,30 @@ enum Refused {
     Extend,
 }
 
-impl Refused {
+impl RefusedRequest {
     /// Whether the server does not even extend locks.
-    fn is_silent(self) -> bool {
-        matches!(self, Refused::Nothing | Refused::Extend)
+    fn is_extending_refused(self) -> bool {
+        matches!(self, RefusedRequest::Nothing | RefusedRequest::Extend)
     }
 
     /// Whether the reply to this request shows that the server takes again what it refused.
-    fn ends_with(self, asked: Asked) -> bool {
+    fn is_over_after(self, asked: AnsweredRequest) -> bool {
         match self {
-            Refused::Nothing => true,
-            Refused::Turn => asked == Asked::Turn,
-            Refused::Release => matches!(asked, Asked::Turn | Asked::Release),
-            Refused::Extend => asked != Asked::Search,
+            RefusedRequest::Nothing => true,
+            RefusedRequest::Turn => asked == AnsweredRequest::Turn,
+            RefusedRequest::Release => {
+                matches!(asked, AnsweredRequest::Turn | AnsweredRequest::Release)
+            }
+            RefusedRequest::Extend => asked != AnsweredRequest::Search,
         }
     }
 }
 
 /// A request that was replied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
+enum AnsweredRequest {
     Turn,
-    /// It only reads, so its reply shows nothing about a server that refuses to write.
+    /// A search only reads, so its reply shows nothing about a server that refuses to write.
     Search,
     Extend,
     Release,
@@ -115,7 +117,7 @@ struct SentFinishAndPop {
 /// A worker.
 #[derive(Debug)]
 pub struct Machine {
-    config: Config,
+    config: MachineConfig,
     rotation: Rotation,
     slots: Vec<Slot>,
     /// One per slot.
@@ -125,7 +127,7 @@ pub struct Machine {
     ready: VecDeque<PoppedJob>,
     /// Endings that are still to be written.
     endings: Vec<EndingRequest>,
-    /// When they are written, also if there are few.
+    /// When collected endings are sent at the latest, even if they are few.
     endings_due: f64,
     /// How long a job usually takes, in seconds.
     usual_time: f64,
@@ -147,7 +149,7 @@ pub struct Machine {
     is_look_stale: bool,
     extending: Option<Vec<Name>>,
     releasing: Option<Vec<Name>>,
-    link: Link,
+    link: ServerLink,
     stage: WorkStage,
     /// Whether no further job may begin for now.
     is_on_hold: bool,
@@ -167,7 +169,7 @@ pub struct Machine {
     directory_failures: Vec<u32>,
     /// Why the work ends before it is done.
     start_fault: Option<WorkResult>,
-    /// When a stopped worker leaves its jobs to the ends of their locks.
+    /// When a stopped worker stops trying to give its jobs back, and leaves their locks to expire.
     give_up_at: Option<f64>,
     /// Whether a third signal has asked for the end.
     is_forced: bool,
@@ -199,7 +201,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    pub fn new(config: Config, rotation: Rotation, now: f64) -> Machine {
+    pub fn new(config: MachineConfig, rotation: Rotation, now: f64) -> Machine {
         Machine {
             slots: vec![Slot::Free; config.slots],
             quick_deaths: vec![QuickDeaths::default(); config.slots],
@@ -221,7 +223,7 @@ impl Machine {
             is_look_stale: false,
             extending: None,
             releasing: None,
-            link: Link::Up,
+            link: ServerLink::Up,
             stage: WorkStage::Working,
             is_on_hold: false,
             was_asked: false,
@@ -273,7 +275,7 @@ impl Machine {
             // The server also announces what this worker gives back.
             Event::Notice(jid) => {
                 if !self.releasing.iter().flatten().any(|one| *one == jid) {
-                    self.held.doubt(now, &jid);
+                    self.held.check_lock_soon(now, &jid);
                 }
             }
             Event::Missed => self.held.extend_all_at(now),
@@ -288,7 +290,7 @@ impl Machine {
                 }
             }
             Event::Queues(queues) => {
-                if self.rotation.set(queues) {
+                if self.rotation.set_queues(queues) {
                     self.look_at = self.look_from;
                 }
                 self.poll_at = self.poll_at.min(now);
@@ -297,39 +299,39 @@ impl Machine {
                 self.is_on_hold = is_on_hold;
                 self.poll_at = self.poll_at.min(now);
             }
-            Event::Stop => self.stop(now),
+            Event::Stop => self.note_stop_signal(now),
         }
     }
 
-    /// What to do now, after all events were noted.
-    pub fn act(&mut self, now: f64) -> Vec<Action> {
+    /// Returns what to do now, after all events were noted.
+    pub fn take_actions(&mut self, now: f64) -> Vec<Action> {
         self.check_locks(now);
         self.signal_processes(now);
         self.start_processes(now);
-        self.request(now);
-        self.postpone(now);
-        self.end_count();
-        self.finish(now);
+        self.add_requests(now);
+        self.postpone_retry(now);
+        self.end_if_count_reached();
+        self.finish_if_done(now);
         std::mem::take(&mut self.actions)
     }
 
     /// Stops the programs whose locks are over. Returns what to do for that.
-    pub fn stop_lost(&mut self, now: f64) -> Vec<Action> {
+    pub fn stop_programs_without_lock(&mut self, now: f64) -> Vec<Action> {
         self.check_locks(now);
         self.signal_processes(now);
         std::mem::take(&mut self.actions)
     }
 
     /// Whether the lock of a held job is over.
-    pub fn is_over(&self, now: f64, jid: &Name) -> bool {
+    pub fn is_lock_over(&self, now: f64, jid: &Name) -> bool {
         self.held.get(jid).is_some_and(|job| job.expires <= now)
     }
 
-    /// When to act next, if nothing happens until then.
-    pub fn due(&self) -> f64 {
+    /// When to call `take_actions` next, if no event comes before.
+    pub fn next_due(&self) -> f64 {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
-        if let Link::Away { retry_at, .. } = self.link {
+        if let ServerLink::Away { retry_at, .. } = self.link {
             return if self.is_asking() {
                 due
             } else {
@@ -338,18 +340,18 @@ impl Machine {
         }
         if self.turn.is_none() && self.recovery.is_none() {
             due = due.min(self.search_at);
-            due = due.min(self.turn_due());
+            due = due.min(self.next_turn_at());
         }
         due
     }
 
     /// Whether the worker waits for jobs.
     pub fn is_idle(&self, now: f64) -> bool {
-        self.wanted() > 0 && now < self.poll_at && self.turn.is_none()
+        self.wanted_jobs() > 0 && now < self.poll_at && self.turn.is_none()
     }
 
     /// The number of jobs that are with a process.
-    pub fn running(&self) -> usize {
+    pub fn running_count(&self) -> usize {
         let jobs = self.slots.iter().map(|slot| match slot {
             Slot::Busy(process) => process.jobs.len(),
             _ => 0,
@@ -360,7 +362,7 @@ impl Machine {
     /// The jobs that the process of a slot has. A process for one job is about it to its end.
     pub fn jids_at(&self, slot: usize) -> Vec<&Name> {
         match self.slots.get(slot) {
-            Some(Slot::Busy(process)) if self.config.mode == Mode::Single => {
+            Some(Slot::Busy(process)) if self.config.mode == DispatchMode::Single => {
                 process.first.iter().collect()
             }
             Some(Slot::Busy(process)) => process.jobs.iter().chain(&process.lost).collect(),
@@ -402,7 +404,7 @@ impl Machine {
         };
         lines.push(format!(
             "{} running, {} waiting to be written, {} popped so far",
-            count(self.running(), "job", "jobs"),
+            count(self.running_count(), "job", "jobs"),
             count(ending, "result", "results"),
             with_thousands_separators(self.popped)
         ));
@@ -411,21 +413,21 @@ impl Machine {
 
     /// How many jobs the processes can have at once.
     fn capacity(&self) -> usize {
-        self.slots.len() * self.config.mode.jobs()
+        self.slots.len() * self.config.mode.max_jobs()
     }
 
     /// How many further jobs the processes can take.
-    fn wanted(&self) -> u64 {
+    fn wanted_jobs(&self) -> u64 {
         if self.stage > WorkStage::Working || self.is_on_hold || self.rotation.is_empty() {
             return 0;
         }
         let free = self.slots.iter().map(|slot| match slot {
-            Slot::Free => self.config.mode.jobs(),
-            Slot::Busy(process) => process.free(self.config.mode),
+            Slot::Free => self.config.mode.max_jobs(),
+            Slot::Busy(process) => process.free_capacity(self.config.mode),
             Slot::Down(_) => 0,
         });
         let free = free.sum::<usize>().saturating_sub(self.ready.len()) as u64;
-        match self.config.limit.count() {
+        match self.config.limit.max_job_count() {
             Some(count) => free.min(count.saturating_sub(self.popped)),
             None => free,
         }
@@ -433,12 +435,12 @@ impl Machine {
     }
 
     /// Stops more at each signal.
-    fn stop(&mut self, now: f64) {
+    fn note_stop_signal(&mut self, now: f64) {
         match (self.was_asked, self.stage) {
-            // Also if the limit has been reached: only a second signal stops programs.
+            // Only a second signal stops programs, even if the limit has been reached.
             (false, _) => {
                 self.was_asked = true;
-                self.drain();
+                self.stop_popping();
                 let running = self.held.len();
                 self.report(Report::Stopping { running });
             }
@@ -446,7 +448,7 @@ impl Machine {
                 self.stage = WorkStage::Stopping;
                 for slot in &mut self.slots {
                     if let Slot::Busy(process) = slot {
-                        process.stop(now, now + self.config.kill_after);
+                        process.plan_stop(now, now + self.config.kill_after);
                     }
                 }
             }
@@ -454,13 +456,13 @@ impl Machine {
                 self.is_forced = true;
                 for slot in &mut self.slots {
                     if let Slot::Busy(process) = slot {
-                        process.stop(now, now);
+                        process.plan_stop(now, now);
                     }
                 }
                 // The processes end, and a server that replies gets the jobs back, in much less time.
                 let wait = match self.link {
-                    Link::Up => LAST_CALL,
-                    Link::Away { .. } => 0.0,
+                    ServerLink::Up => LAST_CALL,
+                    ServerLink::Away { .. } => 0.0,
                 };
                 let give_up_at = self.give_up_at.unwrap_or(f64::INFINITY);
                 self.give_up_at = Some(give_up_at.min(now + wait));
@@ -475,17 +477,17 @@ impl Machine {
     }
 
     /// Ends the work after the last job of the limit. One that was given back does not count.
-    fn end_count(&mut self) {
-        if let Some(count) = self.config.limit.count()
+    fn end_if_count_reached(&mut self) {
+        if let Some(count) = self.config.limit.max_job_count()
             && self.popped >= count
             && self.held.is_empty()
         {
-            self.drain();
+            self.stop_popping();
         }
     }
 
     /// Pops nothing more, without a signal.
-    fn drain(&mut self) {
+    fn stop_popping(&mut self) {
         if self.stage == WorkStage::Working {
             self.stage = WorkStage::Draining;
             // Processes that stay end now, whatever else happens.
@@ -494,7 +496,7 @@ impl Machine {
     }
 
     /// Ends the work once nothing is left, or if the server does not take the jobs of a stopped worker.
-    fn finish(&mut self, now: f64) {
+    fn finish_if_done(&mut self, now: f64) {
         if self.is_finished {
             return;
         }
@@ -508,8 +510,8 @@ impl Machine {
         // One that refuses turns only may take the jobs.
         let is_gone = matches!(
             self.link,
-            Link::Away { since, refused, .. }
-                if refused != Refused::Turn && now - since > PATIENCE
+            ServerLink::Away { since, refused, .. }
+                if refused != RefusedRequest::Turn && now - since > PATIENCE
         );
         let has_more = is_busy
             || !self.held.is_empty()
@@ -530,11 +532,11 @@ impl Machine {
                 left,
             },
             Some(fault) => fault,
-            None if limit == Limit::Never => WorkResult::Done,
+            None if limit == WorkLimit::Never => WorkResult::Done,
             None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
             None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
-            // Of several jobs, another worker may complete it.
-            None if self.has_lost && limit.count() == Some(1) => WorkResult::JobLost,
+            // If a process has several jobs, another worker may complete one of them.
+            None if self.has_lost && limit.max_job_count() == Some(1) => WorkResult::JobLost,
             None => WorkResult::Done,
         };
         self.actions.push(Action::Finish(result));

@@ -1,6 +1,6 @@
 //! The processes of a worker: when they start, get jobs and are signalled.
 
-use super::event::{Action, Mode, Report, StartFailure, WorkResult};
+use super::event::{Action, DispatchMode, Report, StartFailure, WorkResult};
 use super::held::Phase;
 use super::slots::{MAX_WAIT, Process, Slot};
 use super::{Machine, WorkStage};
@@ -23,7 +23,7 @@ impl Machine {
         if now < self.slots_due && !ends {
             return;
         }
-        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
+        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let mut due = f64::INFINITY;
         for (at, slot) in self.slots.iter_mut().enumerate() {
             match slot {
@@ -32,10 +32,10 @@ impl Machine {
                     if is_persistent && ends && is_empty && !process.is_closed {
                         process.is_closed = true;
                         let term_at = now + self.config.kill_after;
-                        process.stop(term_at, term_at + self.config.kill_after);
+                        process.plan_stop(term_at, term_at + self.config.kill_after);
                         self.actions.push(Action::CloseInput { slot: at });
                     }
-                    due = due.min(process.signal(at, now, &mut self.actions));
+                    due = due.min(process.send_due_signals(at, now, &mut self.actions));
                 }
                 Slot::Down(_) if ends => *slot = Slot::Free,
                 Slot::Down(until) if *until <= now => *slot = Slot::Free,
@@ -49,22 +49,22 @@ impl Machine {
     /// Starts processes for the jobs that wait, and hands jobs to those that stay.
     pub(super) fn start_processes(&mut self, now: f64) {
         let most = match self.config.mode {
-            Mode::Single => 1,
-            Mode::Batch(jobs) => jobs,
+            DispatchMode::Single => 1,
+            DispatchMode::Batch(jobs) => jobs,
             // A process that stays gets further jobs like the others that run.
-            Mode::Persistent(_) => 1,
+            DispatchMode::Persistent(_) => 1,
         };
         while !self.ready.is_empty() {
             let Some(at) = self.emptiest_slot(now) else {
                 return;
             };
-            let jobs: Vec<PoppedJob> = (0..most).map_while(|_| self.next_ready()).collect();
+            let jobs: Vec<PoppedJob> = (0..most).map_while(|_| self.take_ready_job()).collect();
             if jobs.is_empty() {
                 return;
             }
             let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
             for jid in &jids {
-                self.begin(now, jid, at);
+                self.begin_job(now, jid, at);
             }
             if let Slot::Busy(process) = &mut self.slots[at] {
                 process.jobs.extend(jids);
@@ -83,25 +83,25 @@ impl Machine {
     fn emptiest_slot(&self, now: f64) -> Option<usize> {
         let slots = self.slots.iter().enumerate().rev();
         let free = slots.filter_map(|(at, slot)| match slot {
-            Slot::Busy(process) => Some((process.free(self.config.mode), true, at)),
+            Slot::Busy(process) => Some((process.free_capacity(self.config.mode), true, at)),
             Slot::Down(until) if *until > now => None,
-            Slot::Free | Slot::Down(_) => Some((self.config.mode.jobs(), false, at)),
+            Slot::Free | Slot::Down(_) => Some((self.config.mode.max_jobs(), false, at)),
         });
-        // Of equal ones, the first slot is the last here.
+        // `max_by_key` returns the last of equal slots, which is the first slot in this reversed order.
         let best = free.max_by_key(|(free, is_running, _)| (*free, *is_running));
         best.filter(|(free, ..)| *free > 0).map(|(.., at)| at)
     }
 
     /// Takes a job that waits for a slot. A job that the server gave once more waits for the end of its
     /// earlier process.
-    pub(super) fn next_ready(&mut self) -> Option<PoppedJob> {
-        let is_free = |job: &PoppedJob| !self.lost().any(|jid| *jid == job.jid);
+    pub(super) fn take_ready_job(&mut self) -> Option<PoppedJob> {
+        let is_free = |job: &PoppedJob| !self.lost_jids().any(|jid| *jid == job.jid);
         let at = self.ready.iter().position(is_free)?;
         self.ready.remove(at)
     }
 
     /// Notes that a job is with the process of a slot.
-    pub(super) fn begin(&mut self, now: f64, jid: &Name, slot: usize) {
+    pub(super) fn begin_job(&mut self, now: f64, jid: &Name, slot: usize) {
         if let Some(job) = self.held.get_mut(jid) {
             job.phase = Phase::Running(slot);
             job.begun = now;
@@ -117,7 +117,7 @@ impl Machine {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
-        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
+        let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let was_enough = self.start_failures >= MAX_START_FAILURES;
         let is_fault_of_program = match &why {
             StartFailure::Program(_) => true,
@@ -131,7 +131,7 @@ impl Machine {
             self.start_failures += 1;
             if self.start_failures == MAX_START_FAILURES {
                 self.start_fault = Some(WorkResult::NoProgram(message.clone()));
-                self.drain();
+                self.stop_popping();
             }
         }
         match why {
@@ -143,7 +143,7 @@ impl Machine {
             }
             StartFailure::Program(message) | StartFailure::Job(message) if !was_enough => {
                 for jid in process.jobs {
-                    self.fail(now, &jid, "exec", message.clone(), None);
+                    self.fail_job(now, &jid, "exec", message.clone(), None);
                 }
             }
             StartFailure::Program(_) | StartFailure::Job(_) => self.released.extend(process.jobs),
@@ -152,7 +152,7 @@ impl Machine {
                 self.directory_failures[slot] += 1;
                 if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
                     self.start_fault = Some(WorkResult::NoDirectory(message.clone()));
-                    self.drain();
+                    self.stop_popping();
                 }
                 self.report(Report::StartFailed { slot, message });
                 self.slots[slot] = Slot::Down(now + START_AGAIN);

@@ -2,7 +2,7 @@
 
 use super::event::{JobResult, Report, TurnReply, WorkResult};
 use super::held::Phase;
-use super::{Asked, BACKOFF, Link, Machine, Refused, SOON, WorkStage};
+use super::{AnsweredRequest, BACKOFF, Machine, RefusedRequest, SOON, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
@@ -25,12 +25,12 @@ impl Machine {
                     && self.held.is_empty()
                     && turn.endings.is_empty() =>
             {
-                self.start_fault = Some(WorkResult::Forbidden(error.kind(), message(&error)));
-                return self.drain();
+                self.start_fault = Some(WorkResult::Forbidden(error.kind(), error_text(&error)));
+                return self.stop_popping();
             }
             Err(error) if is_final(&error) => {
-                self.refused_for_good(&error);
-                // Without queues the same endings may be accepted.
+                self.end_after_refusal(&error);
+                // The core may have refused the call for its queues: the next turn sends the endings alone.
                 let newer = std::mem::take(&mut self.endings);
                 if turn.total > 0 {
                     self.endings = turn.endings.iter().cloned().chain(newer).collect();
@@ -38,8 +38,8 @@ impl Machine {
                 }
                 self.endings = newer;
                 for ending in turn.endings.iter() {
-                    let why = message(&error);
-                    self.forget(&ending.jid, now, JobResult::Unknown, why);
+                    let why = error_text(&error);
+                    self.forget_ended_job(&ending.jid, now, JobResult::Unknown, why);
                 }
                 return;
             }
@@ -50,13 +50,14 @@ impl Machine {
                     let newer = std::mem::take(&mut self.endings);
                     self.endings = turn.endings.iter().cloned().chain(newer).collect();
                 }
-                return self.note_away(now, error, Asked::Turn);
+                return self.note_failed_request(now, error, AnsweredRequest::Turn);
             }
         };
         self.has_turned = true;
-        self.note_back(now, Asked::Turn);
-        // Otherwise the new jobs would end just after the next call.
-        self.share(now);
+        self.note_answered_request(now, AnsweredRequest::Turn);
+        // Endings of short jobs share calls from now on. Otherwise those of the new jobs would come just
+        // after the next call.
+        self.delay_short_endings(now);
         let count = reply.jobs.len() as u64;
         let (has_rest, left) = (reply.has_rest, reply.left.clone());
         let due_in = reply.due_in;
@@ -65,28 +66,28 @@ impl Machine {
         if !self.was_put {
             self.rotation.remove_ready(&reply.exhausted);
         }
-        // They may have released jobs in queues that were not asked.
+        // The endings may have released jobs in queues that this turn did not ask.
         self.is_look_stale |= !turn.endings.is_empty();
-        self.settle(now, &turn.endings, reply);
+        self.settle_endings(now, &turn.endings, reply);
         if turn.total == 0 {
-            // What ended may have released others, before the process that answered gets free.
+            // The jobs that ended may have released others, before the process that answered gets free.
             if !turn.endings.is_empty() {
                 self.poll_at = self.poll_at.min(now);
             }
             return;
         }
         let due_at = due_in.map_or(f64::INFINITY, |left| now + left);
-        self.due_at = if self.rotation.is_selective() {
+        self.due_at = if self.rotation.is_popping_only_ready() {
             // Other queues were not asked.
             self.due_at.min(due_at)
         } else {
             due_at
         };
-        // In turns, a queue that has more jobs may have stood behind one that has none.
+        // In round-robin order, a queue with more jobs may have stood behind an empty one.
         let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
         self.poll_at = if self.rotation.has_ready() {
             now
-        } else if self.rotation.is_selective() && self.is_look_stale {
+        } else if self.rotation.is_popping_only_ready() && self.is_look_stale {
             self.look_from
         } else if is_empty && !self.was_put {
             let due_at = self.due_at.max(now + SOON).max(self.look_from);
@@ -95,16 +96,17 @@ impl Machine {
             now
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();
-        if count == 0 && is_idle && self.config.limit.drains() {
+        if count == 0 && is_idle && self.config.limit.ends_when_empty() {
             if !turn.is_last {
                 // Jobs were lost meanwhile.
                 self.poll_at = now
             } else if !has_rest {
-                self.drain();
+                self.stop_popping();
                 left.into_iter()
                     .for_each(|left| self.report(Report::Left(left)));
             } else if !self.has_rested && left.iter().all(|left| left.locks.stalled == 0) {
-                // The first time, it may have been released just now. Only time ends a grace period.
+                // At the first turn without jobs, a waiting job may have been released just now. Only time
+                // ends a grace period.
                 self.has_rested = true
             } else if !self.has_noted_rest && !left.is_empty() {
                 self.has_noted_rest = true;
@@ -118,10 +120,10 @@ impl Machine {
         match reply {
             Err(error) => {
                 self.is_recovering = false;
-                self.note_away(now, error, Asked::Turn);
+                self.note_failed_request(now, error, AnsweredRequest::Turn);
             }
             Ok(reply) => {
-                self.note_back(now, Asked::Search);
+                self.note_answered_request(now, AnsweredRequest::Search);
                 let Some(endings) = self.recovery.take() else {
                     self.is_recovering = false;
                     return;
@@ -130,7 +132,7 @@ impl Machine {
                 if !endings.is_empty() || !reply.jobs.is_empty() {
                     self.search_at = now + SEARCH_AGAIN;
                 }
-                self.settle(now, &endings, reply);
+                self.settle_endings(now, &endings, reply);
                 self.is_recovering = false;
                 self.poll_at = now;
             }
@@ -138,7 +140,7 @@ impl Machine {
     }
 
     /// Notes what became of endings, and the new jobs.
-    pub(super) fn settle(&mut self, now: f64, endings: &[EndingRequest], reply: TurnReply) {
+    pub(super) fn settle_endings(&mut self, now: f64, endings: &[EndingRequest], reply: TurnReply) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
             self.note_ending_outcome(now, ending, outcome);
         }
@@ -147,15 +149,15 @@ impl Machine {
                 self.report(Report::QueueRefused { queue, why });
             }
         }
-        self.add(now, reply.jobs);
+        self.add_popped_jobs(now, reply.jobs);
     }
 
     pub(super) fn note_extend_reply(&mut self, now: f64, reply: Result<Vec<ExtendOutcome>, Error>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(error) => self.note_away(now, error, Asked::Extend),
+            Err(error) => self.note_failed_request(now, error, AnsweredRequest::Extend),
             Ok(outcomes) => {
-                self.note_back(now, Asked::Extend);
+                self.note_answered_request(now, AnsweredRequest::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
@@ -167,16 +169,16 @@ impl Machine {
                         _ if self.is_ending(jid) => self.held.extend_no_more(jid),
                         ExtendOutcome::Gone => {
                             let why = self.why_gone(jid);
-                            self.lose(now, jid, f64::INFINITY, why);
+                            self.give_up_job(now, jid, f64::INFINITY, why);
                         }
                         ExtendOutcome::Lost => {
-                            self.lose(now, jid, f64::INFINITY, "another worker may have it");
+                            self.give_up_job(now, jid, f64::INFINITY, "another worker may have it");
                         }
                     }
                 }
             }
         }
-        self.held.schedule(false);
+        self.held.update_due(false);
     }
 
     pub(super) fn is_ending(&self, jid: &Name) -> bool {
@@ -190,10 +192,10 @@ impl Machine {
         match reply {
             Err(error) => {
                 self.released.splice(0..0, jids);
-                self.note_away(now, error, Asked::Release);
+                self.note_failed_request(now, error, AnsweredRequest::Release);
             }
             Ok(released) => {
-                self.note_back(now, Asked::Release);
+                self.note_answered_request(now, AnsweredRequest::Release);
                 for jid in jids {
                     let result = if released.contains(&jid) {
                         let is_held = self.held.get(&jid).is_some();
@@ -203,7 +205,7 @@ impl Machine {
                     } else {
                         JobResult::Lost
                     };
-                    // It was popped again just before its earlier lock was to be given back.
+                    // The job was popped again just before its earlier lock was to be given back.
                     match self.held.get(&jid).map(|job| &job.phase) {
                         Some(Phase::Running(slot)) => {
                             self.stop_job(now, &jid, *slot, f64::INFINITY);
@@ -212,55 +214,57 @@ impl Machine {
                         Some(Phase::Ready) => self.ready.retain(|job| job.jid != jid),
                         None => {}
                     }
-                    self.forget(&jid, now, result, String::new());
+                    self.forget_ended_job(&jid, now, result, String::new());
                 }
             }
         }
     }
 
     /// Ends the work once the running jobs have ended: every repetition of a call would fail.
-    fn refused_for_good(&mut self, error: &Error) {
-        let fault = WorkResult::Refused(message(error));
+    fn end_after_refusal(&mut self, error: &Error) {
+        let fault = WorkResult::Refused(error_text(error));
         self.start_fault.get_or_insert(fault);
-        self.drain();
+        self.stop_popping();
         self.give_back_ready();
     }
 
     /// Notes that the server does not reply, or refuses.
-    pub(super) fn note_away(&mut self, now: f64, error: Error, asked: Asked) {
+    pub(super) fn note_failed_request(&mut self, now: f64, error: Error, asked: AnsweredRequest) {
         if is_final(&error) {
-            self.refused_for_good(&error);
+            self.end_after_refusal(&error);
         }
         let (since, attempts) = match self.link {
-            Link::Up => {
-                let message = message(&error);
+            ServerLink::Up => {
+                let message = error_text(&error);
                 self.report(Report::ConnectionLost { message });
                 (now, 0)
             }
-            Link::Away {
+            ServerLink::Away {
                 since, attempts, ..
             } => (since, attempts + 1),
         };
         let wait = BACKOFF.0 * f64::from(2_u32.saturating_pow(attempts));
-        self.link = Link::Away {
+        self.link = ServerLink::Away {
             since,
             attempts,
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
             refused: match (is_refusal(&error), asked) {
-                (false, _) => Refused::Nothing,
-                (true, Asked::Extend) => Refused::Extend,
-                (true, Asked::Release) => Refused::Release,
-                (true, Asked::Turn | Asked::Search) => Refused::Turn,
+                (false, _) => RefusedRequest::Nothing,
+                (true, AnsweredRequest::Extend) => RefusedRequest::Extend,
+                (true, AnsweredRequest::Release) => RefusedRequest::Release,
+                (true, AnsweredRequest::Turn | AnsweredRequest::Search) => RefusedRequest::Turn,
             },
         };
     }
 
     /// Notes that the server replies.
-    pub(super) fn note_back(&mut self, now: f64, asked: Asked) {
+    pub(super) fn note_answered_request(&mut self, now: f64, asked: AnsweredRequest) {
         let away = match self.link {
-            Link::Up => None,
-            Link::Away { since, refused, .. } if refused.ends_with(asked) => Some((since, refused)),
-            Link::Away { .. } => return,
+            ServerLink::Up => None,
+            ServerLink::Away { since, refused, .. } if refused.is_over_after(asked) => {
+                Some((since, refused))
+            }
+            ServerLink::Away { .. } => return,
         };
         if let Some(at) = &mut self.give_up_at
             && !self.is_forced
@@ -268,20 +272,20 @@ impl Machine {
             *at = now + self.config.timeout;
         }
         if let Some((since, refused)) = away {
-            self.link = Link::Up;
+            self.link = ServerLink::Up;
             self.report(Report::ConnectionBack {
                 after: now - since,
-                was_refused: refused != Refused::Nothing,
+                was_refused: refused != RefusedRequest::Nothing,
             });
             self.held.extend_all_at(now);
         }
     }
 
     /// Adds popped jobs.
-    pub(super) fn add(&mut self, now: f64, jobs: Vec<PoppedJob>) {
+    pub(super) fn add_popped_jobs(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
             // The server gave it once more, so it took the earlier lock away.
-            self.lose(now, &job.jid, f64::INFINITY, "its lock was taken away");
+            self.give_up_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
             if self.held.get(&job.jid).is_some() {
                 continue;
             }
@@ -308,7 +312,7 @@ impl Machine {
     }
 }
 
-fn message(error: &Error) -> String {
+fn error_text(error: &Error) -> String {
     error.message().into_owned()
 }
 

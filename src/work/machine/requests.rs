@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Action, Request};
-use super::{Asked, BACKOFF, Link, Machine, SentFinishAndPop};
+use super::{AnsweredRequest, BACKOFF, Machine, SentFinishAndPop, ServerLink};
 use crate::error::Error;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
@@ -16,9 +16,9 @@ const LOOK: (f64, f64) = (1.0, 20.0);
 impl Machine {
     /// When the next turn is to be made. Few endings wait a moment for others, and so does the
     /// pop for the slots that they free.
-    pub(super) fn turn_due(&self) -> f64 {
+    pub(super) fn next_turn_at(&self) -> f64 {
         let ended = self.endings.len();
-        let wanted = self.wanted();
+        let wanted = self.wanted_jobs();
         let pop_at = match wanted {
             0 => f64::INFINITY,
             _ if self.looking_since.is_some() => f64::INFINITY,
@@ -34,28 +34,28 @@ impl Machine {
     }
 
     /// Asks the server what is to be asked now.
-    pub(super) fn request(&mut self, now: f64) {
+    pub(super) fn add_requests(&mut self, now: f64) {
         let mut is_silent = false;
         let mut may_ask = true;
-        if let Link::Away {
+        if let ServerLink::Away {
             retry_at, refused, ..
         } = self.link
         {
-            is_silent = refused.is_silent();
+            is_silent = refused.is_extending_refused();
             may_ask = !self.is_asking() && now >= retry_at;
         }
         if is_silent {
             // One request at a time, the extension of all locks first.
             if may_ask && !self.held.is_empty() {
                 let jids = self.held.jids().cloned().collect();
-                return self.extend(jids);
+                return self.request_extensions(jids);
             }
         } else if self.extending.is_none() && now >= self.held.due {
-            let jids = self.held.take_due(now);
+            let jids = self.held.take_due_extensions(now);
             if !jids.is_empty() {
-                self.extend(jids);
+                self.request_extensions(jids);
             }
-            self.held.schedule(self.extending.is_some());
+            self.held.update_due(self.extending.is_some());
         }
         if !may_ask {
             return;
@@ -75,27 +75,27 @@ impl Machine {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
             // A lost job whose process still ends must not run beside it.
-            let known = self.held.jids().chain(self.lost()).cloned().collect();
+            let known = self.held.jids().chain(self.lost_jids()).cloned().collect();
             let request = Request::Recover { endings, known };
             return self.actions.push(Action::Request(request));
         }
-        if self.is_look_due(now) {
+        if self.is_queue_search_due(now) {
             self.looking_since = Some(now);
             self.is_look_stale = false;
             self.actions.push(Action::Request(Request::Look));
         }
-        let wanted = self.wanted();
-        let is_drain = self.config.limit.drains() && self.held.is_empty();
+        let wanted = self.wanted_jobs();
+        let is_drain = self.config.limit.ends_when_empty() && self.held.is_empty();
         if self.rotation.is_empty() && is_drain {
-            self.drain();
+            self.stop_popping();
         }
-        let is_away = !matches!(self.link, Link::Up);
+        let is_away = !matches!(self.link, ServerLink::Up);
         let is_probe = is_away && (wanted > 0 || !self.endings.is_empty());
-        if now < self.turn_due() && !is_probe {
+        if now < self.next_turn_at() && !is_probe {
             return;
         }
         self.was_put = false;
-        let is_last = self.config.limit.drains()
+        let is_last = self.config.limit.ends_when_empty()
             && wanted > 0
             && !self.rotation.has_ready()
             && self.looking_since.is_none()
@@ -103,7 +103,7 @@ impl Machine {
         let endings = Arc::new(std::mem::take(&mut self.endings));
         let queues = match wanted {
             0 => Vec::new(),
-            _ => self.rotation.request(wanted),
+            _ => self.rotation.queues_to_pop(wanted),
         };
         self.turn = Some(SentFinishAndPop {
             endings: endings.clone(),
@@ -120,24 +120,24 @@ impl Machine {
 
     /// Whether it is to be asked which queues have jobs: there are too many to pop from each, jobs are wanted,
     /// and the last reply is old or used up.
-    fn is_look_due(&self, now: f64) -> bool {
+    fn is_queue_search_due(&self, now: f64) -> bool {
         let is_old = if self.rotation.has_ready() {
             now >= self.look_at
         } else {
             now >= self.look_from
         };
-        let is_wanted = self.wanted() > 0 && now >= self.poll_at;
-        let may_ask = self.looking_since.is_none() && matches!(self.link, Link::Up);
-        self.rotation.is_selective() && is_old && is_wanted && may_ask
+        let is_wanted = self.wanted_jobs() > 0 && now >= self.poll_at;
+        let may_ask = self.looking_since.is_none() && matches!(self.link, ServerLink::Up);
+        self.rotation.is_popping_only_ready() && is_old && is_wanted && may_ask
     }
 
     /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
     pub(super) fn note_ready_queues(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
         let took = now - self.looking_since.take().unwrap_or(now);
         match reply {
-            Err(error) => self.note_away(now, error, Asked::Search),
+            Err(error) => self.note_failed_request(now, error, AnsweredRequest::Search),
             Ok(ready) => {
-                self.note_back(now, Asked::Search);
+                self.note_answered_request(now, AnsweredRequest::Search);
                 self.rotation.set_ready(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.look_from = now + (LOOK.1 * took).min(self.config.poll);
@@ -156,9 +156,9 @@ impl Machine {
     }
 
     /// Postpones the next attempt if there is nothing to ask of a server that is away.
-    pub(super) fn postpone(&mut self, now: f64) {
+    pub(super) fn postpone_retry(&mut self, now: f64) {
         let is_asking = self.is_asking();
-        if let Link::Away { retry_at, .. } = &mut self.link
+        if let ServerLink::Away { retry_at, .. } = &mut self.link
             && *retry_at <= now
             && !is_asking
         {
@@ -166,7 +166,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn extend(&mut self, jids: Vec<Name>) {
+    pub(super) fn request_extensions(&mut self, jids: Vec<Name>) {
         self.extending = Some(jids.clone());
         self.actions.push(Action::Request(Request::Extend(jids)));
     }

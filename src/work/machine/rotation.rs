@@ -49,13 +49,13 @@ impl Rotation {
             turns: Vec::new(),
             next: 0,
         };
-        rotation.set(queues);
+        rotation.set_queues(queues);
         rotation
     }
 
     /// Replaces the queues. The turn stays with its queue, if that is still there. Returns whether they
     /// changed.
-    pub fn set(&mut self, queues: Vec<(Name, u32)>) -> bool {
+    pub fn set_queues(&mut self, queues: Vec<(Name, u32)>) -> bool {
         if queues == self.queues {
             return false;
         }
@@ -79,7 +79,7 @@ impl Rotation {
         true
     }
 
-    /// Whether it does not take turns. The thread of the calls arranges the queues by lag or patterns.
+    /// Whether the queues take no turns: then the thread of the calls orders them by lag or patterns.
     pub fn is_ordered(&self) -> bool {
         self.order != QueueOrder::RoundRobin
     }
@@ -93,7 +93,7 @@ impl Rotation {
     }
 
     /// Whether there are so many queues that only those are popped that reported ready jobs.
-    pub fn is_selective(&self) -> bool {
+    pub fn is_popping_only_ready(&self) -> bool {
         self.ready.is_some()
     }
 
@@ -130,7 +130,7 @@ impl Rotation {
 
     /// From which queues to pop, in this order, and at most how many from each. If none is known to
     /// have jobs, it is the queue whose turn it is: its pop keeps the worker listed.
-    pub fn request(&self, total: u64) -> Vec<(Name, u64)> {
+    pub fn queues_to_pop(&self, total: u64) -> Vec<(Name, u64)> {
         let ready = self.ready.as_ref();
         let Some(&next) = self.turns.get(self.next) else {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! The slots of a worker: the processes that run at a time.
 
-use super::event::{Action, BadLineKind, Mode, Signal};
+use super::event::{Action, BadLineKind, DispatchMode, Signal};
 use crate::name::Name;
 
 /// A process that ends sooner than this after its start, in seconds, counts as dead at once.
@@ -39,9 +39,9 @@ pub(super) struct Process {
     pub mute_at: Option<f64>,
     /// The jobs that it had for longer than the time limit when it was stopped for that, in their order.
     pub overdue: Vec<Name>,
-    /// How many lines of each kind were no answers.
+    /// The number of lines, by kind, that were no answers.
     pub bad_lines: BadLines,
-    pub stop: Option<Stop>,
+    pub stop: Option<PlannedStop>,
 }
 
 /// The most lines of a kind that are reported one by one for a process. The others are counted.
@@ -65,7 +65,7 @@ impl BadLines {
         *count <= REPORTED
     }
 
-    /// How many lines of each kind were only counted.
+    /// The number of lines, by kind, that were counted and not reported one by one.
     pub(super) fn not_reported(self) -> impl Iterator<Item = (BadLineKind, u64)> {
         let kinds = [
             (BadLineKind::NoAnswer, self.no_answer),
@@ -78,10 +78,10 @@ impl BadLines {
 
 /// How a process is stopped.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stop {
-    /// When it gets SIGTERM; `None` if it has got it.
+pub(super) struct PlannedStop {
+    /// When the process gets SIGTERM; `None` if it has got it.
     term_at: Option<f64>,
-    /// When it gets SIGKILL; `None` if it has got it.
+    /// When the process gets SIGKILL; `None` if it has got it.
     kill_at: Option<f64>,
 }
 
@@ -102,8 +102,8 @@ impl Process {
     }
 
     /// Plans the signals. A process that is being stopped is not stopped later than planned.
-    pub(super) fn stop(&mut self, term_at: f64, kill_at: f64) {
-        let stop = self.stop.get_or_insert(Stop {
+    pub(super) fn plan_stop(&mut self, term_at: f64, kill_at: f64) {
+        let stop = self.stop.get_or_insert(PlannedStop {
             term_at: Some(term_at),
             kill_at: Some(kill_at),
         });
@@ -118,7 +118,12 @@ impl Process {
     }
 
     /// Sends the signals that are due. Returns when the next one is.
-    pub(super) fn signal(&mut self, slot: usize, now: f64, actions: &mut Vec<Action>) -> f64 {
+    pub(super) fn send_due_signals(
+        &mut self,
+        slot: usize,
+        now: f64,
+        actions: &mut Vec<Action>,
+    ) -> f64 {
         let Some(stop) = &mut self.stop else {
             return f64::INFINITY;
         };
@@ -135,9 +140,9 @@ impl Process {
     }
 
     /// The number of further jobs that it may have.
-    pub(super) fn free(&self, mode: Mode) -> usize {
+    pub(super) fn free_capacity(&self, mode: DispatchMode) -> usize {
         match mode {
-            Mode::Persistent(in_flight) if !self.is_closed && self.stop.is_none() => {
+            DispatchMode::Persistent(in_flight) if !self.is_closed && self.stop.is_none() => {
                 in_flight.saturating_sub(self.jobs.len() + self.lost.len())
             }
             _ => 0,
@@ -152,7 +157,7 @@ pub(super) struct QuickDeaths(u32);
 impl QuickDeaths {
     /// Counts the end of a process. Returns how many seconds the next one waits: the wait doubles with
     /// each further quick death.
-    pub(super) fn wait(&mut self, lived: f64, has_answered: bool) -> f64 {
+    pub(super) fn delay_after_end(&mut self, lived: f64, has_answered: bool) -> f64 {
         self.0 = if lived < QUICK && !has_answered {
             self.0.saturating_add(1)
         } else {

@@ -1,7 +1,7 @@
 //! The time limit of jobs: it counts from when a job was handed to its process.
 
 use super::Machine;
-use super::event::{Action, End, Mode, Report};
+use super::event::{Action, DispatchMode, EndedProcess, Report};
 use super::slots::{Process, Slot};
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
@@ -24,7 +24,7 @@ impl Machine {
             if process.was_signalled() {
                 continue;
             }
-            // Its jobs are in the order in which it got them.
+            // The jobs of a process are in the order in which it got them.
             for jid in &process.jobs {
                 let due = self.held.get(jid).map_or(f64::INFINITY, |job| job.begun) + limit;
                 if now < due {
@@ -34,7 +34,7 @@ impl Machine {
                 process.overdue.push(jid.clone());
             }
             if !process.overdue.is_empty() {
-                process.stop(now, now + self.config.kill_after);
+                process.plan_stop(now, now + self.config.kill_after);
                 self.slots_due = now;
                 let jids = process.overdue.clone();
                 let limit = describe(limit);
@@ -49,13 +49,13 @@ impl Machine {
     /// Ends the jobs for which a process was stopped, and leaves it the others: those that it had for a
     /// shorter time, and those that it did not even read. The first one is not spared for that, so that
     /// a process which never reads anything does not run for ever.
-    pub(super) fn end_overdue_jobs(&mut self, now: f64, process: &mut Process, end: &End) {
+    pub(super) fn end_overdue_jobs(&mut self, now: f64, process: &mut Process, end: &EndedProcess) {
         let (Some(limit), Some(first)) = (self.config.time_limit, process.overdue.first()) else {
             return;
         };
         let unread = match self.config.mode {
-            // A line about a lost job may be among the last ones.
-            Mode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
+            // One of the last lines may be about a lost job.
+            DispatchMode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
             _ => 0,
         };
         let least = usize::from(process.jobs.first() == Some(first));
@@ -67,8 +67,8 @@ impl Machine {
             message = format!("{message}: {}", end.message);
         }
         for jid in process.jobs.drain(..count) {
-            let way = self.way_of_unfinished(ProcessFault::TimeLimit, end.exit, message.clone());
-            self.end(now, &jid, way, Some(end.exit));
+            let way = self.unfinished_way(ProcessFault::TimeLimit, end.exit, message.clone());
+            self.end_job(now, &jid, way, Some(end.exit));
         }
     }
 }

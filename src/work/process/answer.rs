@@ -23,7 +23,7 @@ use crate::text::{Sanitized, cut};
 pub struct Answer {
     pub jid: Name,
     pub what: AnswerKind,
-    /// Why a part of it has no effect, as sentences. The result is known all the same.
+    /// Why parts of the answer have no effect, as sentences. The result is valid all the same.
     pub ignored: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ const MAX_IGNORED: usize = 5;
 
 impl Answer {
     /// The end of the job, which runs in this queue; `None` if the answer is no end.
-    pub fn ending(self, queue: &Name) -> Option<EndingRequest> {
+    pub fn to_ending_request(self, queue: &Name) -> Option<EndingRequest> {
         let AnswerKind::Ending(mut way) = self.what else {
             return None;
         };
@@ -73,8 +73,8 @@ impl Answer {
     /// writes all members.
     pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
-            let fields = ParsedObject::parse(line, ObjectForm::Document).map_err(describe_line)?;
-            let jid: Name = fields.read_required("jid").map_err(describe)?;
+            let fields = Object::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
+            let jid: Name = fields.required("jid").map_err(describe_fault)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
@@ -83,7 +83,7 @@ impl Answer {
             Ok(Answer { jid, what, ignored })
         };
         read().map_err(|reason| BadAnswer {
-            jid: jid_of(line),
+            jid: jid_of_line(line),
             reason,
         })
     }
@@ -96,8 +96,8 @@ fn kind(
     retry_delay: Duration,
     ignored: &mut Vec<String>,
 ) -> Result<AnswerKind, String> {
-    let Some(result) = fields.read_member::<Name>("result").map_err(describe)? else {
-        let progress = fields.read_member("progress").map_err(describe)?;
+    let Some(result) = fields.member::<Name>("result").map_err(describe_fault)? else {
+        let progress = fields.member("progress").map_err(describe_fault)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
         ignore_unknown(fields, "progress", PROGRESS, ignored);
         return Ok(AnswerKind::Progress(text));
@@ -112,10 +112,11 @@ fn kind(
         }
         b"retry" => {
             ignore_unknown(fields, "retry", RETRY, ignored);
-            let delay = or_ignored(delay(fields), ignored);
-            let group = or_ignored(new_name(fields, "group"), ignored);
-            let message = or_ignored(fields.read_member("message").map_err(describe), ignored);
-            EndingAction::Retry {
+            let delay = value_or_ignored(delay(fields), ignored);
+            let group = value_or_ignored(new_name(fields, "group"), ignored);
+            let message =
+                value_or_ignored(fields.member("message").map_err(describe_fault), ignored);
+            EndingWay::Retry {
                 delay: delay.unwrap_or(retry_delay),
                 why: (group.is_some() || message.is_some()).then(|| FailureReason {
                     group: group.unwrap_or_default(),
@@ -128,7 +129,7 @@ fn kind(
             EndingAction::Fail {
                 why: FailureReason {
                     group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
-                    message: fields.read_required("message").map_err(describe)?,
+                    message: fields.required("message").map_err(describe_fault)?,
                 },
                 data: data(fields),
             }
@@ -155,7 +156,7 @@ fn ignore_unknown(fields: &ParsedObject, kind: &str, known: &[&str], ignored: &m
 }
 
 /// A member that the result does not depend on. A wrong one counts as missing.
-fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> Option<T> {
+fn value_or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> Option<T> {
     read.unwrap_or_else(|why| {
         ignored.push(why);
         None
@@ -163,13 +164,13 @@ fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> 
 }
 
 /// The data as it is written.
-fn data(fields: &ParsedObject) -> Option<Vec<u8>> {
-    let data = given(fields, "data")?;
+fn data(fields: &Object) -> Option<Vec<u8>> {
+    let data = member_unless_null(fields, "data")?;
     Some(data.get().as_bytes().to_vec())
 }
 
 /// A member that is not `null`, as it is written.
-fn given<'t>(fields: &ParsedObject<'t>, name: &str) -> Option<&'t RawValue> {
+fn member_unless_null<'t>(fields: &Object<'t>, name: &str) -> Option<&'t RawValue> {
     let mut members = fields.members();
     let (_, value) = members.find(|(key, _)| *key == name)?;
     (value.get() != "null").then_some(value)
@@ -181,7 +182,7 @@ fn depends(fields: &ParsedObject) -> Result<Vec<Name>, SyntaxFault> {
 
 fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQueue>, String> {
     let Some(queue) = new_name(fields, "next")? else {
-        let has_delay = given(fields, "delay").is_some();
+        let has_delay = member_unless_null(fields, "delay").is_some();
         let has_depends = depends(fields).map_or(true, |jids| !jids.is_empty());
         for (name, is_given) in [("delay", has_delay), ("depends", has_depends)] {
             if is_given {
@@ -190,9 +191,9 @@ fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQ
         }
         return Ok(None);
     };
-    // Without these, the job might run too early.
+    // A wrong delay or dependency is not ignored: without it, the job might run too early.
     let delay = delay(fields)?;
-    let depends = depends(fields).map_err(describe)?;
+    let depends = depends(fields).map_err(describe_fault)?;
     for jid in &depends {
         refuse_as_new_name(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
         if let Some(suffix) = reserved_jid_suffix(jid.as_bytes()) {
@@ -213,8 +214,8 @@ fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQ
 }
 
 /// A name that the core accepts for something new.
-fn new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
-    let name: Option<Name> = fields.read_member(key).map_err(describe)?;
+fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
+    let name: Option<Name> = fields.member(key).map_err(describe_fault)?;
     if let Some(name) = &name {
         refuse_as_new_name(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
     }
@@ -222,8 +223,8 @@ fn new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
 }
 
 /// A number of seconds, or a text such as `10m`.
-fn delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
-    let Some(value) = given(fields, "delay") else {
+fn delay(fields: &Object) -> Result<Option<Duration>, String> {
+    let Some(value) = member_unless_null(fields, "delay") else {
         return Ok(None);
     };
     let read = match JsonType::from_text(value.get().as_bytes()) {
@@ -236,7 +237,7 @@ fn delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
 }
 
 /// The job that a line names, even if the rest of the line is not an answer.
-fn jid_of(line: &[u8]) -> Option<Name> {
+fn jid_of_line(line: &[u8]) -> Option<Name> {
     job_and_result(line).0
 }
 
@@ -250,19 +251,19 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
 
 /// The job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = ParsedObject::parse_before_fault(line, ObjectForm::Document);
-    let jid = fields.read_member("jid").ok().flatten();
-    let result = given(&fields, "result").map(RawValue::get);
+    let fields = Object::parse_start(line, ObjectForm::Document);
+    let jid = fields.member("jid").ok().flatten();
+    let result = member_unless_null(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
     (jid.filter(|jid: &Name| !jid.is_empty()), has_result)
 }
 
-fn describe(fault: SyntaxFault) -> String {
+fn describe_fault(fault: SyntaxFault) -> String {
     fault.what
 }
 
-/// An answer is one line, so its column says enough.
-fn describe_line(fault: SyntaxFault) -> String {
+/// Describes a fault in an answer by its column only, since an answer is one line.
+fn describe_line_fault(fault: SyntaxFault) -> String {
     format!("column {}: {}", fault.column, fault.what)
 }
 
@@ -352,7 +353,7 @@ mod tests {
             RETRY_DELAY,
         )
         .unwrap();
-        let ending = answer.ending(&Name::from("q")).unwrap();
+        let ending = answer.to_ending_request(&Name::from("q")).unwrap();
         let why = FailureReason {
             group: Name::from("failed-retries-q"),
             message: Name::from("m"),
@@ -365,7 +366,7 @@ mod tests {
             }
         );
         let answer = Answer::read(br#"{"jid":"a","progress":"m"}"#, RETRY_DELAY).unwrap();
-        assert_eq!(answer.ending(&Name::from("q")), None);
+        assert_eq!(answer.to_ending_request(&Name::from("q")), None);
     }
 
     #[test]

@@ -21,25 +21,25 @@ const OPEN: usize = 8;
 const OWNER: u32 = 0o700;
 
 /// A directory on the way from the top to the one that is being emptied.
-struct Level {
-    /// Its name in the directory above; empty for the top.
+struct TreeLevel {
+    /// The name of this directory in the one above; empty for the top.
     name: CString,
     /// Device and inode, by which it is recognized on the way back.
     id: (u64, u64),
-    /// The directory, unless too many below it are open.
+    /// The open directory; `None` while too many directories below it are open.
     entries: Option<Dir>,
 }
 
-impl Level {
-    fn new(name: CString, directory: OwnedFd) -> rustix::io::Result<Level> {
-        let id = id(&fstat(&directory)?);
+impl TreeLevel {
+    fn new(name: CString, directory: OwnedFd) -> rustix::io::Result<TreeLevel> {
+        let id = file_id(&fstat(&directory)?);
         let entries = Some(Dir::new(directory)?);
-        Ok(Level { name, id, entries })
+        Ok(TreeLevel { name, id, entries })
     }
 }
 
 /// Removes everything in a directory. Returns whether it was empty in the end.
-pub(super) fn empty(top: &OwnedFd) -> rustix::io::Result<bool> {
+pub(super) fn empty_directory(top: &OwnedFd) -> rustix::io::Result<bool> {
     for _ in 0..ROUNDS {
         remove_tree(top)?;
         if is_empty(top)? {
@@ -58,10 +58,10 @@ pub(super) fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
 /// is opened again by `..`, and only if that is the one through which the way went.
 fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
     let top = open_folder(top, c".")?;
-    let mut way = vec![Level::new(CString::default(), top)?];
+    let mut way = vec![TreeLevel::new(CString::default(), top)?];
     while let Some(level) = way.last_mut() {
         let Some(entries) = &mut level.entries else {
-            // It was moved meanwhile; the next round finds what is left.
+            // The directory was moved meanwhile; the next round finds what is left.
             return Ok(());
         };
         if let Some(entry) = next(entries)? {
@@ -74,7 +74,7 @@ fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
                 Err(Errno::NOENT) => continue,
                 inner => inner?,
             };
-            way.push(Level::new(entry.file_name().to_owned(), inner)?);
+            way.push(TreeLevel::new(entry.file_name().to_owned(), inner)?);
             if let Some(above) = way.len().checked_sub(OPEN + 1) {
                 way[above].entries = None;
             }
@@ -88,14 +88,14 @@ fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
         };
         if let (None, Some(entries)) = (&above.entries, &done.entries) {
             let opened = open_folder(entries.fd()?, c"..")?;
-            if id(&fstat(&opened)?) != above.id {
+            if file_id(&fstat(&opened)?) != above.id {
                 return Ok(());
             }
             above.entries = Some(Dir::new(opened)?);
         }
         if let Some(entries) = &above.entries {
             match remove(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
-                // A program still writes there; the next round tries it again.
+                // A program still writes into the directory; the next round removes it.
                 Err(Errno::NOTEMPTY | Errno::EXIST) => {}
                 removed => removed?,
             }
@@ -105,7 +105,7 @@ fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
 }
 
 /// What tells a directory from all others.
-fn id(found: &Stat) -> (u64, u64) {
+fn file_id(found: &Stat) -> (u64, u64) {
     // The types of these fields differ between systems.
     #[allow(clippy::unnecessary_cast)]
     (found.st_dev as u64, found.st_ino as u64)
@@ -132,7 +132,7 @@ fn is_directory(at: impl AsFd, entry: &DirEntry) -> rustix::io::Result<bool> {
         FileType::Unknown => {
             match statat(at, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) => Ok(FileType::from_raw_mode(found.st_mode) == FileType::Directory),
-                // It is gone already; removing it does no harm.
+                // The entry is gone already, so there is nothing to remove.
                 Err(Errno::NOENT) => Ok(false),
                 Err(errno) => Err(errno),
             }

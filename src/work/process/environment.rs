@@ -31,7 +31,10 @@ const SERVICE: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 pub fn of_worker(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
     let descriptor = OsString::from(ANSWER_DESCRIPTOR.to_string());
     Ok(vec![
-        ("QLESS_WORKER", value("QLESS_WORKER", worker.as_bytes())?),
+        (
+            "QLESS_WORKER",
+            variable_value("QLESS_WORKER", worker.as_bytes())?,
+        ),
         ("QLESS_RESULT_FD", descriptor),
     ])
 }
@@ -48,7 +51,7 @@ pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsStr
         ("QLESS_TAGS", &tags.join(&b'\n')),
     ];
     for (name, bytes) in texts {
-        variables.push((name, value(name, bytes)?));
+        variables.push((name, variable_value(name, bytes)?));
     }
     let numbers = [
         ("QLESS_PRIORITY", job.priority),
@@ -57,7 +60,7 @@ pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsStr
     ];
     variables.extend(numbers.map(|(name, number)| (name, number.to_string().into())));
     if let Some(key) = &job.key {
-        variables.push(("QLESS_KEY", value("QLESS_KEY", key.as_bytes())?));
+        variables.push(("QLESS_KEY", variable_value("QLESS_KEY", key.as_bytes())?));
     }
     if let Some(fence) = job.fence {
         variables.push(("QLESS_FENCE", fence.to_string().into()));
@@ -65,7 +68,7 @@ pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsStr
     Ok(variables)
 }
 
-fn value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
+fn variable_value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
     if bytes.contains(&0) {
         return Err(StartFault::job(format!(
             "`{name}` cannot be set: its value holds NUL"
@@ -81,6 +84,6 @@ fn value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
 }
 
 /// The variables of this program that no program inherits besides the secret ones.
-pub(super) fn removed() -> impl Iterator<Item = OsString> {
+pub(super) fn removed_variables() -> impl Iterator<Item = OsString> {
     JOB.into_iter().chain(SERVICE).map(OsString::from)
 }

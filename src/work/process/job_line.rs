@@ -42,7 +42,7 @@ struct JobLine<'a> {
 struct OneLine<'a>(Cow<'a, RawValue>);
 
 /// The value as it is stored; `None` if it is not JSON.
-fn one_line(stored: &[u8]) -> Result<Option<OneLine<'_>>, Error> {
+fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLine<'_>>, Error> {
     let text = std::str::from_utf8(stored).ok();
     let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());
     let Some(value) = value else {
@@ -59,10 +59,10 @@ fn one_line(stored: &[u8]) -> Result<Option<OneLine<'_>>, Error> {
 /// Appends the line of a job, with its newline. The data is copied as it is stored, but line breaks
 /// between its tokens become blanks.
 pub fn append<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
-    let data = one_line(&job.data)?;
+    let data = without_line_breaks(&job.data)?;
     let payload = |(payload, score): &'j (Vec<u8>, String)| {
         let score: &RawValue = serde_json::from_str(score).map_err(Error::internal)?;
-        Ok((one_line(payload)?, score))
+        Ok((without_line_breaks(payload)?, score))
     };
     let payloads = if job.payloads.is_empty() {
         None

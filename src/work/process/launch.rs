@@ -16,7 +16,7 @@ use rustix::process::{Pid, fchdir, getpid};
 use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, PipeTarget};
 use super::sandbox::{Sandboxes, SlotFolder};
 use super::start_fault::{StartFault, StartFaultKind};
-use super::{ANSWER_DESCRIPTOR, OutputStream, Running};
+use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
 use crate::error::io_message;
 use crate::text::Sanitized;
 
@@ -52,9 +52,9 @@ pub enum Directory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StdoutMode {
     PassOn,
-    /// It is returned at the end, up to this number of bytes.
+    /// The output is returned at the end of the program, up to this number of bytes.
     Capture(usize),
-    /// Its lines are answers, as those on descriptor 3.
+    /// The lines of stdout are answers, as those on descriptor 3.
     Answers,
 }
 
@@ -66,7 +66,7 @@ impl Launch<'_> {
         sandboxes: &mut Sandboxes,
         removed: &[OsString],
         error_bytes: usize,
-    ) -> Result<Running, StartFault> {
+    ) -> Result<RunningProgram, StartFault> {
         let (directory, folder) = match self.directory {
             Directory::Inherited => (None, None),
             Directory::Shared(directory) => (Some(directory.clone()), None),
@@ -139,7 +139,7 @@ impl Launch<'_> {
         if !self.keeps_stdin {
             stdin.close();
         }
-        Ok(Running {
+        Ok(RunningProgram {
             child,
             group,
             stdin,
@@ -165,7 +165,7 @@ impl ChildSetup {
     #[allow(unsafe_code)]
     fn prepare(self, command: &mut Command) {
         let prepare = move || {
-            end_with(self.parent)?;
+            end_with_parent(self.parent)?;
             if let Some(folder) = &self.folder {
                 fchdir(folder)?;
             }
@@ -183,7 +183,7 @@ impl ChildSetup {
 
 /// Asks the system to send SIGTERM to this process when its parent dies.
 #[cfg(target_os = "linux")]
-fn end_with(parent: Pid) -> rustix::io::Result<()> {
+fn end_with_parent(parent: Pid) -> rustix::io::Result<()> {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
     set_parent_process_death_signal(Some(Signal::TERM))?;
@@ -197,7 +197,7 @@ fn end_with(parent: Pid) -> rustix::io::Result<()> {
 
 /// Other systems cannot.
 #[cfg(not(target_os = "linux"))]
-fn end_with(_: Pid) -> rustix::io::Result<()> {
+fn end_with_parent(_: Pid) -> rustix::io::Result<()> {
     Ok(())
 }
 
@@ -237,7 +237,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         let message = format!("cannot change to directory `{directory}`: {why}");
         return StartFault::new(StartFaultKind::Exec, message);
     }
-    let why = match found(program) {
+    let why = match found_in_path(program) {
         None if program.as_encoded_bytes().contains(&b'/') => "it does not exist".into(),
         None => "it is not in PATH".into(),
         Some(metadata) if metadata.is_dir() => "it is a directory".into(),
@@ -257,7 +257,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
 }
 
 /// The file that a program's name means.
-fn found(program: &OsStr) -> Option<fs::Metadata> {
+fn found_in_path(program: &OsStr) -> Option<fs::Metadata> {
     if program.as_encoded_bytes().contains(&b'/') {
         return fs::metadata(program).ok();
     }

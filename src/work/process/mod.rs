@@ -97,14 +97,14 @@ pub struct ProcessEnd {
     pub exit: ProcessExit,
     /// The last bytes of its stderr.
     pub stderr_tail: Vec<u8>,
-    pub stdout: Captured,
+    pub stdout: CapturedStdout,
     /// How many of the last lines that it was sent it did not read in full; 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 
 /// The stdout of a program that was captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Captured {
+pub enum CapturedStdout {
     /// The stdout of this program was not captured.
     Nothing,
     Whole(Vec<u8>),
@@ -118,7 +118,7 @@ pub enum Captured {
 /// must be called from a thread that lives as long as the program does.
 #[derive(Debug)]
 pub struct Processes {
-    slots: Vec<Option<Running>>,
+    slots: Vec<Option<RunningProgram>>,
     signals: Signals,
     wakeups: Wakeups,
     error_bytes: usize,
@@ -128,14 +128,14 @@ pub struct Processes {
     removed: Vec<OsString>,
     sandboxes: Sandboxes,
     buffer: Vec<u8>,
-    /// What the descriptors of a poll belong to.
-    sources: Vec<Source>,
-    ready: Vec<Source>,
+    /// The source of events that a descriptor of a poll belongs to.
+    sources: Vec<PollSource>,
+    ready: Vec<PollSource>,
 }
 
 /// A program that runs.
 #[derive(Debug)]
-struct Running {
+struct RunningProgram {
     child: Child,
     group: Pid,
     stdin: InputPipe,
@@ -150,7 +150,7 @@ struct Running {
 
 /// What a descriptor belongs to.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum PollSource {
     Signal(usize),
     Wakeup,
     Stdin(usize),
@@ -182,7 +182,7 @@ impl Processes {
             removed: options
                 .secrets
                 .into_iter()
-                .chain(environment::removed())
+                .chain(environment::removed_variables())
                 .collect(),
             sandboxes: Sandboxes::default(),
             buffer: vec![0; BUFFER],
@@ -212,14 +212,14 @@ impl Processes {
     /// Writes a line to the stdin of a program, as fast as it reads. A program that has closed its stdin
     /// or has ended gets nothing.
     pub fn write(&mut self, slot: usize, bytes: Vec<u8>) {
-        if let Some(running) = self.running(slot) {
+        if let Some(running) = self.running_in(slot) {
             running.stdin.write(bytes);
         }
     }
 
     /// Ends the stdin of a program after what has been written.
     pub fn close_stdin(&mut self, slot: usize) {
-        if let Some(running) = self.running(slot) {
+        if let Some(running) = self.running_in(slot) {
             running.stdin.close();
         }
     }
@@ -227,7 +227,7 @@ impl Processes {
     /// Sends a signal to the process group of a program. After SIGTERM or SIGKILL nothing of the group
     /// outlives the program.
     pub fn signal(&mut self, slot: usize, signal: Signal) {
-        if let Some(running) = self.running(slot) {
+        if let Some(running) = self.running_in(slot) {
             running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
             // The group exists until the end of the program is reported.
             _ = kill_process_group(running.group, signal);
@@ -265,23 +265,23 @@ impl Processes {
             let ready = std::mem::take(&mut self.ready);
             for source in &ready {
                 match *source {
-                    Source::Signal(at) => has_ended_child |= self.signals.report(at, events),
-                    Source::Wakeup => {
+                    PollSource::Signal(at) => has_ended_child |= self.signals.report(at, events),
+                    PollSource::Wakeup => {
                         if self.wakeups.clear() {
                             events.push(ProcessEvent::Woken);
                         }
                     }
-                    Source::Stdin(slot) => {
-                        if let Some(running) = self.running(slot) {
+                    PollSource::Stdin(slot) => {
+                        if let Some(running) = self.running_in(slot) {
                             running.stdin.flush();
                         }
                     }
-                    Source::Output(slot, at) => self.read(slot, at, events),
+                    PollSource::Output(slot, at) => self.read_output(slot, at, events),
                 }
             }
             self.ready = ready;
             if has_ended_child {
-                self.reap(events);
+                self.report_ended(events);
             }
             if events.len() > before || is_late {
                 return Ok(());
@@ -289,7 +289,7 @@ impl Processes {
         }
     }
 
-    fn running(&mut self, slot: usize) -> Option<&mut Running> {
+    fn running_in(&mut self, slot: usize) -> Option<&mut RunningProgram> {
         self.slots.get_mut(slot)?.as_mut()
     }
 
@@ -303,13 +303,13 @@ impl Processes {
             polled.push(PollFd::from_borrowed_fd(descriptor, flags));
         };
         for (at, pipe) in self.signals.pipes().enumerate() {
-            add(Source::Signal(at), pipe, PollFlags::IN);
+            add(PollSource::Signal(at), pipe, PollFlags::IN);
         }
-        add(Source::Wakeup, self.wakeups.as_fd(), PollFlags::IN);
+        add(PollSource::Wakeup, self.wakeups.as_fd(), PollFlags::IN);
         for (slot, running) in self.slots.iter().enumerate() {
             let Some(running) = running else { continue };
-            if let Some(pipe) = running.stdin.waiting() {
-                add(Source::Stdin(slot), pipe, PollFlags::OUT);
+            if let Some(pipe) = running.stdin.pipe_to_write() {
+                add(PollSource::Stdin(slot), pipe, PollFlags::OUT);
             }
             for at in running.reading_order() {
                 let output = &running.outputs[at];
@@ -317,7 +317,7 @@ impl Processes {
                     continue;
                 }
                 if let Some(pipe) = &output.pipe {
-                    add(Source::Output(slot, at), pipe.as_fd(), PollFlags::IN);
+                    add(PollSource::Output(slot, at), pipe.as_fd(), PollFlags::IN);
                 }
             }
         }
@@ -354,10 +354,10 @@ impl Processes {
     }
 
     /// Reads once from a pipe of a program.
-    fn read(&mut self, slot: usize, at: usize, events: &mut Vec<ProcessEvent>) {
+    fn read_output(&mut self, slot: usize, output_index: usize, events: &mut Vec<ProcessEvent>) {
         if let Some(Some(running)) = self.slots.get_mut(slot) {
-            running.outputs[at].read(&mut self.buffer, slot, events);
-            let is_closed = running.outputs[at].pipe.is_none();
+            running.outputs[output_index].read(&mut self.buffer, slot, events);
+            let is_closed = running.outputs[output_index].pipe.is_none();
             if running.stays && is_closed && !running.can_answer() {
                 running.stays = false;
                 events.push(ProcessEvent::Mute { slot });
@@ -366,12 +366,12 @@ impl Processes {
     }
 
     /// Reports the programs that have ended.
-    fn reap(&mut self, events: &mut Vec<ProcessEvent>) {
+    fn report_ended(&mut self, events: &mut Vec<ProcessEvent>) {
         for slot in 0..self.slots.len() {
             let Some(Some(running)) = self.slots.get_mut(slot) else {
                 continue;
             };
-            let Some(exit) = running.exit() else {
+            let Some(exit) = running.poll_exit() else {
                 continue;
             };
             for at in running.reading_order() {
@@ -393,7 +393,7 @@ impl Drop for Processes {
     }
 }
 
-impl Running {
+impl RunningProgram {
     /// The order in which the outputs are read: an answer after what was written before it.
     fn reading_order(&self) -> [usize; 3] {
         match self.outputs[0].sink {
@@ -410,7 +410,7 @@ impl Running {
     }
 
     /// How the program ended, if it did.
-    fn exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
+    fn poll_exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
             // The rest of the group dies with the program. Its number belongs to nobody else before
             // the program's end is collected.
@@ -426,7 +426,7 @@ impl Running {
     /// What the program left.
     fn collect_end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
         let [stdout, stderr, _] = &mut self.outputs;
-        let mut stderr_tail = stderr.sink.tail();
+        let mut stderr_tail = stderr.sink.take_tail();
         let exit = match status {
             Ok(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => ProcessExit::Code(code),
@@ -447,7 +447,7 @@ impl Running {
             unread_lines: self.stdin.unread_lines(),
             stdout: match &mut stdout.sink {
                 PipeTarget::Capture(capture) => capture.take(),
-                _ => Captured::Nothing,
+                _ => CapturedStdout::Nothing,
             },
         }
     }
@@ -464,7 +464,7 @@ fn reserve_answer_descriptor() -> std::io::Result<()> {
     let null = File::open("/dev/null")?;
     let lowest = rustix::io::fcntl_dupfd_cloexec(&null, ANSWER_DESCRIPTOR)?;
     if lowest.as_raw_fd() == ANSWER_DESCRIPTOR {
-        // No other thread can have got the same number in between.
+        // No other thread can have got descriptor 3 in between.
         _ = RESERVED.set(lowest);
     }
     Ok(())

@@ -7,13 +7,13 @@ use std::process::ChildStdin;
 
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
-use super::{Captured, OutputStream, ProcessEvent, REST};
+use super::{CapturedStdout, OutputStream, ProcessEvent, REST};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 
 /// The longest answer, as long as the data of a job can be.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
-/// A longer line of output is passed on in parts.
+/// The longest line of output that is passed on in one piece.
 const LONGEST_OUTPUT: usize = 8 * 1024;
 
 /// The stdin of a program, and what it has not read yet.
@@ -21,7 +21,7 @@ const LONGEST_OUTPUT: usize = 8 * 1024;
 pub(super) struct InputPipe {
     pipe: Option<ChildStdin>,
     queue: VecDeque<Vec<u8>>,
-    /// How much of the first element is written.
+    /// How many bytes of the first element are written.
     written: usize,
     /// The lengths of the last elements that came.
     sent: VecDeque<usize>,
@@ -43,7 +43,7 @@ impl InputPipe {
     }
 
     /// The pipe if there is something to write.
-    pub(super) fn waiting(&self) -> Option<BorrowedFd<'_>> {
+    pub(super) fn pipe_to_write(&self) -> Option<BorrowedFd<'_>> {
         if self.queue.is_empty() {
             None
         } else {
@@ -100,7 +100,7 @@ impl InputPipe {
                 Ok(count) => self.written += count,
                 Err(fault) if fault.kind() == ErrorKind::Interrupted => continue,
                 Err(fault) if fault.kind() == ErrorKind::WouldBlock => return,
-                // The program does not read it: that is its own business.
+                // A program may leave its stdin unread: that is no error.
                 Err(_) => {
                     self.pipe = None;
                     self.queue.clear();
@@ -154,12 +154,12 @@ impl OutputPipe {
         match rustix::io::read(pipe, &mut *buffer).map_err(io::Error::from) {
             Ok(0) => {}
             Ok(count) => {
-                self.sink.take(&buffer[..count], slot, events);
+                self.sink.take_output(&buffer[..count], slot, events);
                 return count;
             }
             Err(fault) => match fault.kind() {
                 ErrorKind::Interrupted | ErrorKind::WouldBlock => return 0,
-                // A pipe that cannot be read has nothing more for us.
+                // A pipe with a read error has no more output.
                 _ => {}
             },
         }
@@ -192,7 +192,7 @@ impl OutputPipe {
 }
 
 impl PipeTarget {
-    fn take(&mut self, bytes: &[u8], slot: usize, events: &mut Vec<ProcessEvent>) {
+    fn take_output(&mut self, bytes: &[u8], slot: usize, events: &mut Vec<ProcessEvent>) {
         match self {
             PipeTarget::Answers(lines) => lines.report_lines(bytes, |line, is_whole| {
                 events.push(ProcessEvent::Line {
@@ -203,7 +203,7 @@ impl PipeTarget {
             }),
             PipeTarget::PassOn(output) => {
                 let stream = output.stream;
-                let bytes = output.take(bytes);
+                let bytes = output.take_whole_lines(bytes);
                 if !bytes.is_empty() {
                     events.push(ProcessEvent::Output {
                         slot,
@@ -239,7 +239,7 @@ impl PipeTarget {
     }
 
     /// The last bytes that were passed on.
-    pub(super) fn tail(&mut self) -> Vec<u8> {
+    pub(super) fn take_tail(&mut self) -> Vec<u8> {
         match self {
             PipeTarget::PassOn(output) => output.tail.take(),
             PipeTarget::Answers(_) | PipeTarget::Capture(_) => Vec::new(),
@@ -300,7 +300,7 @@ impl PassedOutput {
     }
 
     /// The lines that are complete now.
-    fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
+    fn take_whole_lines(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.tail.take_in(bytes);
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         let (whole, partial) = bytes.split_at(end.map_or(0, |end| end + 1));
@@ -373,11 +373,11 @@ impl Capture {
         }
     }
 
-    pub(super) fn take(&mut self) -> Captured {
+    pub(super) fn take(&mut self) -> CapturedStdout {
         if self.is_too_long {
-            Captured::TooLong
+            CapturedStdout::TooLong
         } else {
-            Captured::Whole(std::mem::take(&mut self.bytes))
+            CapturedStdout::Whole(std::mem::take(&mut self.bytes))
         }
     }
 }

@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, ren
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::emptying::{empty, is_empty, open_writable};
+use super::emptying::{empty_directory, is_empty, open_writable};
 use super::start_fault::StartFault;
 use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_message};
@@ -48,7 +48,7 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
         Err(ParentFault::Unsafe(why, change)) => {
             return Err(fault(format!("cannot use the directory `{path}`: {why}")).hint(change));
         }
-        Err(ParentFault::System(errno)) if is_passing(errno) => return Ok(()),
+        Err(ParentFault::System(errno)) if is_temporary(errno) => return Ok(()),
         Err(ParentFault::System(Errno::NOTDIR | Errno::EXIST)) if parent.exists() => {
             return Err(fault(format!("`{path}` is not a directory")));
         }
@@ -68,7 +68,7 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
     })
 }
 
-/// Why the directory of the slots is not opened.
+/// Why the parent directory of the slots cannot be opened.
 enum ParentFault {
     System(Errno),
     /// Another user could replace what is in it: why, and what helps.
@@ -107,7 +107,7 @@ fn errno(error: &io::Error) -> Option<Errno> {
 }
 
 /// Whether the system may do later what it could not do now.
-fn is_passing(errno: Errno) -> bool {
+fn is_temporary(errno: Errno) -> bool {
     matches!(
         errno,
         Errno::NOSPC
@@ -129,21 +129,21 @@ pub(super) struct Sandboxes {
 }
 
 /// Sentences about the directory of a slot.
-struct Faults<'a>(&'a Path);
+struct SandboxFaults<'a>(&'a Path);
 
-impl Faults<'_> {
+impl SandboxFaults<'_> {
     fn start_fault(&self, what: &str, why: &str) -> StartFault {
         let path = Sanitized(self.0.as_os_str().as_encoded_bytes());
         StartFault::sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
     }
 
     fn not_yet(&self, what: &str, why: &str) -> StartFault {
-        StartFault::sandbox_not_yet(self.start_fault(what, why).message)
+        StartFault::sandbox_for_now(self.start_fault(what, why).message)
     }
 
     fn of_system(&self, what: &str, errno: Errno) -> StartFault {
         let why = io_message(&errno.into());
-        if is_passing(errno) {
+        if is_temporary(errno) {
             self.not_yet(what, &why)
         } else {
             self.start_fault(what, &why)
@@ -157,7 +157,7 @@ impl Sandboxes {
     pub(super) fn prepare(&mut self, parent: &Path, slot: usize) -> Result<SlotFolder, StartFault> {
         let name = format!("slot-{}", slot + 1);
         let path = parent.join(&name);
-        let faults = Faults(&path);
+        let faults = SandboxFaults(&path);
         let parent = open_parent(parent).map_err(|why| match why {
             ParentFault::System(errno) => faults.of_system("create", errno),
             ParentFault::Unsafe(why, hint) => {
@@ -172,7 +172,7 @@ impl Sandboxes {
         if !self.removals.contains_key(&slot)
             && let Ok(left) = open_own(&parent, &used, &faults)
         {
-            self.remove(slot, left, Some((&parent, &used)), &faults)?;
+            self.remove_in_thread(slot, left, Some((&parent, &used)), &faults)?;
         }
         for _ in 0..2 {
             match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
@@ -183,40 +183,40 @@ impl Sandboxes {
             if is_empty(&opened).map_err(|errno| faults.of_system("empty", errno))? {
                 return Ok(SlotFolder { path, opened });
             }
-            self.clear(slot, opened, &parent, &name, &used, &faults)?;
+            self.set_aside_or_empty(slot, opened, &parent, &name, &used, &faults)?;
         }
         Err(faults.not_yet("empty", "a program still writes in it"))
     }
 
     /// Sets the directory of a slot aside, under the name of the slot and `.used`. If that is not possible,
     /// waits a moment until it is empty.
-    fn clear(
+    fn set_aside_or_empty(
         &mut self,
         slot: usize,
         opened: OwnedFd,
         parent: &OwnedFd,
         name: &str,
         used: &str,
-        faults: &Faults,
+        faults: &SandboxFaults,
     ) -> Result<(), StartFault> {
-        self.wait(slot, faults)?;
+        self.wait_for_removal(slot, faults)?;
         match renameat(parent, name, parent, used) {
-            Ok(()) => self.remove(slot, opened, Some((parent, used)), faults),
+            Ok(()) => self.remove_in_thread(slot, opened, Some((parent, used)), faults),
             // Such as the root of a file system.
             Err(_) => {
-                self.remove(slot, opened, None, faults)?;
-                self.wait(slot, faults)
+                self.remove_in_thread(slot, opened, None, faults)?;
+                self.wait_for_removal(slot, faults)
             }
         }
     }
 
     /// Starts a thread that removes everything in a directory, and the directory if its name is given.
-    fn remove(
+    fn remove_in_thread(
         &mut self,
         slot: usize,
         directory: OwnedFd,
         place: Option<(&OwnedFd, &str)>,
-        faults: &Faults,
+        faults: &SandboxFaults,
     ) -> Result<(), StartFault> {
         let not_now = |error: io::Error| faults.not_yet("empty", &io_message(&error));
         let place = match place {
@@ -225,7 +225,7 @@ impl Sandboxes {
         };
         let (sender, receiver) = channel();
         let removal = move || {
-            let is_empty = empty(&directory);
+            let is_empty = empty_directory(&directory);
             let removed = match (&is_empty, place) {
                 (Ok(true), Some((parent, name))) => {
                     match unlinkat(parent, name, AtFlags::REMOVEDIR) {
@@ -246,7 +246,7 @@ impl Sandboxes {
     }
 
     /// Waits a moment for the end of a removal.
-    fn wait(&mut self, slot: usize, faults: &Faults) -> Result<(), StartFault> {
+    fn wait_for_removal(&mut self, slot: usize, faults: &SandboxFaults) -> Result<(), StartFault> {
         let Some(removal) = self.removals.get(&slot) else {
             return Ok(());
         };
@@ -265,7 +265,7 @@ impl Sandboxes {
 }
 
 /// Opens a directory of this user, and takes all rights of others away.
-fn open_own(parent: &OwnedFd, name: &str, faults: &Faults) -> Result<OwnedFd, StartFault> {
+fn open_own(parent: &OwnedFd, name: &str, faults: &SandboxFaults) -> Result<OwnedFd, StartFault> {
     let opened = match open_writable(parent, name) {
         Ok(opened) => opened,
         Err(Errno::LOOP | Errno::NOTDIR) => {

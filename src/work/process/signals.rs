@@ -22,8 +22,8 @@ use crate::interrupt::EndRequests;
 /// write beyond the largest size of a file then fails. SIGXCPU is none: the limit of CPU time ends this program.
 const IGNORED: [i32; 6] = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ];
 
-/// Those that other systems ignore or do not have, and the real-time signals. Of these the C library may keep the first
-/// ones for itself.
+/// Signals to ignore on Linux: those that other systems ignore or do not have, and the real-time signals. The
+/// C library may keep the first real-time signals for itself.
 #[cfg(target_os = "linux")]
 fn ignored_on_linux() -> impl Iterator<Item = i32> {
     let named = [Signal::IO, Signal::POWER, Signal::STKFLT].map(Signal::as_raw);
@@ -88,7 +88,7 @@ impl Signals {
             return count > 0;
         }
         if *signal != SIGTTIN && count > 0 {
-            count = usize::from(self.ends.count(Instant::now()));
+            count = usize::from(self.ends.note_signal(Instant::now()));
         }
         events.extend((0..count).map(|_| ProcessEvent::Signal(*signal)));
         false
@@ -129,7 +129,7 @@ impl Waker {
     /// Ends the present wait, or the next one.
     pub fn wake(&self) {
         if !self.0.is_pending.swap(true, Ordering::AcqRel) {
-            // It never blocks: the pipe holds one byte at most.
+            // The write never blocks: the pipe holds one byte at most.
             _ = (&self.0.pipe).write(&[0]);
         }
     }

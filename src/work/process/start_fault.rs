@@ -36,7 +36,7 @@ impl StartFault {
     }
 
     /// A directory that may be prepared later: the disk is full, or a program still writes in it.
-    pub(super) fn sandbox_not_yet(message: impl Into<String>) -> StartFault {
+    pub(super) fn sandbox_for_now(message: impl Into<String>) -> StartFault {
         StartFault::new(StartFaultKind::Exhausted, message)
     }
 

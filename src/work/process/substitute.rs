@@ -90,7 +90,7 @@ impl ArgTemplate {
                 }
                 ArgPart::Placeholder { typed, field } => (Sanitized(typed), field),
             };
-            let value = field.value(job).ok_or_else(|| {
+            let value = field.field_value(job).ok_or_else(|| {
                 StartFault::job(format!(
                     "`{typed}` cannot be replaced: the job's data has no such value"
                 ))
@@ -124,7 +124,7 @@ impl ArgTemplate {
 
 impl JobField {
     /// The value in a job: a string without its quotes, another value as it is written.
-    fn value(&self, job: &PoppedJob) -> Option<Vec<u8>> {
+    fn field_value(&self, job: &PoppedJob) -> Option<Vec<u8>> {
         let name = match self {
             JobField::Jid => &job.jid,
             JobField::Queue => &job.queue,
@@ -154,7 +154,7 @@ fn parts(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
             _ => None,
         };
         let typed = length.map(|length| &rest[..=length]);
-        match typed.map(|typed| (typed, field(typed))) {
+        match typed.map(|typed| (typed, parse_placeholder(typed))) {
             Some((typed, Some(field))) => {
                 if !text.is_empty() {
                     parts.push(ArgPart::Text(std::mem::take(&mut text)));
@@ -178,7 +178,7 @@ fn parts(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
 }
 
 /// What a text in braces stands for, if it is a placeholder.
-fn field(typed: &[u8]) -> Option<Result<JobField, Error>> {
+fn parse_placeholder(typed: &[u8]) -> Option<Result<JobField, Error>> {
     let inside = typed.strip_prefix(b"{")?.strip_suffix(b"}")?;
     Some(Ok(match inside {
         b"jid" => JobField::Jid,

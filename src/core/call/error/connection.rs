@@ -12,7 +12,7 @@ use crate::text::Sanitized;
 
 /// The error for a connection that could not be opened.
 pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) -> Error {
-    let place = target.place();
+    let place = target.location();
     let place = Sanitized(&place);
     match fault {
         Fault::Unresolved => {

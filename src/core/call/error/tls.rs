@@ -15,8 +15,8 @@ const CLOCK: &str = "renew the certificate of the server, or correct the clock o
 const NAMES: usize = 5;
 
 /// The error for a connection that could not be encrypted.
-pub(super) fn tls_failed(fault: &TlsFault, target: &Target) -> Error {
-    let place = target.place();
+pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
+    let place = target.location();
     let place = Sanitized(&place);
     let tls = |message: String| Error::new(Kind::Tls, message);
     match fault {
@@ -45,8 +45,8 @@ pub(super) fn tls_failed(fault: &TlsFault, target: &Target) -> Error {
     }
 }
 
-fn untrusted_certificate(reason: &Distrust, target: &Target) -> Error {
-    let place = target.place();
+fn untrusted(reason: &Distrust, target: &Target) -> Error {
+    let place = target.location();
     let place = Sanitized(&place);
     let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());
     let (reason, hint) = match reason {
@@ -118,7 +118,7 @@ fn sentence_with_date(undated: &str, sentence: &str, moment: Option<Moment>) -> 
 
 fn client_certificate_refused(refusal: ClientRefusal, target: &Target) -> Error {
     const ISSUER: &str = "it must be issued by a CA that the server trusts";
-    let place = target.place();
+    let place = target.location();
     let place = Sanitized(&place);
     let (reason, hint) = match refusal {
         ClientRefusal::Issuer => (": the server does not know its issuer", ISSUER),
@@ -137,7 +137,7 @@ fn client_certificate_refused(refusal: ClientRefusal, target: &Target) -> Error 
 fn target_host(target: &Target) -> String {
     match &target.address {
         Address::Tcp(node) => Sanitized(&node.host).to_string(),
-        _ => target.place(),
+        _ => target.location(),
     }
 }
 

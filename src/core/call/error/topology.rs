@@ -1,7 +1,7 @@
 //! Errors about clusters and Sentinels, and about addresses that are not of the kind they claim.
 
 use super::ServerError;
-use crate::address::nodes::listed;
+use crate::address::nodes::join_nodes;
 use crate::address::{Address, Node, Sentinels, Target};
 use crate::core::script::with_hash_tag;
 use crate::error::{Cause, Error, Kind};
@@ -56,7 +56,7 @@ pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
 
 /// The error for the address of a cluster whose node is in none.
 pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
-    let address = target.at(node).to_string();
+    let address = target.with_node(node).to_string();
     Error::usage(format!(
         "`{}` is not a node of a Redis Cluster",
         Sanitized(node.to_string())
@@ -68,9 +68,9 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     })
 }
 
-/// The error for an address of a server that is a Sentinel. `master_names`: the names of its masters.
-pub(crate) fn address_is_sentinel(target: &Target, master_names: Vec<Name>) -> Error {
-    let place = Sanitized(target.place());
+/// The error for an address of a server that is a Sentinel. `known`: the names of its masters.
+pub(crate) fn address_is_sentinel(target: &Target, known: Vec<Name>) -> Error {
+    let place = Sanitized(target.location());
     let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
     let node = target.first_node().cloned();
     with_master_names(error, target, node.into_iter().collect(), master_names)
@@ -120,7 +120,7 @@ fn with_master_names(
 
 /// The error for an address of a Sentinel that is a server of data.
 pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
-    let redis = target.at(node).to_string();
+    let redis = target.with_node(node).to_string();
     let node = node.to_string();
     Error::usage(format!("`{}` is not a Sentinel", Sanitized(node)))
         .hint(format!(
@@ -181,7 +181,7 @@ pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
     };
     let error = Error::usage(format!(
         "`{}` {belong} to another cluster than the other nodes of `{target}`",
-        Sanitized(listed(foreign))
+        Sanitized(join_nodes(foreign))
     ));
     let mut own = target.clone();
     if let Address::Cluster(nodes) = &mut own.address {
@@ -264,7 +264,7 @@ pub(crate) fn no_sentinel_replies(
             _ => {}
         }
     }
-    let nodes = listed(&sentinels.nodes);
+    let nodes = join_nodes(&sentinels.nodes);
     let message = match sentinels.nodes.len() {
         1 => format!("Sentinel `{nodes}` does not reply"),
         count => format!("none of {count} Sentinels replies: `{nodes}`"),
