@@ -102,7 +102,7 @@ fn head_line(every: Duration, lost: Option<Error>, session: &mut Session) -> Str
     match lost {
         Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
-            let now = session.ui.render_options().stamp(session.now());
+            let now = session.ui.render_options().format_timestamp(session.now());
             let address = session
                 .core()
                 .map(|core| core.address())

@@ -143,7 +143,7 @@ fn set_all(options: &mut Coordination, values: &[(CoordinationOption, &Option<Na
 
 /// Refuses an option whose meaning depends on one that is not given.
 pub(crate) fn refuse_unmet_options(options: &Coordination) -> Result<(), Error> {
-    let Some((option, need)) = options.unmet() else {
+    let Some((option, need)) = options.first_unmet_requirement() else {
         return Ok(());
     };
     let flag = |option: CoordinationOption| match option {
@@ -193,8 +193,8 @@ pub(crate) fn new_throttle_id() -> impl TypedValueParser<Value = Name> {
 
 /// Refuses an id that no new throttle may have.
 fn refuse_new_throttle_id(id: &[u8]) -> Result<(), Invalid> {
-    name::refuse_new(id)?;
-    match name::reserved_for_throttles(id) {
+    name::refuse_as_new_name(id)?;
+    match name::reserved_throttle_suffix(id) {
         Some(ending) => Err(Invalid::because(format!(
             "ends in `{ending}`, which is reserved for the lists of throttles"
         ))),

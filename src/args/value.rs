@@ -116,7 +116,7 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
         let (text, is_plain) = plain::strip_mark(text);
-        name::refuse_new(text.as_bytes()).map_err(Invalid::Because)?;
+        name::refuse_as_new_name(text.as_bytes()).map_err(Invalid::Because)?;
         match text.as_bytes().trim_ascii_start().first() {
             Some(b'{' | b'[') if !is_plain => Err(Invalid::expects(
                 "the class of the job before its data, as in `QUEUE KLASS DATA`",
@@ -434,7 +434,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, Invalid> {
 
 /// A regular expression that the message of a failure contains.
 pub(crate) fn message_regex(text: &str) -> Result<TextRegex, Invalid> {
-    TextRegex::new(text).map_err(Invalid::Expects)
+    TextRegex::parse(text).map_err(Invalid::Expects)
 }
 
 /// The interval of a recurring job. The core cannot distinguish moments that are much closer.

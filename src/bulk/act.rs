@@ -33,7 +33,7 @@ impl BulkPlan {
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
         let not_tried = self.apply_fail_fast();
-        let totals = Totals::new(self.options.verb.word, self.is_dry_run(), matched);
+        let totals = BulkTotals::new(self.options.verb.word, self.is_dry_run(), matched);
         let mut recorder = OutcomeRecorder {
             report: ReportWriter::new(
                 &session.ui,

@@ -63,7 +63,7 @@ pub(crate) fn run(
         return run_saved(plan, dependents, save, now, session);
     }
     let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
-    if dependents == Dependents::Cancel && (plan.is_dry_run() || session.ui.needs_answer()) {
+    if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_answer()) {
         plan.below = dependents_outside_plan(&plan, &edges, now, session)?;
     }
     if dependents == DependentsPolicy::Refuse {
@@ -127,9 +127,9 @@ fn run_saved(
     let affected = describe_affected(dependents, &plan, &edges);
     let jobs = std::mem::take(&mut plan.jobs);
     let (jobs, below) = match dependents {
-        Dependents::Cancel => dependent_trees(session.core()?, now, jobs)?,
-        Dependents::Refuse => (dependents_first(jobs, &edges), 0),
-        Dependents::Release => (jobs, 0),
+        DependentsPolicy::Cancel => dependent_trees(session.core()?, now, jobs)?,
+        DependentsPolicy::Refuse => (dependents_first(jobs, &edges), 0),
+        DependentsPolicy::Release => (jobs, 0),
     };
     plan.jobs = jobs;
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
@@ -178,7 +178,7 @@ fn known_dependents(edges: &Edges, jid: &Name) -> Vec<Name> {
 
 /// The jobs of these that do not exist; empty if the server cannot be asked.
 fn missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
-    let found = core.snapshots(now, &jids).unwrap_or_default();
+    let found = core.job_snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
     jobs.filter(|(_, found)| found.is_none())
         .map(|(jid, _)| jid)
@@ -188,7 +188,7 @@ fn missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
 fn outcome_of<D>(job: &JobSnapshot, reply: &GuardReply<D>, running: &RunningJobs) -> JobOutcome {
     let outcome = match reply.code {
         OutcomeCode::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
-        OutcomeCode::HasDependents => kept_for_dependents(job, reply.names()),
+        OutcomeCode::HasDependents => kept_for_dependents(job, reply.detail_names()),
         _ => JobOutcome::from_reply(job, reply),
     };
     outcome.with_snapshot(job)
@@ -234,7 +234,7 @@ fn dependents_outside_plan(
 }
 
 /// The first of the other jobs that would be changed because they depend on jobs of the plan.
-fn describe_affected(dependents: Dependents, plan: &BulkPlan, edges: &Edges) -> String {
+fn describe_affected(dependents: DependentsPolicy, plan: &BulkPlan, edges: &Edges) -> String {
     let named: HashSet<&Name> = plan.jobs.iter().map(|job| &job.jid).collect();
     let direct = edges.values().flatten();
     let all: BTreeSet<&Name> = if dependents == DependentsPolicy::Refuse {

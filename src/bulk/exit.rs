@@ -35,16 +35,16 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
 /// | any  | any                        | none               | 0                 |
 /// | any  | any                        | some               | 3                 |
 pub(crate) fn exit(codes: &Codes, remaining: usize, named: bool) -> Exit {
-    let failed = |(result, _): &(ItemResult, OutcomeCode)| *result == ItemResult::Failed;
-    let refused = |(result, code): &(ItemResult, OutcomeCode)| {
-        matches!(result, ItemResult::Skipped | ItemResult::Failed)
+    let failed = |(result, _): &(ItemTally, OutcomeCode)| *result == ItemTally::Failed;
+    let refused = |(result, code): &(ItemTally, OutcomeCode)| {
+        matches!(result, ItemTally::Skipped | ItemTally::Failed)
             && matches!(error_kind(*code), Kind::NotFound | Kind::Conflict)
     };
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
         (None, _) => Exit::Ok,
-        (Some((ItemResult::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
-        (Some((ItemResult::Failed, code)), None) if remaining == 0 => error_kind(*code).exit(),
+        (Some((ItemTally::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
+        (Some((ItemTally::Failed, code)), None) if remaining == 0 => error_kind(*code).exit(),
         _ if named && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
         _ if codes.keys().any(failed) => Exit::Partial,
         _ => Exit::Ok,

@@ -24,7 +24,7 @@ pub(crate) struct LaneEdge {
 impl LaneEdge {
     /// The outcome of a job that the lane keeps waiting.
     pub(crate) fn refusal(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
-        let command = lane::command(&self.lane, &queue.cloned().unwrap_or_default());
+        let command = lane::lane_command(&self.lane, &queue.cloned().unwrap_or_default());
         let command = command.fill_sentence("{}");
         let hint =
             command.map(|command| format!("`{}` is before it in the lane: {command}", self.before));

@@ -256,9 +256,9 @@ impl BulkPlan {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(report)) = (done, &self.options.report) {
             let mut item = BulkItem::new(jid, OutcomeCode::Ok);
-            item.result = ItemResult::Skipped;
+            item.result = ItemTally::Skipped;
             let why = format!("done already, as `{}` tells", report.display_path());
-            self.already_done.push(item.detail(why).into());
+            self.already_done.push(item.with_detail(why).into());
         }
         done
     }
@@ -329,7 +329,7 @@ impl BulkPlan {
 
     /// The jobs by queue and state, and the further effects of the plan.
     pub(super) fn details(&self, page: &RenderOptions, more: &str) -> String {
-        let mut details = by_queue(self.jobs.iter().chain(&self.below), page);
+        let mut details = plan_table(self.jobs.iter().chain(&self.below), page);
         details.push_str(&self.running.question_lines(page));
         details.push_str(more);
         let mut pace = Vec::new();

@@ -53,7 +53,7 @@ impl ReportWriter {
         ui: &Ui,
         verb: &'static Verb,
         targeting: TargetSource,
-        sum: Totals,
+        sum: BulkTotals,
         begun: Moment,
     ) -> ReportWriter {
         ReportWriter {
@@ -66,7 +66,7 @@ impl ReportWriter {
             codes: Codes::default(),
             reasons: ReasonTally::default(),
             doc: BulkReport {
-                sum: sum.within(ui.context_name()),
+                sum: sum.in_context(ui.context_name()),
                 items: Vec::new(),
                 row_content: verb.row_content,
                 rows: Vec::new(),
@@ -132,7 +132,7 @@ impl ReportWriter {
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
             Format::Jid if changed => ui.write_jids(&[&item.jid]),
-            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
+            Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
                 ui.write_verbatim(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
@@ -190,8 +190,9 @@ impl ReportWriter {
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
         if !self.is_single() {
-            let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
-            text.push_str(&named_lines(
+            let mut text =
+                bulk_summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
+            text.push_str(&count_and_first_names(
                 "running",
                 self.ran,
                 &self.running,

@@ -68,7 +68,7 @@ impl SaveFile {
                 written.insert(job.jid.clone(), same);
                 if same {
                     saved.cancelled = Some(cancelled.clone());
-                    self.ledger.add_line(&saved.line()?);
+                    self.ledger.add_line(&saved.export_line()?);
                 }
             }
             self.ledger.flush()?;

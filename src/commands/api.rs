@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let what = format!("call `{}` on {}", Sanitized(&name), session.destination()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let reply = session.core()?.raw(now, &call)?;
+    let reply = session.core()?.call_raw(now, &call)?;
     session.ui.write_verbatim(&reply)?;
     Ok(Exit::Ok)
 }

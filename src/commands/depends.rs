@@ -108,7 +108,7 @@ fn release_all(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Ex
     let mut plan = BulkPlan::read_jobs(session, options, targets, &[State::Depends], refuse)?;
     let edges = plan.exclude_lane_waiters(session)?;
     let release = BulkAction::new(&RELEASE, |core, slice| {
-        let replies = core.undepend(slice.now, slice.note, slice.jobs, &[]);
+        let replies = core.remove_dependencies(slice.now, slice.note, slice.jobs, &[]);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             let state = match job.due {
                 _ if edges.contains_key(&job.jid) => "depends",
@@ -209,7 +209,7 @@ fn change_dependencies(
 }
 
 fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
-    let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
+    let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
         OutcomeCode::Gone | OutcomeCode::StateChanged => JobOutcome::from_reply(job, reply),
         OutcomeCode::MissingDependency => {

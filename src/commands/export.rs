@@ -136,7 +136,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         jobs,
         command: "export",
     };
-    writer.write_line(&mut session.ui, &export::head(&head)?)?;
+    writer.write_line(&mut session.ui, &export::head_line(&head)?)?;
     let (mut missing, mut unreadable) = (Vec::new(), Vec::new());
     match &given {
         Some(given) => missing = writer.write_jobs(given.jids(), session)?,
@@ -176,7 +176,9 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         to.finish()?;
         let file = Name::from(file.as_os_str());
         note_on_terminal(session, &format!("exported {exported} to {file}"));
-        session.ui.show(&Done::new("export", vec![file], false))?;
+        session
+            .ui
+            .show(&CommandResult::new("export", vec![file], false))?;
     } else {
         session.ui.finish()?;
         note_on_terminal(session, &format!("exported {exported}"));
@@ -184,11 +186,13 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !args.with.contains(&ExportPart::Throttles) {
         note_throttles(throttles, now, session)?;
     }
-    not_found::jobs(&missing)?;
-    let queues = session.ui.report_left_out(queue::left_out(&unreadable));
+    not_found::refuse_missing_jobs(&missing)?;
+    let queues = session
+        .ui
+        .report_left_out(queue::left_out_error(&unreadable));
     let throttles = session
         .ui
-        .report_left_out(throttle::left_out(&unreadable_throttles));
+        .report_left_out(throttle::left_out_error(&unreadable_throttles));
     Ok(if queues == Exit::Ok {
         throttles
     } else {
@@ -309,7 +313,7 @@ impl ExportWriter {
                         .cloned(),
                 );
                 self.remember_throttles(&saved.job.throttles);
-                self.write_line(ui, &saved.line()?)?;
+                self.write_line(ui, &saved.export_line()?)?;
             }
             self.jobs += some;
             self.progress.add(some);
@@ -351,18 +355,18 @@ impl ExportWriter {
                 }
                 self.remember_throttles(&throttle_ids(&recurring));
                 let due = recurring.next;
-                self.write_line(ui, &SavedRecurring::new(recurring, due).line()?)?;
+                self.write_line(ui, &SavedRecurring::new(recurring, due).export_line()?)?;
             }
         }
         if with.contains(&ExportPart::Config) {
             let mut options = core.config(now)?;
             options.retain(|option| option.set);
-            self.write_line(ui, &export::config(options)?)?;
+            self.write_line(ui, &export::config_line(options)?)?;
         }
         if with.contains(&ExportPart::Paused) {
-            for paused in core.paused(now)? {
+            for paused in core.paused_queues(now)? {
                 if meant(&paused.queue) {
-                    self.write_line(ui, &export::paused(&paused)?)?;
+                    self.write_line(ui, &export::paused_queue_line(&paused)?)?;
                 }
             }
         }
@@ -377,7 +381,7 @@ impl ExportWriter {
                 maximum: throttle.maximum,
                 expires: expires.map(|ttl| now.after(ttl)),
             };
-            self.write_line(ui, &export::throttle(&saved)?)?;
+            self.write_line(ui, &export::throttle_line(&saved)?)?;
         }
         Ok(unreadable)
     }

@@ -119,7 +119,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     selector = selector.with_default_states(&[State::Failed])?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.raw(now, &raw_call(&selector)?)?;
+        let text = session.core()?.call_raw(now, &raw_call(&selector)?)?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
@@ -170,13 +170,13 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("failed"))?;
+        let text = core.call_raw(now, &Call::raw_call("failed"))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let mut groups = List::whole(core.failed_groups(now)?);
     let first = groups.items.first().map(|group| group.group.clone());
-    groups.page(selector.offset, selector.limit.or(out.default_rows()));
+    groups.keep_page(selector.offset, selector.limit.or(out.default_rows()));
     out.show(&groups)?;
     out.note_cut(
         groups.items.len() as u64,

@@ -152,7 +152,7 @@ fn show_details(
 ) -> Result<(), Error> {
     if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
-            if let JobDetail::Job(job) = detail {
+            if let JobOrRecurring::Job(job) = detail {
                 job.neighbors = read_neighbors(job, now, session)?;
                 if is_single {
                     job.blocked_by = blocking_reason(job, now, session)?;
@@ -161,14 +161,16 @@ fn show_details(
         }
     }
     match details.list.items.first() {
-        Some(JobDetail::Job(job)) if is_single => {
+        Some(JobOrRecurring::Job(job)) if is_single => {
             session.ui.show(job.as_ref())?;
             if let Some(reason) = &job.blocked_by {
                 session.ui.hint_if(reason.fix_command());
             }
             Ok(())
         }
-        Some(JobDetail::Recurring(recurring)) if is_single => session.ui.show(recurring.as_ref()),
+        Some(JobOrRecurring::Recurring(recurring)) if is_single => {
+            session.ui.show(recurring.as_ref())
+        }
         None if is_single => Ok(()),
         _ => session.ui.show(details),
     }
@@ -191,7 +193,7 @@ fn blocking_reason(
     job: &Job,
     now: Moment,
     session: &mut Session,
-) -> Result<Option<Box<Reason>>, Error> {
+) -> Result<Option<Box<DelayReason>>, Error> {
     let is_open = matches!(
         job.state,
         Some(

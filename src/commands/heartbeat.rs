@@ -145,7 +145,7 @@ fn extend_many(
         let ends = core.heartbeat(slice.now, slice.jobs, worker, data);
         SliceOutcome::from_replies(slice.jobs, ends, |job, end| {
             let expires = moment_of_seconds(end);
-            let expires = expires.rfc3339().unwrap_or_else(|| expires.to_string());
+            let expires = expires.to_rfc3339().unwrap_or_else(|| expires.to_string());
             let mut outcome = JobOutcome::done(&job.jid).raw(end.to_string());
             outcome.item.detail = Some(format!("the lock expires {expires}").into());
             outcome.cells([Name::from(expires)])

@@ -56,8 +56,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let now = session.begin()?;
         let (counts, unreadable) = select::count(session, now, &args.selector)?;
         session.ui.show(&counts)?;
-        let exit = session.ui.report_left_out(queue::left_out(&unreadable));
-        let jobs = counts.all();
+        let exit = session
+            .ui
+            .report_left_out(queue::left_out_error(&unreadable));
+        let jobs = counts.total();
         return require_match(args.require_match, ListSummary { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -71,7 +73,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.begin()?;
     if let Some(call) = raw {
-        let text = session.core()?.raw(now, &call)?;
+        let text = session.core()?.call_raw(now, &call)?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }

@@ -42,7 +42,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let lane = lane::lane_name(&args.queue, args.key.as_bytes());
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.raw(now, &Call::raw("key.get").arg(&lane))?;
+        let text = session
+            .core()?
+            .call_raw(now, &Call::raw_call("key.get").arg(&lane))?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }

@@ -115,7 +115,7 @@ fn private_server(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
 }
 
 /// The status of the server without starting it.
-fn read_status(local: &Local, session: &mut Session) -> Result<Status, Error> {
+fn read_status(local: &Local, session: &mut Session) -> Result<LocalStatus, Error> {
     let running = local.is_running()?;
     let jobs = if running {
         let core = session.core_at(local.target())?;

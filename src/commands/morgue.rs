@@ -256,7 +256,9 @@ impl MorgueTarget {
             return BulkPlan::from_selector(session, now, options, &self.selector(), refuse);
         }
         let fields = "jid,queue,shown,failure,remaining";
-        let jobs = session.core()?.jobs_with(now, fields, given.jids())?;
+        let jobs = session
+            .core()?
+            .jobs_with_fields(now, fields, given.jids())?;
         let dead = jobs.into_iter().flatten().filter(|job| self.contains(job));
         let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
         // The snapshots are newer than `dead`.
@@ -272,7 +274,7 @@ impl MorgueTarget {
 
     /// The outcome of a job that is not in this morgue.
     fn not_in_morgue(&self, job: &JobSnapshot) -> JobOutcome {
-        if !job.is("failed") {
+        if !job.is_in_state("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
         }
         let why = match &self.group {

@@ -102,7 +102,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     note_paused(&queues, until, stopped, dry, session);
-    session.ui.show(&Done::new("pause", queues, dry))?;
+    session.ui.show(&CommandResult::new("pause", queues, dry))?;
     Ok(Exit::Ok)
 }
 
@@ -150,7 +150,11 @@ fn note_paused(
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
         let page = session.ui.render_options();
-        line.push_str(&format!(" until {}{}", page.stamp(until), page.zone()));
+        line.push_str(&format!(
+            " until {}{}",
+            page.format_timestamp(until),
+            page.zone_suffix()
+        ));
     }
     if stopped > 0 {
         let jobs = plural(stopped, "running job", "running jobs");

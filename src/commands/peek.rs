@@ -44,7 +44,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let call = Call::raw_call("peek")
             .arg(&args.queue)
             .arg(args.count.to_string());
-        let text = core.raw(now, &call)?;
+        let text = core.call_raw(now, &call)?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }

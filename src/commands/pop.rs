@@ -166,7 +166,7 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
             };
             // Another client may have put a job in the meantime.
             if let Some(reason) = found.reasons.first().filter(|_| !found.runnable) {
-                let why = reason.line(session.ui.render_options());
+                let why = reason.reason_line(session.ui.render_options());
                 session
                     .ui
                     .note(&format!("nothing to pop from {queue}: {why}"));
@@ -182,7 +182,7 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
 
 /// Reads the jids of the core's reply.
 fn parse_popped_jids(reply: &[u8]) -> Result<Vec<Name>, Error> {
-    let unexpected = || reply::unexpected("pop", "not a list of jobs");
+    let unexpected = || reply::unexpected_reply("pop", "not a list of jobs");
     let jobs = Json::read(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {

@@ -47,7 +47,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let priority = BulkAction::new(&PRIORITY, |core, slice| {
-        let replies = core.priority(slice.now, slice.note, slice.jobs, args.to);
+        let replies = core.set_priority(slice.now, slice.note, slice.jobs, args.to);
         SliceOutcome::from_replies(slice.jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));

@@ -54,7 +54,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .collect()
         };
         for call in &calls {
-            let text = core.raw(now, call)?;
+            let text = core.call_raw(now, call)?;
             out.write_verbatim(&text)?;
         }
         return Ok(Exit::Ok);
@@ -79,5 +79,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }
     }
-    Ok(out.report_left_out(queue::left_out(&unreadable)))
+    Ok(out.report_left_out(queue::left_out_error(&unreadable)))
 }

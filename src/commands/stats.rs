@@ -65,7 +65,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if out.format() == Format::Raw {
         for queue in &names {
             for (_, day) in &days {
-                let text = core.raw(now, &Call::raw("stats").arg(queue).arg(day.to_string()))?;
+                let text = core.call_raw(
+                    now,
+                    &Call::raw_call("stats").arg(queue).arg(day.to_string()),
+                )?;
                 out.write_verbatim(&text)?;
             }
         }

@@ -240,7 +240,7 @@ fn problems(
 }
 
 /// The rates since the oldest count of the last minute, and notes the present one.
-fn rates_of_last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
+fn rates_of_last_minute(overview: &Overview, session: &mut Session) -> Option<WatchedRates> {
     let totals = &overview.totals;
     let at = Instant::now();
     let sample = WatchSample {

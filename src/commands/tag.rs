@@ -88,7 +88,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
     let tag = BulkAction::new(&TAG, |core, slice| {
-        let replies = core.tag(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
+        let replies = core.change_tags(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
         SliceOutcome::from_replies(slice.jobs, replies, |job, tags| {
             let names = Json::read(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
@@ -169,7 +169,7 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
     }
     let mut tags = List::whole(core.tags(now)?);
     let total = tags.items.len();
-    tags.page(offset, limit.or(out.default_rows()));
+    tags.keep_page(offset, limit.or(out.default_rows()));
     out.show(&tags)?;
     out.note_cut(tags.items.len() as u64, tags.total, offset, "tags");
     if total == 0 {

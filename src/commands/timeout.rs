@@ -44,7 +44,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let timeout = BulkAction::new(&TIMEOUT, |core, slice| {
-        let replies = core.timeout(slice.now, slice.note, slice.jobs);
+        let replies = core.revoke_locks(slice.now, slice.note, slice.jobs);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid).state_after("stalled")
         })

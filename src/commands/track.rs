@@ -100,7 +100,7 @@ fn action(args: &Args) -> BulkAction<'static> {
     let tracked = !args.remove && !args.prune;
     let verb = if tracked { &TRACK } else { &UNTRACK };
     BulkAction::new(verb, move |core, slice| {
-        let replies = core.track(slice.now, slice.note, slice.jobs, tracked);
+        let replies = core.set_tracked(slice.now, slice.note, slice.jobs, tracked);
         SliceOutcome::from_replies(slice.jobs, replies, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
@@ -123,7 +123,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("track"))?;
+        let text = core.call_raw(now, &Call::raw_call("track"))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }

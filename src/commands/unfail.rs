@@ -91,7 +91,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     };
     session.ui.show(&BulkReport {
-        sum: sum.within(session.ui.context_name()),
+        sum: sum.in_context(session.ui.context_name()),
         items: Vec::new(),
         row_content: BulkTableContent::Nothing,
         rows: Vec::new(),

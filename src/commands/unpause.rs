@@ -39,10 +39,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let core = session.core()?;
-    let mut queues =
-        not_found::queues(core, now, args.queues.queue_names(), &Index::Paused, false)?;
+    let mut queues = not_found::named_or_all_queues(
+        core,
+        now,
+        args.queues.queue_names(),
+        &Index::Paused,
+        false,
+    )?;
     if args.queues.queue_names().is_some() && !queues.is_empty() {
-        let paused = core.members(now, &Index::Paused)?;
+        let paused = core.index_members(now, &Index::Paused)?;
         let (paused, running) = queues.into_iter().partition(|queue| paused.contains(queue));
         let running: Vec<Name> = running;
         queues = paused;

@@ -110,7 +110,7 @@ fn print_raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> 
             .collect()
     };
     for call in &calls {
-        let text = session.core()?.raw(now, call)?;
+        let text = session.core()?.call_raw(now, call)?;
         session.ui.write_verbatim(&text)?;
     }
     Ok(Exit::Ok)

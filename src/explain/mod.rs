@@ -182,7 +182,7 @@ pub(crate) fn explain_queue(
     })
 }
 
-fn explanation_of(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
+fn explanation_of(reasons: Vec<DelayReason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
     let oldest = queue.and_then(|facts| facts.oldest);
     Explanation {
         runnable: !reasons.iter().any(DelayReason::blocks_pop),

@@ -122,7 +122,7 @@ pub(super) fn job_reasons(
         let can_run = matches!(
             job.state,
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
-        ) && !reasons.iter().any(Reason::stops);
+        ) && !reasons.iter().any(DelayReason::blocks_pop);
         add_queue_reasons(facts, can_run, now, &mut reasons);
         if Json::read(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
@@ -149,12 +149,18 @@ fn remaining_retries(job: &Job) -> Option<u64> {
 }
 
 /// Why pops of a queue get no job.
-pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
+pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     let queue = &facts.queue;
     let mut reasons = Vec::new();
     add_queue_reasons(facts, true, now, &mut reasons);
     let gets_job = facts.next.is_some();
-    let unless_popped = |reason: Reason| if gets_job { reason.delaying() } else { reason };
+    let unless_popped = |reason: DelayReason| {
+        if gets_job {
+            reason.as_delay_only()
+        } else {
+            reason
+        }
+    };
     reasons.extend(facts.throttles.iter().map(throttle_full).map(unless_popped));
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = ReasonEvidence {
@@ -172,7 +178,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
             ..ReasonEvidence::default()
         };
         let jobs = CommandLine::new("jobs").exact_pattern("--queue", &queue.name);
-        Reason::new(code, evidence, jobs.value("--state", state.into_str()))
+        DelayReason::new(code, evidence, jobs.value("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
@@ -250,7 +256,7 @@ pub(super) fn recurring_reasons(
 
 /// Adds the reasons of a queue that hold for each of its jobs. `can_run`: nothing else keeps the job
 /// from running.
-fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Reason>) {
+fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<DelayReason>) {
     let queue = &facts.queue;
     if queue.paused {
         let evidence = ReasonEvidence {
@@ -276,20 +282,20 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
         reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
-        reasons.push(queue_broken(&queue.name, Some(ghost)).delaying());
+        reasons.push(queue_broken(&queue.name, Some(ghost)).as_delay_only());
     }
     if can_run {
         reasons.extend(no_consumer(facts, now));
     }
 }
 
-fn queue_broken(queue: &Name, entry: Option<&Name>) -> Reason {
+fn queue_broken(queue: &Name, entry: Option<&Name>) -> DelayReason {
     let evidence = ReasonEvidence {
         entry: entry.cloned(),
         ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("check --repair").exact_pattern("--queue", queue);
-    Reason::new(ReasonCode::QueueBroken, evidence, fix)
+    DelayReason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
 /// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
@@ -312,7 +318,7 @@ fn no_consumer(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     Some(DelayReason::new(ReasonCode::NoConsumer, evidence, fix))
 }
 
-fn jobs_ahead(job: &Job, facts: &PopFacts) -> Reason {
+fn jobs_ahead(job: &Job, facts: &PopFacts) -> DelayReason {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
     let evidence = ReasonEvidence {
         jobs: Some(facts.ahead),
@@ -327,7 +333,7 @@ fn jobs_ahead(job: &Job, facts: &PopFacts) -> Reason {
 }
 
 /// The reason that a throttle has no free slot.
-fn throttle_full(full: &FullThrottle) -> Reason {
+fn throttle_full(full: &FullThrottle) -> DelayReason {
     let evidence = ReasonEvidence {
         throttle: Some(full.id.clone()),
         jobs: Some(full.taken),
@@ -345,7 +351,7 @@ fn throttle_full(full: &FullThrottle) -> Reason {
 }
 
 /// The reason that other jobs of the lane come first.
-fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<Reason> {
+fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
     let lane = job.key.as_ref()?;
     let evidence = ReasonEvidence {
         lane: Some(lane.clone()),
@@ -359,7 +365,7 @@ fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<Reason> {
 }
 
 /// Adds why a blocked job is blocked.
-fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<Reason>) {
+fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>) {
     if let [owner, next, ..] = walk.cycle.as_slice() {
         let evidence = ReasonEvidence {
             cycle: walk.cycle.clone(),

@@ -296,7 +296,7 @@ impl<'de: 't, 't> Deserialize<'de> for FiniteNumber<'t> {
 }
 
 fn unexpected_value<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
-    E::custom(format!("expects {expected}, not {}", found(raw)))
+    E::custom(format!("expects {expected}, not {}", found_value(raw)))
 }
 
 /// An integer that a double represents exactly.
@@ -448,7 +448,7 @@ struct Base64(Name);
 impl<'de> Deserialize<'de> for Base64 {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Base64, D::Error> {
         let raw = <&RawValue>::deserialize(value)?;
-        let bytes = STANDARD.decode(text_of(raw).as_bytes());
+        let bytes = STANDARD.decode(string_text(raw).as_bytes());
         let bytes = bytes.map_err(|_| unexpected_value("base64", raw))?;
         Ok(Base64(Name::from(bytes)))
     }

@@ -155,7 +155,7 @@ pub(crate) struct LineFault {
 impl LineFault {
     /// A fault at a byte offset of the line.
     pub(crate) fn at_offset(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
-        SyntaxFault::at(line, at, what).into()
+        SyntaxFault::at_offset(line, at, what).into()
     }
 }
 
@@ -253,11 +253,14 @@ impl<'l> NewJob<'l> {
     }
 
     /// Adds the job to a call, under a jid. Relative times count from `now`.
-    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut Puts) {
-        let delay = self.delay.map(duration::seconds);
+    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut PutCall) {
+        let delay = self.delay.map(duration::format_seconds);
         let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
-        let (tags, depends) = (self.tags.as_deref().map(array), self.depends.as_deref());
-        let depends = depends.map(array);
+        let (tags, depends) = (
+            self.tags.as_deref().map(string_array),
+            self.depends.as_deref(),
+        );
+        let depends = depends.map(string_array);
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority.as_deref()),
@@ -328,7 +331,7 @@ fn unknown_member_hint(unknown: UnknownMember) -> String {
 }
 
 fn new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
-    checked_text(value, name::refuse_new)
+    checked_text(value, name::refuse_as_new_name)
 }
 
 fn not_empty<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
@@ -371,7 +374,7 @@ fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::E
 
 /// A duration, or seconds as in the core.
 fn delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::Error> {
-    let seconds = |text: &str| duration::parse_or_seconds(text).map_err(Invalid::Expects);
+    let seconds = |text: &str| duration::parse_duration_or_seconds(text).map_err(Invalid::Expects);
     text_or_number(value, value::duration, seconds).map(Some)
 }
 

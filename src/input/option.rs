@@ -19,7 +19,7 @@ pub(crate) fn validate_option(
     value: &Name,
     allow_unknown: bool,
 ) -> Result<Name, Error> {
-    let Some(known) = known(key) else {
+    let Some(known) = known_option(key) else {
         return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {

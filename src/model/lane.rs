@@ -42,8 +42,11 @@ mod tests {
 
     #[test]
     fn the_command_names_the_queue_in_which_the_job_got_its_key() {
-        let command =
-            |lane: &str, queue: &str| command(&lane.into(), &queue.into()).shell_line().unwrap();
+        let command = |lane: &str, queue: &str| {
+            lane_command(&lane.into(), &queue.into())
+                .shell_line()
+                .unwrap()
+        };
         assert_eq!(command("mail/a/b", "mail"), "qless key mail a/b");
         assert_eq!(command("/all", "mail"), "qless key mail /all");
         assert_eq!(command("mail/a", "img"), "qless key mail a");

@@ -101,7 +101,7 @@ pub(crate) fn snapshots(
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
-    let (mut jobs, mut alike) = (Vec::new(), Interner::default());
+    let (mut jobs, mut alike) = (Vec::new(), FieldInterner::default());
     let mut misplaced = for_each_job(session, now, selector, JobFields::Snapshot, |job| {
         jobs.push(JobSnapshot::from_job(job, &mut alike))
     })?;
@@ -241,7 +241,7 @@ impl<'a> Selection<'a> {
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
         if !exact && !prefilter.is_empty() {
-            let fields = core.fields(self.now, &prefilter.field_names(), &slice)?;
+            let fields = core.stored_fields(self.now, &prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
                 .map(|fields| prefilter.may_match(&self.filter, fields));

@@ -46,8 +46,9 @@ pub(crate) fn explain_not_found(error: Error, session: &mut Session) -> Error {
     let Some(core) = session.opened_core() else {
         return error;
     };
-    let meant = error.subject().and_then(|jid| {
-        meaning_of_name(core, now, jid, &prefixes).or_else(|| not_found::beginning(core, now, jid))
+    let meant = error.subject_jid().and_then(|jid| {
+        meaning_of_name(core, now, jid, &prefixes)
+            .or_else(|| not_found::hint_at_full_jids(core, now, jid))
     });
     let hint = meant.or_else(|| not_found::empty_prefix_hint(core, now).ok().flatten());
     match hint {

@@ -187,7 +187,7 @@ fn sets_by_state(
 /// The jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
 /// lane of the queue in which it got its key, so the lanes of all queues are read.
 fn lane_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
-    let queues = core.members(now, &Index::Queues)?;
+    let queues = core.index_members(now, &Index::Queues)?;
     let mut lanes: Vec<Name> = selector.keys.clone();
     for key in selector
         .keys

@@ -63,8 +63,8 @@ impl LineDefaults {
     /// The jid of a job whose line gives none.
     fn jid_for_job<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
         let (path, typed) = match &self.jids {
-            JidSource::Fresh => return Ok(NewJid::Fresh),
-            JidSource::Content => {
+            JidOrigin::Fresh => return Ok(NewJid::Fresh),
+            JidOrigin::Content => {
                 let content = content_hash([job.queue(), job.klass(), job.data()]);
                 return Ok(NewJid::Content(content));
             }

@@ -62,7 +62,7 @@ pub(crate) struct SubmitOptions {
     pub defaults: LineDefaults,
     /// The throttles of the command line, whose maxima are set.
     pub throttles: Vec<ThrottleArg>,
-    pub policy: Policy,
+    pub policy: PutPolicy,
     /// Whether a queue that does not exist is refused.
     pub existing: ExistingQueue,
     /// Whether an existing job counts as put.
@@ -166,7 +166,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     }
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
-        policy: Policy {
+        policy: PutPolicy {
             // In a dry run, a call does not see the jobs that earlier calls would put.
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
@@ -357,7 +357,7 @@ impl RoundSender<'_> {
                         took.push((job.line, outcome.jid.into()));
                     }
                 }
-                if let (Some(restarts), ItemResult::Done) = (&mut self.restarts, outcome.result) {
+                if let (Some(restarts), ItemTally::Done) = (&mut self.restarts, outcome.result) {
                     restarts.remember_put(outcome.jid);
                 }
                 self.tally.add_outcome(&mut session.ui, outcome)?;
@@ -543,6 +543,6 @@ fn outcome_of<'r>(
 /// Whether an existing job is not older than a moment, by its first entry (0) or its newest
 /// put (1), which are whole seconds.
 fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
-    let when = reply.moment(history_index);
+    let when = reply.detail_moment(history_index);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)
 }

@@ -75,7 +75,9 @@ impl SinglePut<'_> {
             OutcomeCode::Exists => Err(self
                 .conflict_error("a job of this id exists already")
                 .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
-            OutcomeCode::MissingDependency => Err(self.missing_dependencies_error(reply.names())),
+            OutcomeCode::MissingDependency => {
+                Err(self.missing_dependencies_error(reply.detail_names()))
+            }
             OutcomeCode::Cycle => {
                 let mut names: Vec<String> = reply.detail_names().map(Name::to_string).collect();
                 if names.len() < 2 || names.first() != names.last() {
@@ -137,7 +139,9 @@ impl SinglePut<'_> {
 
     /// A job that existed before the put, with its present queue and state.
     fn existing_put(&self, jid: &Name, now: Moment, session: &mut Session) -> Result<Put, Error> {
-        let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
+        let found = session
+            .core()?
+            .job_snapshots(now, std::slice::from_ref(jid))?;
         let found = found.into_iter().flatten().next();
         Ok(Put {
             jid: jid.clone(),
@@ -153,9 +157,10 @@ impl SinglePut<'_> {
     /// can change between two runs of the same command.
     fn note_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
         let given = &self.job.coordination;
-        let (Some((_, Need::Dup(needed))), Err(unmet)) =
-            (given.unmet(), coordination::refuse_unmet_options(given))
-        else {
+        let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
+            given.first_unmet_requirement(),
+            coordination::refuse_unmet_options(given),
+        ) else {
             return Ok(());
         };
         let key = Name::from([self.job.queue(), b"-defaults"].concat());
@@ -195,7 +200,7 @@ impl SinglePut<'_> {
     }
 
     /// The error for a put that the core refused as invalid.
-    fn refusal_error(&self, reply: &GuardReply<Placed>) -> Error {
+    fn refusal_error(&self, reply: &GuardReply<PutResult>) -> Error {
         // The put has an option that requires another one, which the defaults of the queue do not give
         // either.
         if let (OutcomeCode::Invalid, Err(unmet)) = (
@@ -239,8 +244,8 @@ impl Placement {
             });
             return Ok(Exit::Ok);
         }
-        let jid = short(jid.as_bytes());
-        let behind = self.describe_job_before(|jid| short(jid.as_bytes()));
+        let jid = short_jid(jid.as_bytes());
+        let behind = self.describe_job_before(|jid| short_jid(jid.as_bytes()));
         session.ui.note_on_terminal(&match self.taken {
             PutAnswer::Not => format!("put {jid} {place}{behind}"),
             PutAnswer::Merged => format!("merged into {jid} {place}"),

@@ -75,7 +75,7 @@ impl PutTally {
     ) -> PutTally {
         PutTally {
             doc: BulkReport {
-                sum: Totals::new("put", dry_run, matched).within(ui.context_name()),
+                sum: BulkTotals::new("put", dry_run, matched).in_context(ui.context_name()),
                 items: Vec::new(),
                 row_content: BulkTableContent::Nothing,
                 rows: Vec::new(),
@@ -116,7 +116,7 @@ impl PutTally {
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
-                Format::Json if !self.all && outcome.result == ItemResult::Done => return Ok(()),
+                Format::Json if !self.all && outcome.result == ItemTally::Done => return Ok(()),
                 Format::Jid | Format::Raw => return self.write_jid(ui, &outcome),
                 _ => {}
             }

@@ -493,7 +493,7 @@ impl Ui {
         match total {
             Some(total) if total <= offset + shown => {}
             Some(total) => {
-                let total = text::thousands(total);
+                let total = text::with_thousands_separators(total);
                 self.note_on_terminal(&format!("{count} of {total} {noun}; {more}"));
             }
             None => self.note_on_terminal(&format!("the first {count} {noun}; {more}")),
@@ -548,8 +548,8 @@ impl Ui {
         if let Some(hint) = error.hint_text() {
             text.push_str(&format!("hint: {}\n", text::clean_line(hint.as_bytes())));
         }
-        if let (true, Some(words)) = (self.is_verbose(), error.detail_text()) {
-            text.push_str(&format!("server: {}\n", text::clean(words.as_bytes())));
+        if let (true, Some(words)) = (self.is_verbose(), error.server_message()) {
+            text.push_str(&format!("server: {}\n", text::clean_line(words.as_bytes())));
         }
         self.write_stderr(&text);
         error.exit()

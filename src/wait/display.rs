@@ -30,7 +30,7 @@ impl WaitDisplay {
             let elapsed = begun.elapsed().as_secs_f64();
             let texts = jobs.unfinished().map(|at| {
                 let item = jobs.item_at(at);
-                pending(&item.jid, item.state, elapsed)
+                pending_line(&item.jid, item.state, elapsed)
             });
             lines.show(&texts.collect::<Vec<String>>());
         }

@@ -253,7 +253,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let missing: Vec<Name> = missing
             .map(|at| self.jobs.item_at(*at).jid.clone())
             .collect();
-        not_found::jobs(&missing).map_err(WaitStop::Failed)
+        not_found::refuse_missing_jobs(&missing).map_err(WaitStop::Failed)
     }
 
     /// Reads these jobs, page by page, until the outcome is certain.

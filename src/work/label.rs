@@ -47,7 +47,7 @@ fn short_jids(jids: &[&Name]) -> String {
 }
 
 fn shorten_jid(jid: &Name) -> String {
-    let text: Vec<char> = clean(jid.as_bytes()).chars().collect();
+    let text: Vec<char> = clean_line(jid.as_bytes()).chars().collect();
     if text.len() <= WHOLE {
         return text.into_iter().collect();
     }

@@ -182,7 +182,7 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
 /// The end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
 /// harmless, since an escape is longer than the byte that it stands for.
 fn failure_message(stderr_tail: &[u8], most: usize) -> String {
-    let text = clean_lines(stderr_tail);
+    let text = clean_text(stderr_tail);
     let text = text.trim();
     let mut start = text.len().saturating_sub(most);
     while !text.is_char_boundary(start) {

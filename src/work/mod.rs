@@ -107,7 +107,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         }
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
-    let worker = worker_name::make(&options.worker, options.concurrency, random);
+    let worker = worker_name::make_worker_name(&options.worker, options.concurrency, random);
     let mut config = MachineConfig {
         mode: options.mode,
         slots: options.concurrency,

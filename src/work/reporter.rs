@@ -255,7 +255,7 @@ format!("the command ended with {exit}")
 } else {
 "replies again"
 };
-                let line = format!("the server {what} after {}", measure(after));
+                let line = format!("the server {what} after {}", format_measured(after));
                 self.add_note(&line, session);
             }
             Report::Stopping { running } => {
@@ -446,7 +446,7 @@ format!("the command ended with {exit}")
                 ),
             };
             let done = parts.join(", ");
-            self.add_line(&format!("{done} in {}{left}", measure(elapsed)));
+            self.add_line(&format!("{done} in {}{left}", format_measured(elapsed)));
         }
         self.flush(session);
     }

@@ -150,7 +150,7 @@ impl ServerCalls {
             return false;
         }
         // If the server does not reply to this question, the next call asks again.
-        let Ok(Some(present)) = self.core.epoch() else {
+        let Ok(Some(present)) = self.core.server_epoch() else {
             return false;
         };
         self.connection = self.core.connection_number();
@@ -179,7 +179,7 @@ impl ServerCalls {
                     .index_members(now, &Index::Worker(self.worker.clone()));
                 if held.is_ok_and(|held| held.is_empty()) {
                     // If the name stays in the list of workers, the core forgets it after `max-worker-age`.
-                    _ = self.core.leave(now, &self.worker);
+                    _ = self.core.deregister_worker(now, &self.worker);
                 }
                 return None;
             }
@@ -242,7 +242,7 @@ impl ServerCalls {
             }
             Request::Release(jids) => {
                 let note = actor::history_note("work", None);
-                let released = self.core.give_back(now, &self.worker, &jids, &note);
+                let released = self.core.release_jobs(now, &self.worker, &jids, &note);
                 Event::Released(released)
             }
             Request::Log { jid, text } => {

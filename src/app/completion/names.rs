@@ -100,7 +100,7 @@ pub(super) fn find_candidates(
     let (sender, replies) = mpsc::channel();
     // The look-up thread may outlast the deadline; it ends with the process.
     thread::spawn(move || {
-        sender.send(Core::open(settings).and_then(|mut core| read_names(&mut core, kind)))
+        sender.send(Core::connect(settings).and_then(|mut core| read_names(&mut core, kind)))
     });
     let rest = deadline.saturating_duration_since(Instant::now());
     let reply = replies.recv_timeout(rest.saturating_sub(Duration::from_millis(10)));

@@ -48,7 +48,7 @@ pub(crate) fn run_revert(
     warn_of_other_server(&file, &shown, session)?;
     let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
-    let mut sum = Totals::new("revert", dry_run, matched).within(session.ui.context_name());
+    let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context_name());
     let changes = plural(total, "change", "changes");
     if total > 0 {
         let what = format!("revert {changes} on {}", session.destination()?);
@@ -179,7 +179,7 @@ struct Reverter<'a> {
 impl Reverter<'_> {
     fn batch_size(&self) -> usize {
         let max_batch = self.pace.slice_size(MAX_BATCH);
-        self.batch_sizes.size(ANY_KIND).min(max_batch)
+        self.batch_sizes.size_for(ANY_KIND).min(max_batch)
     }
 
     /// Adds the changes of a finding to the entries of its failure list and to the other changes.

@@ -58,7 +58,7 @@ impl UndoWriter {
     }
 
     /// Writes the first line.
-    pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(crate) fn write_header(&mut self, session: &mut Session) -> Result<(), Error> {
         self.ledger.write_head(session)
     }
 
@@ -83,7 +83,7 @@ impl UndoWriter {
     /// Writes that a batch was not repaired. If that is unknown, its plan counts.
     pub(crate) fn write_failed(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Kind::Unknown {
-            self.line(UndoStep::Done(Vec::new()), false)?;
+            self.write_line(UndoStep::Done(Vec::new()), false)?;
             self.ledger.write_lines()?;
         }
         self.slice += 1;

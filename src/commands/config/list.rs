@@ -30,7 +30,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("config.get"))?;
+        let text = core.call_raw(now, &Call::raw_call("config.get"))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }

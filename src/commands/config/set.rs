@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::validate_option;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;

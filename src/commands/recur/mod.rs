@@ -68,7 +68,9 @@ fn read_recurring(
     now: Moment,
     jid: &Name,
 ) -> Result<Option<Recurring>, Error> {
-    let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
+    let found = session
+        .core()?
+        .recurring_jobs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
 }
 
@@ -89,7 +91,7 @@ fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
 
 /// Notes the next runs, on a terminal or if a flag has set them.
 fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
-    let line = next_runs(runs, session.ui.render_options());
+    let line = next_runs_text(runs, session.ui.render_options());
     if runs.is_empty() {
     } else if given {
         session.ui.note(&line)
@@ -104,7 +106,7 @@ fn read_existing(
     now: Moment,
     jids: &[Name],
 ) -> Result<Vec<Recurring>, Error> {
-    let found = session.core()?.recurs(now, jids)?;
+    let found = session.core()?.recurring_jobs(now, jids)?;
     let pairs = jids.iter().zip(found);
     pairs
         .map(|(jid, found)| {

@@ -56,7 +56,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     OutcomeCode::Ok => {}
                     OutcomeCode::Gone => return Err(missing_error(jid)),
                     OutcomeCode::Exists => return Err(reused_jid_error(jid)),
-                    _ => return Err(invalid_recurring_error("pause", jid, reply.names().next())),
+                    _ => {
+                        return Err(invalid_recurring_error(
+                            "pause",
+                            jid,
+                            reply.detail_names().next(),
+                        ));
+                    }
                 }
             }
         }

@@ -57,7 +57,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     }
                     OutcomeCode::Gone => return Err(missing_error(jid)),
                     OutcomeCode::Exists => return Err(reused_jid_error(jid)),
-                    _ => return Err(invalid_recurring_error("resume", jid, reply.names().next())),
+                    _ => {
+                        return Err(invalid_recurring_error(
+                            "resume",
+                            jid,
+                            reply.detail_names().next(),
+                        ));
+                    }
                 }
             }
         }

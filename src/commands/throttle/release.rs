@@ -66,7 +66,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_on_terminal(&what.replacen("release", "released", 1));
     }
-    session.ui.show(&Done::new("throttle release", jids, dry))?;
+    session
+        .ui
+        .show(&CommandResult::new("throttle release", jids, dry))?;
     Ok(session.ui.report_left_out(others))
 }
 

@@ -140,13 +140,13 @@ impl CallSpec {
         let named = |at: usize| args.get(at).map(|name| Name::from(name.as_slice()));
         let command = |words: &str, at| Some(CommandLine::new(words).name(named(at)?));
         let command = match self.subject {
-            Subject::Nothing | Subject::Jobs => None,
-            Subject::Jid(at) => command("get", at),
-            Subject::Queue(at) => command("queues", at),
-            Subject::Pop { worker, .. } => command("workers", worker),
-            Subject::Key(at) => command("config get", at),
-            Subject::Worker(at) => command("workers", at),
-            Subject::Group(at) => {
+            SubjectArgs::Nothing | SubjectArgs::Jobs => None,
+            SubjectArgs::Jid(at) => command("get", at),
+            SubjectArgs::Queue(at) => command("queues", at),
+            SubjectArgs::Pop { worker, .. } => command("workers", worker),
+            SubjectArgs::Key(at) => command("config get", at),
+            SubjectArgs::Worker(at) => command("workers", at),
+            SubjectArgs::Group(at) => {
                 Some(CommandLine::new("failed").exact_pattern("--group", &named(at)?))
             }
         };

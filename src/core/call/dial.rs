@@ -105,7 +105,11 @@ impl Core {
         node: &Node,
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
-        self.log_in(&self.target.with_node(node), self.tls_of(node)?, deadline)
+        self.log_in(
+            &self.target.with_node(node),
+            self.tls_client_for(node)?,
+            deadline,
+        )
     }
 
     /// What a connection with TLS to this server needs: its certificate must have its name.

@@ -225,7 +225,9 @@ impl Local {
             // With the umask 002, `mkdir` makes a directory for the group. While it is empty, it counts
             // as missing, and is closed before it is used.
             if !trust::everybody_may_write(found.mode())
-                && self.is_empty().map_err(|error| self.unusable(&error))?
+                && self
+                    .is_dir_empty()
+                    .map_err(|error| self.unusable_dir(&error))?
             {
                 return Ok(false);
             }

@@ -46,7 +46,7 @@ impl Core {
             if call.packed_args.word_count() > 0 {
                 _ = write!(line, " <{} bytes>", call.packed_args.byte_len());
             }
-            let reply = reply.as_ref().map_or("no reply".into(), summary);
+            let reply = reply.as_ref().map_or("no reply".into(), reply_text);
             self.trace
                 .print_exchange(&format!("{line} → {reply}"), took);
         }
@@ -60,7 +60,7 @@ fn argument_text(arg: &[u8]) -> String {
     if document || arg.len() > 60 {
         format!("<{} bytes>", arg.len())
     } else {
-        command_line::shell_quoted(text::clean(text.as_bytes()))
+        command_line::shell_quoted(text::clean_line(text.as_bytes()))
     }
 }
 

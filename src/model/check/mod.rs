@@ -155,8 +155,10 @@ impl ReportedFinding {
 }
 
 /// The command that removes a dependency, if it can be typed.
-fn cut(one: &Name, other: &Name) -> Option<String> {
-    let command = CommandLine::new("depends").value("--off", other).name(one);
+fn remove_edge_command(dependent: &Name, dependency: &Name) -> Option<String> {
+    let command = CommandLine::new("depends")
+        .value("--off", dependency)
+        .name(dependent);
     command.shell_line()
 }
 

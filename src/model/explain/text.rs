@@ -202,7 +202,7 @@ impl DelayReason {
     }
 
     /// The command that helps, if it can be typed.
-    pub(crate) fn command(&self) -> Option<String> {
+    pub(crate) fn fix_command(&self) -> Option<String> {
         self.fix.shell_line()
     }
 

@@ -219,7 +219,7 @@ pub(crate) struct StatusProblem {
 
 impl StatusProblem {
     /// The problem with the command that helps, if there is one that can be typed.
-    pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> Problem {
+    pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> StatusProblem {
         let message = match fix.and_then(|fix| fix.shell_line()) {
             Some(fix) => format!("{what}: `{fix}`"),
             None => what.to_owned(),

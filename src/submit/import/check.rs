@@ -151,7 +151,7 @@ impl ArchiveContents {
         }
         match line {
             ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|(at, why)| {
-                let column = column(row.text, at);
+                let column = column_of_member(row.text, at);
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
@@ -278,7 +278,8 @@ impl ArchiveContents {
 
     /// The name of an option, with its queue renamed if it begins with one.
     fn rename_option(&mut self, key: Name, options: &ImportOptions) -> Name {
-        let Some(queue) = crate::model::config::known(&key).and_then(|known| known.queue) else {
+        let Some(queue) = crate::model::config::known_option(&key).and_then(|known| known.queue)
+        else {
             return key;
         };
         let rest = key.as_bytes()[queue.as_bytes().len()..].to_vec();

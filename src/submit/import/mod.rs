@@ -108,7 +108,8 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     let now = session.begin()?;
     let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
     let existing = existing_jids(&contents, &options, now, session)?;
-    let mut changes = OptionChange::all(&session.core()?.config(now)?, &contents.options, false);
+    let mut changes =
+        OptionChange::all_changes(&session.core()?.config(now)?, &contents.options, false);
     if options.existing == ExistingPolicy::Skip {
         changes.retain(|change| change.before.is_none());
     }
@@ -117,7 +118,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     if let Some(truncated) = contents.truncation_warning() {
         session.ui.warn(&truncated);
     }
-    let proposal = Proposal {
+    let proposal = ImportPlan {
         queues: contents.jobs_by_queue(),
         recurring: contents.recurring.len(),
         existing: existing.len() as u64,
@@ -458,13 +459,13 @@ fn plan(
             planned.push(JobSnapshot {
                 jid: jid.clone(),
                 // Only a dry run needs the queue: a reply to a put names it.
-                common: interner.share(SharedFields {
+                common: interner.share(SharedJobFields {
                     queue: options
                         .flags
                         .dry_run
                         .then(|| contents.queue_of_job(at))
                         .flatten(),
-                    ..SharedFields::default()
+                    ..SharedJobFields::default()
                 }),
                 ..JobSnapshot::default()
             })
@@ -528,7 +529,7 @@ impl Importer<'_> {
         }
         let mut rest = jobs;
         while !rest.is_empty() && slice.stopped_by.is_none() {
-            let put = if rest[0].is(RECURRING) {
+            let put = if rest[0].is_in_state(RECURRING) {
                 self.put_recurring(core, now, &rest[0], &mut slice)
                     .map(|()| 1)
             } else {
@@ -667,7 +668,7 @@ impl Importer<'_> {
             _ => return Err(self.file.changed_error()),
         };
         let queue = self.options.mapped_queue(&read.queue).clone();
-        let found = core.recurs(now, std::slice::from_ref(&job.jid))?;
+        let found = core.recurring_jobs(now, std::slice::from_ref(&job.jid))?;
         let found = found.into_iter().flatten().next();
         let exists = found.is_some();
         let paused = found.is_some_and(|found| found.is_paused());

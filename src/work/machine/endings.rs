@@ -201,7 +201,7 @@ impl Machine {
     }
 
     /// What the end of a process means for a job that it had.
-    fn ending_way(&self, end: &EndedProcess) -> EndingWay {
+    fn ending_way(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
             ProcessExit::Code(0) if !is_persistent => {
@@ -222,7 +222,7 @@ impl Machine {
         fault: ProcessFault,
         exit: ProcessExit,
         message: String,
-    ) -> EndingWay {
+    ) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let message = Name::from(if message.is_empty() {
             format!("the command ended with {exit} and wrote nothing to stderr")
@@ -262,7 +262,7 @@ impl Machine {
             group: Name::from(group.to_owned()),
             message: Name::from(message),
         };
-        self.end_job(now, jid, EndingWay::Fail { why, data: None }, exit);
+        self.end_job(now, jid, EndingAction::Fail { why, data: None }, exit);
     }
 
     /// Ends a job, in the next turn.
@@ -278,8 +278,8 @@ impl Machine {
         };
         way.set_missing_group(&job.label.queue);
         let detail = match &way {
-            EndingWay::Fail { why, .. } => group_and_message(why),
-            EndingWay::Complete {
+            EndingAction::Fail { why, .. } => group_and_message(why),
+            EndingAction::Complete {
                 next: Some(next), ..
             } => format!("to queue {}", next.queue),
             _ => String::new(),
@@ -335,13 +335,17 @@ impl Machine {
             (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
                 (JobResult::Completed, None)
             }
-            (EndingOutcome::Done { .. }, EndingWay::Complete { .. }) => (JobResult::Advanced, None),
-            (EndingOutcome::Done { .. }, EndingWay::Fail { .. }) => (JobResult::Failed, None),
-            (EndingOutcome::Done { remaining, .. }, EndingWay::Retry { .. }) => match remaining {
-                Some(left) if left < 0 => (JobResult::Failed, Some(exhausted_reason(ending))),
-                Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
-                None => (JobResult::Retried, None),
-            },
+            (EndingOutcome::Done { .. }, EndingAction::Complete { .. }) => {
+                (JobResult::Advanced, None)
+            }
+            (EndingOutcome::Done { .. }, EndingAction::Fail { .. }) => (JobResult::Failed, None),
+            (EndingOutcome::Done { remaining, .. }, EndingAction::Retry { .. }) => {
+                match remaining {
+                    Some(left) if left < 0 => (JobResult::Failed, Some(exhausted_reason(ending))),
+                    Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
+                    None => (JobResult::Retried, None),
+                }
+            }
             (EndingOutcome::Gone, _) => {
                 let why = self.why_gone(&ending.jid).to_owned();
                 (JobResult::Lost, Some(why))
@@ -496,7 +500,7 @@ fn group_and_message(why: &FailureReason) -> String {
 /// The group and the message that the core stores if no retry is left.
 fn exhausted_reason(ending: &EndingRequest) -> String {
     match &ending.way {
-        EndingWay::Retry { why: Some(why), .. } => group_and_message(why),
+        EndingAction::Retry { why: Some(why), .. } => group_and_message(why),
         _ => format!(
             "{}: no retry is left",
             exhausted_group(&ending.queue).lossless_text()

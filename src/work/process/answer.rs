@@ -73,8 +73,9 @@ impl Answer {
     /// writes all members.
     pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
-            let fields = Object::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
-            let jid: Name = fields.required("jid").map_err(describe_fault)?;
+            let fields =
+                ParsedObject::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
+            let jid: Name = fields.read_required("jid").map_err(describe_fault)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
@@ -96,8 +97,11 @@ fn kind(
     retry_delay: Duration,
     ignored: &mut Vec<String>,
 ) -> Result<AnswerKind, String> {
-    let Some(result) = fields.member::<Name>("result").map_err(describe_fault)? else {
-        let progress = fields.member("progress").map_err(describe_fault)?;
+    let Some(result) = fields
+        .read_member::<Name>("result")
+        .map_err(describe_fault)?
+    else {
+        let progress = fields.read_member("progress").map_err(describe_fault)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
         ignore_unknown(fields, "progress", PROGRESS, ignored);
         return Ok(AnswerKind::Progress(text));
@@ -114,9 +118,11 @@ fn kind(
             ignore_unknown(fields, "retry", RETRY, ignored);
             let delay = value_or_ignored(delay(fields), ignored);
             let group = value_or_ignored(new_name(fields, "group"), ignored);
-            let message =
-                value_or_ignored(fields.member("message").map_err(describe_fault), ignored);
-            EndingWay::Retry {
+            let message = value_or_ignored(
+                fields.read_member("message").map_err(describe_fault),
+                ignored,
+            );
+            EndingAction::Retry {
                 delay: delay.unwrap_or(retry_delay),
                 why: (group.is_some() || message.is_some()).then(|| FailureReason {
                     group: group.unwrap_or_default(),
@@ -129,7 +135,7 @@ fn kind(
             EndingAction::Fail {
                 why: FailureReason {
                     group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
-                    message: fields.required("message").map_err(describe_fault)?,
+                    message: fields.read_required("message").map_err(describe_fault)?,
                 },
                 data: data(fields),
             }
@@ -164,13 +170,13 @@ fn value_or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String
 }
 
 /// The data as it is written.
-fn data(fields: &Object) -> Option<Vec<u8>> {
+fn data(fields: &ParsedObject) -> Option<Vec<u8>> {
     let data = member_unless_null(fields, "data")?;
     Some(data.get().as_bytes().to_vec())
 }
 
 /// A member that is not `null`, as it is written.
-fn member_unless_null<'t>(fields: &Object<'t>, name: &str) -> Option<&'t RawValue> {
+fn member_unless_null<'t>(fields: &ParsedObject<'t>, name: &str) -> Option<&'t RawValue> {
     let mut members = fields.members();
     let (_, value) = members.find(|(key, _)| *key == name)?;
     (value.get() != "null").then_some(value)
@@ -214,8 +220,8 @@ fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQ
 }
 
 /// A name that the core accepts for something new.
-fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
-    let name: Option<Name> = fields.member(key).map_err(describe_fault)?;
+fn new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
+    let name: Option<Name> = fields.read_member(key).map_err(describe_fault)?;
     if let Some(name) = &name {
         refuse_as_new_name(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
     }
@@ -223,7 +229,7 @@ fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
 }
 
 /// A number of seconds, or a text such as `10m`.
-fn delay(fields: &Object) -> Result<Option<Duration>, String> {
+fn delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
     let Some(value) = member_unless_null(fields, "delay") else {
         return Ok(None);
     };
@@ -251,8 +257,8 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
 
 /// The job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = Object::parse_start(line, ObjectForm::Document);
-    let jid = fields.member("jid").ok().flatten();
+    let fields = ParsedObject::parse_before_fault(line, ObjectForm::Document);
+    let jid = fields.read_member("jid").ok().flatten();
     let result = member_unless_null(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
     (jid.filter(|jid: &Name| !jid.is_empty()), has_result)

@@ -15,7 +15,7 @@ const CLOCK: &str = "renew the certificate of the server, or correct the clock o
 const NAMES: usize = 5;
 
 /// The error for a connection that could not be encrypted.
-pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
+pub(super) fn tls_failed(fault: &TlsFault, target: &Target) -> Error {
     let place = target.location();
     let place = Sanitized(&place);
     let tls = |message: String| Error::new(Kind::Tls, message);
@@ -45,7 +45,7 @@ pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
     }
 }
 
-fn untrusted(reason: &Distrust, target: &Target) -> Error {
+fn untrusted_certificate(reason: &Distrust, target: &Target) -> Error {
     let place = target.location();
     let place = Sanitized(&place);
     let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());

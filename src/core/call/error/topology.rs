@@ -68,8 +68,8 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     })
 }
 
-/// The error for an address of a server that is a Sentinel. `known`: the names of its masters.
-pub(crate) fn address_is_sentinel(target: &Target, known: Vec<Name>) -> Error {
+/// The error for an address of a server that is a Sentinel. `master_names`: the names of its masters.
+pub(crate) fn address_is_sentinel(target: &Target, master_names: Vec<Name>) -> Error {
     let place = Sanitized(target.location());
     let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
     let node = target.first_node().cloned();

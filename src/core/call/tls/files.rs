@@ -144,7 +144,7 @@ fn read_secret_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         ))
     };
     let mut bytes = Zeroizing::new(Vec::new());
-    let what = format!("cannot read `{}`", shown(path));
+    let what = format!("cannot read `{}`", shown_path(path));
     let file = open::open_to_read(path).map_err(|why| why.error(&what, Kind::Config))?;
     file.take(LARGEST + 1)
         .read_to_end(&mut bytes)
