@@ -82,13 +82,13 @@ pub(super) fn job_reasons(
                 ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("workers").names(&worker);
-            reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).as_delay_only());
+            reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).into_delay_only());
         }
         Some(State::Throttled) if full.is_empty() => {
             // A slot of the throttle has become free: one of the next pops returns the job to the queue.
             let fix = CommandLine::new("get").name(jid);
             let reason = DelayReason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
-            reasons.push(reason.as_delay_only());
+            reasons.push(reason.into_delay_only());
         }
         Some(State::Depends) => {
             if let Some(walk) = walk {
@@ -127,7 +127,7 @@ pub(super) fn job_reasons(
         if Json::read(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
-            reasons.push(invalid.as_delay_only());
+            reasons.push(invalid.into_delay_only());
         }
         if facts.ahead > 0 {
             reasons.push(jobs_ahead(job, facts));
@@ -156,7 +156,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     let gets_job = facts.next.is_some();
     let unless_popped = |reason: DelayReason| {
         if gets_job {
-            reason.as_delay_only()
+            reason.into_delay_only()
         } else {
             reason
         }
@@ -169,7 +169,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
         };
         let fix = CommandLine::new("recur list").name(&queue.name);
         let late = DelayReason::new(ReasonCode::RecurringNotPolled, evidence, fix);
-        reasons.push(late.as_delay_only());
+        reasons.push(late.into_delay_only());
     }
     let count = |code, jobs: u64, state: State, until| {
         let evidence = ReasonEvidence {
@@ -182,7 +182,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
-        reasons.push(stalled.as_delay_only());
+        reasons.push(stalled.into_delay_only());
     }
     if facts.renewed > 0 {
         let evidence = ReasonEvidence {
@@ -205,7 +205,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     if queue.throttled > 0 && facts.throttles.is_empty() {
         // The throttles of these jobs have free slots: each of the next pops looks at some of the jobs.
         let code = ReasonCode::Throttled;
-        reasons.push(count(code, queue.throttled, State::Throttled, None).as_delay_only());
+        reasons.push(count(code, queue.throttled, State::Throttled, None).into_delay_only());
     }
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons
@@ -282,7 +282,7 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
         reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
-        reasons.push(queue_broken(&queue.name, Some(ghost)).as_delay_only());
+        reasons.push(queue_broken(&queue.name, Some(ghost)).into_delay_only());
     }
     if can_run {
         reasons.extend(no_consumer(facts, now));
@@ -329,7 +329,7 @@ fn jobs_ahead(job: &Job, facts: &PopFacts) -> DelayReason {
     let fix = CommandLine::new("priority")
         .value("--to", "N")
         .name(&job.jid);
-    DelayReason::new(ReasonCode::Ahead, evidence, fix).as_delay_only()
+    DelayReason::new(ReasonCode::Ahead, evidence, fix).into_delay_only()
 }
 
 /// The reason that a throttle has no free slot.

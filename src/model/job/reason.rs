@@ -144,7 +144,7 @@ impl DelayReason {
     }
 
     /// The reason delays the job but does not block it.
-    pub(crate) fn as_delay_only(self) -> DelayReason {
+    pub(crate) fn into_delay_only(self) -> DelayReason {
         DelayReason {
             blocking: false,
             ..self
