@@ -53,7 +53,7 @@ impl CommandLine {
 
     /// Adds a flag that takes a pattern, with this name escaped so that no other name matches.
     pub(crate) fn exact_pattern(self, flag: &str, name: &Name) -> CommandLine {
-        self.value(flag, name::escaped(name))
+        self.value(flag, name::escape_wildcards(name))
     }
 
     /// Adds an argument.
@@ -211,7 +211,7 @@ pub(crate) fn flag_with_value(flag: &str, value: impl AsRef<[u8]>) -> String {
 /// A flag that takes a pattern, with this name escaped so that no other name matches, to be added to a
 /// command.
 pub(crate) fn exact_flag(flag: &str, name: &Name) -> String {
-    self::flag_with_value(flag, name::escaped(name))
+    self::flag_with_value(flag, name::escape_wildcards(name))
 }
 
 /// A command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
@@ -230,7 +230,7 @@ pub(crate) fn shell_quoted(name: impl AsRef<[u8]>) -> String {
     if name.contains(&0) {
         return UNTYPABLE.to_owned();
     }
-    let clean = text::clean(name);
+    let clean = text::clean_line(name);
     if clean.as_bytes() != name {
         return dollar_quoted(name);
     }

@@ -49,10 +49,10 @@ pub mod internals {
     pub use crate::check::scan;
     pub use crate::clock::Clock;
     pub use crate::clock::moment::Moment;
-    pub use crate::core::api::popped_jobs::read as read_popped_jobs;
+    pub use crate::core::api::popped_jobs::read_popped_jobs;
     pub use crate::core::api::turn::FinishAndPop;
-    pub use crate::core::call::rights::lines as acl_lines;
-    pub use crate::core::call::{Core, Settings};
+    pub use crate::core::call::rights::acl_lines;
+    pub use crate::core::call::{Core, CoreSettings};
     pub use crate::core::script::Script;
     pub use crate::error::{Error, Kind};
     pub use crate::model::queue::ReadyQueues;

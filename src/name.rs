@@ -31,15 +31,15 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     }
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        push_valid(&mut text, chunk.valid());
+        push_lossless(&mut text, chunk.valid());
         push_bytes(&mut text, chunk.invalid());
     }
     Cow::Owned(text)
 }
 
 /// Adds text. A character that would stand for a byte is added as its bytes.
-fn push_valid(text: &mut String, valid: &str) {
-    let mut rest = valid;
+fn push_lossless(text: &mut String, utf8: &str) {
+    let mut rest = utf8;
     while let Some((at, c)) = rest
         .char_indices()
         .find(|(_, c)| invalid_byte(*c).is_some())
@@ -223,7 +223,7 @@ pub(crate) fn has_wildcards(name: &[u8]) -> bool {
 }
 
 /// The pattern that matches this name only.
-pub(crate) fn escaped(name: &Name) -> Name {
+pub(crate) fn escape_wildcards(name: &Name) -> Name {
     let mut pattern = Vec::with_capacity(name.0.len());
     for &byte in name.0.iter() {
         if WILDCARDS.contains(&byte) {
@@ -241,20 +241,20 @@ const MAX_LENGTH: usize = 512;
 const RESERVED_SUFFIXES: [&str; 4] = ["-history", "-dependencies", "-dependents", "-payloads"];
 
 /// The reserved suffix of a jid, if it has one.
-pub(crate) fn reserved(jid: &[u8]) -> Option<&'static str> {
+pub(crate) fn reserved_jid_suffix(jid: &[u8]) -> Option<&'static str> {
     RESERVED_SUFFIXES
         .into_iter()
         .find(|suffix| jid.ends_with(suffix.as_bytes()))
 }
 
 /// The ending of a throttle's id, if it would name the list of another throttle.
-pub(crate) fn reserved_for_throttles(id: &[u8]) -> Option<&'static str> {
+pub(crate) fn reserved_throttle_suffix(id: &[u8]) -> Option<&'static str> {
     let mut endings = ["-locks", "-pending"].into_iter();
     endings.find(|ending| id.ends_with(ending.as_bytes()))
 }
 
 /// Refuses a name that nothing new may have. The error is the end of a sentence about the name.
-pub(crate) fn refuse_new(name: &[u8]) -> Result<(), String> {
+pub(crate) fn refuse_as_new_name(name: &[u8]) -> Result<(), String> {
     if name.is_empty() {
         return Err("is empty".into());
     }

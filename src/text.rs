@@ -8,36 +8,36 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The text on one line, with everything escaped that a terminal would act on or hide:
 /// controls as `\n`, `\x1b`, direction and format characters and lone combining marks as
 /// `\u{202e}`, bytes that are not UTF-8 as `\xff`. Applying it twice changes nothing more.
-pub(crate) fn clean(text: impl AsRef<[u8]>) -> String {
-    sanitized(text.as_ref(), false)
+pub(crate) fn clean_line(text: impl AsRef<[u8]>) -> String {
+    sanitize(text.as_ref(), false)
 }
 
-/// As [`clean`], with each backslash doubled, so that no two texts look alike.
+/// As [`clean_line`], with each backslash doubled, so that no two texts look alike.
 pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
     let bytes = text.iter().flat_map(|byte| match byte {
         b'\\' => &b"\\\\"[..],
         byte => std::slice::from_ref(byte),
     });
-    clean(bytes.copied().collect::<Vec<u8>>())
+    clean_line(bytes.copied().collect::<Vec<u8>>())
 }
 
-/// As [`clean`], but line ends and tabs stay: for texts that are shown in full.
-pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
-    sanitized(text.as_ref(), true)
+/// As [`clean_line`], but line ends and tabs stay: for texts that are shown in full.
+pub(crate) fn clean_text(text: impl AsRef<[u8]>) -> String {
+    sanitize(text.as_ref(), true)
 }
 
 /// Text from outside: a server's message, a path, a word of the configuration file. Its `Display`
-/// is harmless on a terminal, as [`clean`] makes it.
+/// is harmless on a terminal, as [`clean_line`] makes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sanitized<T>(pub(crate) T);
 
 impl<T: AsRef<[u8]>> std::fmt::Display for Sanitized<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.pad(&clean(self.0.as_ref()))
+        f.pad(&clean_line(self.0.as_ref()))
     }
 }
 
-fn sanitized(text: &[u8], keep_lines: bool) -> String {
+fn sanitize(text: &[u8], keep_lines: bool) -> String {
     let mut clean = String::with_capacity(text.len());
     // A combining mark is kept only after a character that is itself kept.
     let mut has_base = false;
@@ -52,7 +52,7 @@ fn sanitized(text: &[u8], keep_lines: bool) -> String {
             if keep {
                 clean.push(c);
             } else {
-                escape(c, &mut clean);
+                push_escaped(c, &mut clean);
             }
             has_base = keep && !c.is_whitespace();
         }
@@ -64,7 +64,7 @@ fn sanitized(text: &[u8], keep_lines: bool) -> String {
     clean
 }
 
-fn escape(c: char, into: &mut String) {
+fn push_escaped(c: char, into: &mut String) {
     match c {
         '\n' => into.push_str("\\n"),
         '\r' => into.push_str("\\r"),
@@ -183,8 +183,8 @@ pub(crate) fn decisive_line(message: &[u8]) -> &[u8] {
 
 /// A jid shortened for sentences: its first eight characters and `…`. Commands that can be
 /// typed need the full jid.
-pub(crate) fn short(jid: impl AsRef<[u8]>) -> String {
-    let whole = clean(jid);
+pub(crate) fn short_jid(jid: impl AsRef<[u8]>) -> String {
+    let whole = clean_line(jid);
     match whole.char_indices().nth(8) {
         Some((end, _)) if whole.chars().count() > 9 => format!("{}…", &whole[..end]),
         _ => whole,
@@ -195,15 +195,15 @@ const UNITS: [(f64, &str); 4] = [(86400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.
 
 /// A duration as its two largest units: `4m 12s`, `3d 4h`.
 pub(crate) fn duration(seconds: f64) -> String {
-    units(seconds, 2)
+    format_units(seconds, 2)
 }
 
 /// A duration as its largest unit alone: `4m`.
-pub(crate) fn roughly(seconds: f64) -> String {
-    units(seconds, 1)
+pub(crate) fn format_rough_duration(seconds: f64) -> String {
+    format_units(seconds, 1)
 }
 
-fn units(seconds: f64, most: usize) -> String {
+fn format_units(seconds: f64, max_units: usize) -> String {
     if !seconds.is_finite() {
         return "–".to_owned();
     }
@@ -220,7 +220,7 @@ fn units(seconds: f64, most: usize) -> String {
                 String::new()
             });
         }
-        if parts.len() == most {
+        if parts.len() == max_units {
             break;
         }
     }
@@ -232,7 +232,7 @@ fn units(seconds: f64, most: usize) -> String {
 }
 
 /// A measured duration, with tenths below a minute: `0.8s`, `41.2s`, `2m 5s`.
-pub(crate) fn measure(seconds: f64) -> String {
+pub(crate) fn format_measured(seconds: f64) -> String {
     if seconds.is_finite() && seconds.abs() < 60.0 {
         format!("{seconds:.1}s")
     } else {
@@ -241,7 +241,7 @@ pub(crate) fn measure(seconds: f64) -> String {
 }
 
 /// A whole number with its thousands separated.
-pub(crate) fn thousands(number: u64) -> String {
+pub(crate) fn with_thousands_separators(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -267,13 +267,13 @@ pub(crate) fn quoted<T: Display>(names: impl IntoIterator<Item = T>) -> String {
 /// A count with its noun: `1 job`, `3 jobs`.
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
-    format!("{} {noun}", thousands(count))
+    format!("{} {noun}", with_thousands_separators(count))
 }
 
 /// The known name that is most similar to `name`, if one is similar: for "did you mean".
 pub(crate) fn nearest<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
-    let name = clean(name).to_lowercase();
-    let like = |other: &T| strsim::jaro_winkler(&name, &clean(other).to_lowercase());
+    let name = clean_line(name).to_lowercase();
+    let like = |other: &T| strsim::jaro_winkler(&name, &clean_line(other).to_lowercase());
     let scored = known.iter().map(|other| (like(other), other));
     let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     (best.0 > 0.8).then_some(best.1)
@@ -287,40 +287,43 @@ mod tests {
 
     #[test]
     fn controls_directions_and_bad_bytes_become_visible() {
-        assert_eq!(clean("a\x1b[31mb"), "a\\x1b[31mb");
-        assert_eq!(clean("two\nlines\tand\rback"), "two\\nlines\\tand\\rback");
-        assert_eq!(clean("\x7f\u{9b}\0"), "\\x7f\\u{9b}\\x00");
+        assert_eq!(clean_line("a\x1b[31mb"), "a\\x1b[31mb");
         assert_eq!(
-            clean("ab\u{202e}dc\u{2066}\u{200f}\u{61c}"),
+            clean_line("two\nlines\tand\rback"),
+            "two\\nlines\\tand\\rback"
+        );
+        assert_eq!(clean_line("\x7f\u{9b}\0"), "\\x7f\\u{9b}\\x00");
+        assert_eq!(
+            clean_line("ab\u{202e}dc\u{2066}\u{200f}\u{61c}"),
             "ab\\u{202e}dc\\u{2066}\\u{200f}\\u{61c}"
         );
-        assert_eq!(clean("a\u{2028}b\u{2029}c"), "a\\u{2028}b\\u{2029}c");
-        assert_eq!(clean(b"caf\xe9 \xff\xfe"), "caf\\xe9 \\xff\\xfe");
+        assert_eq!(clean_line("a\u{2028}b\u{2029}c"), "a\\u{2028}b\\u{2029}c");
+        assert_eq!(clean_line(b"caf\xe9 \xff\xfe"), "caf\\xe9 \\xff\\xfe");
         assert_eq!(
-            clean("tag\u{e0041}soft\u{ad}zero\u{200b}"),
+            clean_line("tag\u{e0041}soft\u{ad}zero\u{200b}"),
             "tag\\u{e0041}soft\\u{ad}zero\\u{200b}"
         );
     }
 
     #[test]
     fn combining_marks_stay_on_their_base_and_are_escaped_alone() {
-        assert_eq!(clean("e\u{301}te\u{301}"), "e\u{301}te\u{301}");
-        assert_eq!(clean("\u{301}a"), "\\u{301}a");
-        assert_eq!(clean("a \u{301}b"), "a \\u{301}b");
-        assert_eq!(clean("\x1b\u{301}"), "\\x1b\\u{301}");
+        assert_eq!(clean_line("e\u{301}te\u{301}"), "e\u{301}te\u{301}");
+        assert_eq!(clean_line("\u{301}a"), "\\u{301}a");
+        assert_eq!(clean_line("a \u{301}b"), "a \\u{301}b");
+        assert_eq!(clean_line("\x1b\u{301}"), "\\x1b\\u{301}");
     }
 
     #[test]
     fn characters_of_all_scripts_are_unchanged() {
         for text in ["naïve", "日本語", "Привет", "שלום", "مرحبا", "🦀 ok", "–…▇"]
         {
-            assert_eq!(clean(text), text);
+            assert_eq!(clean_line(text), text);
         }
     }
 
     #[test]
     fn text_in_full_keeps_line_ends_and_tabs() {
-        assert_eq!(clean_lines("a\n\tb\r\x1b"), "a\n\tb\\r\\x1b");
+        assert_eq!(clean_text("a\n\tb\r\x1b"), "a\n\tb\\r\\x1b");
     }
 
     proptest! {
@@ -330,18 +333,18 @@ mod tests {
             text in "\\PC{0,16}|[\u{0}-\u{a0}\u{200b}-\u{2070}\u{300}-\u{310}a ]{0,16}",
         ) {
             for input in [bytes.as_slice(), text.as_bytes()] {
-                let once = clean(input);
+                let once = clean_line(input);
                 prop_assert!(!once.chars().any(is_harmful));
-                prop_assert_eq!(clean(&once), once.clone());
-                let lines = clean_lines(input);
+                prop_assert_eq!(clean_line(&once), once.clone());
+                let lines = clean_text(input);
                 prop_assert!(!lines.chars().any(|c| is_harmful(c) && c != '\n' && c != '\t'));
-                prop_assert_eq!(clean_lines(&lines), lines.clone());
+                prop_assert_eq!(clean_text(&lines), lines.clone());
             }
         }
 
         #[test]
         fn a_cut_text_fits(text in "\\PC{0,24}", columns in 0usize..20) {
-            prop_assert!(width(&cut(&clean(&text), columns)) <= columns);
+            prop_assert!(width(&cut(&clean_line(&text), columns)) <= columns);
         }
     }
 
@@ -369,23 +372,23 @@ mod tests {
         ] {
             assert_eq!(duration(seconds), text);
         }
-        assert_eq!(roughly(252.0), "4m");
-        assert_eq!(measure(0.84), "0.8s");
-        assert_eq!(measure(125.0), "2m 5s");
+        assert_eq!(format_rough_duration(252.0), "4m");
+        assert_eq!(format_measured(0.84), "0.8s");
+        assert_eq!(format_measured(125.0), "2m 5s");
     }
 
     #[test]
     fn counts_separate_thousands_and_inflect_their_noun() {
-        assert_eq!(thousands(7), "7");
-        assert_eq!(thousands(1204), "1,204");
-        assert_eq!(thousands(1_000_000), "1,000,000");
+        assert_eq!(with_thousands_separators(7), "7");
+        assert_eq!(with_thousands_separators(1204), "1,204");
+        assert_eq!(with_thousands_separators(1_000_000), "1,000,000");
         assert_eq!(plural(1, "job", "jobs"), "1 job");
         assert_eq!(plural(1237, "job", "jobs"), "1,237 jobs");
     }
 
     #[test]
     fn only_long_jids_are_shortened() {
-        assert_eq!(short("c41d77aa0e3b4f6c"), "c41d77aa…");
-        assert_eq!(short("nightly"), "nightly");
+        assert_eq!(short_jid("c41d77aa0e3b4f6c"), "c41d77aa…");
+        assert_eq!(short_jid("nightly"), "nightly");
     }
 }

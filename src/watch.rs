@@ -11,7 +11,7 @@ use signal_hook::{flag, low_level};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::text::{Sanitized, duration, measure};
+use crate::text::{Sanitized, duration, format_measured};
 use crate::ui::keyboard::QuitKey;
 use crate::ui::screen;
 use crate::ui::screen::Screen;
@@ -102,14 +102,14 @@ fn head_line(every: Duration, lost: Option<Error>, session: &mut Session) -> Str
     match lost {
         Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
-            let now = session.ui.render_options().stamp(session.now());
+            let now = session.ui.render_options().format_timestamp(session.now());
             let address = session
                 .core()
                 .map(|core| core.address())
                 .unwrap_or_default();
             let every = match every.subsec_nanos() {
                 0 => duration(every.as_secs_f64()),
-                _ => measure(every.as_secs_f64()),
+                _ => format_measured(every.as_secs_f64()),
             };
             let name = session.command_name();
             format!(

@@ -296,7 +296,7 @@ fn the_cron_line_for_weekdays_puts_one_job_a_day_silently() {
     );
 }
 
-/// Collects the text between backticks in the paragraphs that begin with `Example`.
+/// Collects the text between backticks in the paragraphs that begin with `FindingExample`.
 fn collect(command: &clap::Command, examples: &mut Vec<String>) {
     let help = command.get_long_about().unwrap_or_default().to_string();
     for paragraph in help.split("\n\n") {

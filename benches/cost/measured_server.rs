@@ -63,7 +63,7 @@ impl Server {
             load.arg("LOAD").arg(text).query(&mut connection).unwrap()
         };
         Server {
-            sha: load(&Script::new("ql:").text()),
+            sha: load(&Script::new("ql:").script_text()),
             empty: load(""),
             connection,
             redis,

@@ -102,7 +102,7 @@ impl Ran {
         let mut load = redis::cmd("SCRIPT");
         let _: String = load
             .arg("LOAD")
-            .arg(script.text())
+            .arg(script.script_text())
             .query(&mut connection)
             .unwrap();
         let (client, server) = (binary::cpu().unwrap_or_default(), cpu_of(redis.pid()));

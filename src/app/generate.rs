@@ -70,7 +70,7 @@ fn json_page() -> GeneratedFile {
             escape_roff(document.kind),
             escape_roff(document.summary)
         ));
-        for line in document.outline() {
+        for line in document.field_outline() {
             let indent = "  ".repeat(line.depth + 1);
             page.push_str(&format!(
                 "{indent}\\fB{}\\fR\n{indent}    {}\n",
@@ -264,7 +264,7 @@ fn findings_table() -> String {
         let says = capitalize(severity.meaning());
         page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.into_str()));
     }
-    for (name, lines, choices) in findings::entries() {
+    for (name, lines, choices) in findings::manual_entries() {
         let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
         let (id, standing) = (escape_roff(id), escape_roff(standing));
         let text = escape_roff(&lines.join(" "));
@@ -281,12 +281,18 @@ fn findings_table() -> String {
         ));
     }
     page.push_str(".SH \"KNOWN DEVIATIONS\"\nNormal, though it may look damaged:\n");
-    for line in findings::tolerated() {
-        page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
+    for document_line_of in findings::tolerated_lines() {
+        page.push_str(&format!(
+            ".IP \\(bu 2\n{}\n",
+            escape_roff(&document_line_of)
+        ));
     }
     page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
-    for line in findings::defects() {
-        page.push_str(&format!(".IP \\(bu 2\n{}\n", escape_roff(&line)));
+    for document_line_of in findings::defect_lines() {
+        page.push_str(&format!(
+            ".IP \\(bu 2\n{}\n",
+            escape_roff(&document_line_of)
+        ));
     }
     page
 }

@@ -274,7 +274,7 @@ mod tests {
             name.and_then(|name| Some(name.as_str()?.into()))
         } else if is(TypeId::of::<Pattern>()) {
             let pattern: Option<Pattern> = found.remove_one("it");
-            pattern.and_then(|pattern| Some(pattern.plain()?.as_str()?.into()))
+            pattern.and_then(|pattern| Some(pattern.as_plain_name()?.as_str()?.into()))
         } else if is(TypeId::of::<InputArg>()) {
             match found.remove_one("it") {
                 Some(InputArg::Value(value)) => Some(value),

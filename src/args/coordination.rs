@@ -12,8 +12,10 @@ use super::invalid::Invalid;
 use super::value;
 use crate::error::Error;
 use crate::json::Json;
-use crate::json::quote::array;
-use crate::model::coordination::{Coordination, CoordinationOption, Need, WrongValue};
+use crate::json::quote::string_array;
+use crate::model::coordination::{
+    Coordination, CoordinationOption, OptionValueFault, RequiredOption,
+};
 use crate::name;
 use crate::name::Name;
 
@@ -91,8 +93,8 @@ impl CoordinationFlags {
         let mut options = Coordination::default();
         if !self.throttles.is_empty() {
             let ids = self.throttles.iter().map(|one| &one.id);
-            let ids = array(ids.filter(|id| !id.is_empty()));
-            options.set(CoordinationOption::Throttles, ids);
+            let ids = string_array(ids.filter(|id| !id.is_empty()));
+            options.set_option(CoordinationOption::Throttles, ids);
         }
         let names = [
             (CoordinationOption::Key, &self.key),
@@ -101,7 +103,7 @@ impl CoordinationFlags {
         ];
         set_all(&mut options, &names);
         if self.hold {
-            options.set(CoordinationOption::Hold, &b"1"[..]);
+            options.set_option(CoordinationOption::Hold, &b"1"[..]);
         }
         options
     }
@@ -134,18 +136,18 @@ impl LaneFlags {
 fn set_all(options: &mut Coordination, values: &[(CoordinationOption, &Option<Name>)]) {
     for (option, value) in values {
         if let Some(value) = value {
-            options.set(*option, value.as_bytes().to_vec());
+            options.set_option(*option, value.as_bytes().to_vec());
         }
     }
 }
 
 /// Refuses an option whose meaning depends on one that is not given.
 pub(crate) fn refuse_unmet_options(options: &Coordination) -> Result<(), Error> {
-    let Some((option, need)) = options.unmet() else {
+    let Some((option, need)) = options.first_unmet_requirement() else {
         return Ok(());
     };
     let flag = |option: CoordinationOption| match option {
-        CoordinationOption::Dup => match options.get(option) {
+        CoordinationOption::Dup => match options.option_value(option) {
             Some(b"merge") => "--merge".to_owned(),
             Some(b"skip") => "--unique".to_owned(),
             _ => "--dup".to_owned(),
@@ -153,12 +155,12 @@ pub(crate) fn refuse_unmet_options(options: &Coordination) -> Result<(), Error> 
         option => format!("--{}", option.into_str()),
     };
     let needed = match need {
-        Need::Key if options.get(CoordinationOption::Key).is_some() => {
+        RequiredOption::Key if options.option_value(CoordinationOption::Key).is_some() => {
             "a `--key` that is not empty"
         }
-        Need::Key => "`--key`",
-        Need::Dup("merge") => "`--merge`",
-        Need::Dup(_) => "`--unique`",
+        RequiredOption::Key => "`--key`",
+        RequiredOption::Dup("merge") => "`--merge`",
+        RequiredOption::Dup(_) => "`--unique`",
     };
     Err(Error::usage(format!("`{}` needs {needed}", flag(option))))
 }
@@ -170,7 +172,7 @@ fn option_parser(option: CoordinationOption) -> impl TypedValueParser<Value = Na
         if let CoordinationOption::Key | CoordinationOption::Lock = option
             && !checked.is_empty()
         {
-            name::refuse_new(&checked).map_err(Invalid::Because)?;
+            name::refuse_as_new_name(&checked).map_err(Invalid::Because)?;
         }
         Ok::<Name, Invalid>(Name::from(&*checked))
     })
@@ -191,8 +193,8 @@ pub(crate) fn new_throttle_id() -> impl TypedValueParser<Value = Name> {
 
 /// Refuses an id that no new throttle may have.
 fn refuse_new_throttle_id(id: &[u8]) -> Result<(), Invalid> {
-    name::refuse_new(id)?;
-    match name::reserved_for_throttles(id) {
+    name::refuse_as_new_name(id)?;
+    match name::reserved_throttle_suffix(id) {
         Some(ending) => Err(Invalid::because(format!(
             "ends in `{ending}`, which is reserved for the lists of throttles"
         ))),
@@ -256,11 +258,11 @@ impl ThrottleArg {
     }
 }
 
-impl From<WrongValue> for Invalid {
-    fn from(wrong: WrongValue) -> Invalid {
+impl From<OptionValueFault> for Invalid {
+    fn from(wrong: OptionValueFault) -> Invalid {
         match wrong {
-            WrongValue::Expects(what) => Invalid::Expects(what),
-            WrongValue::Because(why) => Invalid::Because(why),
+            OptionValueFault::Expects(what) => Invalid::Expects(what),
+            OptionValueFault::Because(why) => Invalid::Because(why),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::model::data_filter::DataFilter;
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 use crate::model::text_regex::TextRegex;
 use crate::name::Name;
 
@@ -40,7 +40,7 @@ pub(crate) struct BulkFlags {
     /// Maximum number of jobs per second, such as `20/s`
     #[arg(help_heading = BULK, long, value_name = "N/s", value_parser = value::rate,
           allow_hyphen_values = true)]
-    pub rate: Option<Rate>,
+    pub rate: Option<MaxRate>,
     /// Stop at the first job that fails
     #[arg(help_heading = BULK, long)]
     pub fail_fast: bool,

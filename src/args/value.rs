@@ -13,20 +13,20 @@ use strum::VariantArray;
 
 use super::invalid::Invalid;
 use super::plain;
-use crate::clock::duration::parse as parse_duration;
+use crate::clock::duration::parse_duration;
 use crate::clock::moment::Moment;
 use crate::error::{Cause, Error};
 use crate::json::path::Path;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
-use crate::model::jid_source::JidSource;
+use crate::model::jid_source::JidOrigin;
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 use crate::model::retry_cause::RetryCause;
 use crate::model::text_regex::TextRegex;
-use crate::model::work_queue::WorkQueue;
+use crate::model::work_queue::QueueSelector;
 use crate::name;
 use crate::name::Name;
 use crate::text;
@@ -80,20 +80,20 @@ pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
         match (typed.is_empty(), is_plain) {
             (true, _) => Err(Invalid::because("is empty")),
             (false, true) => Ok(Pattern::Plain(typed)),
-            (false, false) => Pattern::new(typed).map_err(Invalid::Expects),
+            (false, false) => Pattern::parse(typed).map_err(Invalid::Expects),
         }
     })
 }
 
 /// A queue of a worker: `NAME`, `NAME=WEIGHT`, a glob, or `!NAME`.
-pub(crate) fn work_queue() -> impl TypedValueParser<Value = WorkQueue> {
-    name().try_map(|typed| WorkQueue::new(&typed).map_err(Invalid::Expects))
+pub(crate) fn work_queue() -> impl TypedValueParser<Value = QueueSelector> {
+    name().try_map(|typed| QueueSelector::parse(&typed).map_err(Invalid::Expects))
 }
 
 /// `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`: any bytes.
 pub(crate) fn data_filter() -> impl TypedValueParser<Value = DataFilter> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        DataFilter::new(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
+        DataFilter::parse(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
     })
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn state() -> impl TypedValueParser<Value = State> {
 /// A name that the call may create: not empty, not too long, without control characters.
 pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
     word().try_map(|text: OsString| {
-        name::refuse_new(text.as_bytes())
+        name::refuse_as_new_name(text.as_bytes())
             .map(|()| Name::from(text.as_os_str()))
             .map_err(Invalid::Because)
     })
@@ -116,7 +116,7 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
         let (text, is_plain) = plain::strip_mark(text);
-        name::refuse_new(text.as_bytes()).map_err(Invalid::Because)?;
+        name::refuse_as_new_name(text.as_bytes()).map_err(Invalid::Because)?;
         match text.as_bytes().trim_ascii_start().first() {
             Some(b'{' | b'[') if !is_plain => Err(Invalid::expects(
                 "the class of the job before its data, as in `QUEUE KLASS DATA`",
@@ -129,8 +129,8 @@ pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
 /// A jid that the call may create.
 pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        name::refuse_new(text.as_bytes())?;
-        match name::reserved(text.as_bytes()) {
+        name::refuse_as_new_name(text.as_bytes())?;
+        match name::reserved_jid_suffix(text.as_bytes()) {
             Some(suffix) => Err(Invalid::because(format!(
                 "ends in `{suffix}`, which is reserved for the keys beside a job"
             ))),
@@ -267,7 +267,7 @@ pub(crate) fn old_and_new_name() -> impl TypedValueParser<Value = (Name, Name)> 
         if old.is_empty() || new.is_empty() {
             Err(Invalid::expects("`OLD=NEW`, neither of them empty"))
         } else {
-            match name::refuse_new(new) {
+            match name::refuse_as_new_name(new) {
                 Ok(()) => Ok((Name::from(old), Name::from(new))),
                 Err(why) => Err(Invalid::Because(why)),
             }
@@ -360,11 +360,11 @@ pub(crate) fn batch(text: &str) -> Result<usize, Invalid> {
 }
 
 /// The source of jids: `content`, or a path in the data.
-pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidSource> {
+pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidOrigin> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
-        b"content" => Ok(JidSource::Content),
+        b"content" => Ok(JidOrigin::Content),
         path => match Path::new(path) {
-            Ok(path) => Ok(JidSource::Path(
+            Ok(path) => Ok(JidOrigin::Path(
                 path,
                 Sanitized(text.as_encoded_bytes()).to_string(),
             )),
@@ -374,7 +374,7 @@ pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidSource> {
 }
 
 /// A rate: `20/s`.
-pub(crate) fn rate(text: &str) -> Result<Rate, Invalid> {
+pub(crate) fn rate(text: &str) -> Result<MaxRate, Invalid> {
     text.parse().map_err(Invalid::Expects)
 }
 
@@ -399,7 +399,7 @@ impl Day {
             }
         };
         let first = Moment::from_micros(first);
-        let name = first.rfc3339().unwrap_or_default();
+        let name = first.to_rfc3339().unwrap_or_default();
         let (name, _) = name.split_once('T').unwrap_or((&name, ""));
         Ok((name.to_owned(), first))
     }
@@ -434,7 +434,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, Invalid> {
 
 /// A regular expression that the message of a failure contains.
 pub(crate) fn message_regex(text: &str) -> Result<TextRegex, Invalid> {
-    TextRegex::new(text).map_err(Invalid::Expects)
+    TextRegex::parse(text).map_err(Invalid::Expects)
 }
 
 /// The interval of a recurring job. The core cannot distinguish moments that are much closer.
@@ -542,13 +542,16 @@ mod tests {
 
     #[test]
     fn a_new_name_is_not_empty_not_long_and_has_no_control_characters() {
-        assert_eq!(name::refuse_new("caf\u{e9} au lait".as_bytes()), Ok(()));
-        assert_eq!(name::refuse_new(b"\xff"), Ok(()));
+        assert_eq!(
+            name::refuse_as_new_name("caf\u{e9} au lait".as_bytes()),
+            Ok(())
+        );
+        assert_eq!(name::refuse_as_new_name(b"\xff"), Ok(()));
         for name in [&b""[..], b"a\x1b[2J", "a\u{9b}".as_bytes(), &[b'a'; 513]] {
-            assert!(name::refuse_new(name).is_err(), "{name:?}");
+            assert!(name::refuse_as_new_name(name).is_err(), "{name:?}");
         }
-        assert_eq!(name::reserved(b"job-history"), Some("-history"));
-        assert_eq!(name::reserved(b"history"), None);
+        assert_eq!(name::reserved_jid_suffix(b"job-history"), Some("-history"));
+        assert_eq!(name::reserved_jid_suffix(b"history"), None);
     }
 
     #[test]

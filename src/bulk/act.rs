@@ -11,7 +11,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{ItemResult, OutcomeCode, Totals};
+use crate::model::bulk::{BulkTotals, ItemTally, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -33,7 +33,7 @@ impl BulkPlan {
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
         let not_tried = self.apply_fail_fast();
-        let totals = Totals::new(self.options.verb.word, self.is_dry_run(), matched);
+        let totals = BulkTotals::new(self.options.verb.word, self.is_dry_run(), matched);
         let mut recorder = OutcomeRecorder {
             report: ReportWriter::new(
                 &session.ui,
@@ -94,7 +94,7 @@ impl BulkPlan {
         if !self.options.fail_fast {
             return 0;
         }
-        let failed = |excluded: &ExcludedJob| excluded.outcome.item.result == ItemResult::Failed;
+        let failed = |excluded: &ExcludedJob| excluded.outcome.item.result == ItemTally::Failed;
         let Some(at) = self.excluded.iter().position(failed) else {
             return 0;
         };
@@ -210,18 +210,18 @@ impl OutcomeRecorder {
             let mut failed = false;
             for outcome in changed.outcomes {
                 let result = outcome.item.result;
-                failed |= result == ItemResult::Failed;
+                failed |= result == ItemTally::Failed;
                 if outcome.item.code == OutcomeCode::Gone && !outcome.cascaded {
                     self.report.count_vanished();
                 }
-                let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
+                let refused = matches!(result, ItemTally::Skipped | ItemTally::Failed);
                 if single && refused {
                     self.write_to_report(&outcome)?;
                     self.flush()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
                 // A job without a state was deleted.
-                if let (Some(restarts), Some(_), ItemResult::Done) =
+                if let (Some(restarts), Some(_), ItemTally::Done) =
                     (&mut restarts, &outcome.item.state_after, result)
                 {
                     restarts.remember_put(outcome.item.jid.as_bytes());

@@ -29,7 +29,7 @@ impl ActingWorker {
 
     /// Refuses a job that is not running, or that another worker holds.
     pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
-        if !job.is("running") {
+        if !job.is_in_state("running") {
             let state = job.state.clone();
             return Some(JobOutcome::wrong_state(&job.jid, state, Some("running")));
         }
@@ -49,7 +49,7 @@ impl ActingWorker {
         jid: &Name,
         verb: &str,
     ) -> Result<JobSnapshot, Error> {
-        let found = core.snapshots(now, std::slice::from_ref(jid))?;
+        let found = core.job_snapshots(now, std::slice::from_ref(jid))?;
         match found.into_iter().flatten().next() {
             None => Err(JobOutcome::gone(jid).to_error(verb)),
             Some(job) => match self.refuse(&job) {

@@ -4,7 +4,7 @@ use super::order;
 use super::{BulkAction, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{ItemDetail, OutcomeCode, TableContent};
+use crate::model::bulk::{BulkTableContent, ItemDetail, OutcomeCode};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,7 +14,7 @@ pub(crate) const BURY: Verb = Verb {
     infinitive: "bury",
     past: "buried",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: true,
 };
 
@@ -59,8 +59,8 @@ pub(crate) fn action<'a>(
     });
     bury.states(&NOT_STARTED)
         .refuse(move |job| {
-            let outcome = refuse_started(job)?.with_as_asked(job.failed_in(&why.group));
-            let fail = instead.filter(|_| job.is("running"));
+            let outcome = refuse_started(job)?.with_as_asked(job.has_failed_in_group(&why.group));
+            let fail = instead.filter(|_| job.is_in_state("running"));
             let fail = fail.and_then(|fail| {
                 let fail = fail.clone().name(&job.jid);
                 fail.fill_sentence("fail it for its worker: {}")

@@ -10,12 +10,12 @@ use super::save::{SaveFile, dependent_trees};
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::api::guard::{Dependents, GuardReply};
+use crate::core::api::guard::{DependentsPolicy, GuardReply};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{OutcomeCode, TableContent};
+use crate::model::bulk::{BulkTableContent, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
@@ -27,7 +27,7 @@ pub(crate) const CANCEL: Verb = Verb {
     infinitive: "cancel",
     past: "cancelled",
     of_one: None,
-    row_content: TableContent::Jids,
+    row_content: BulkTableContent::Jids,
     raw: true,
 };
 
@@ -39,7 +39,7 @@ const NAMED: usize = 10;
 
 /// Refuses a complete job.
 pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
-    if job.is("complete") {
+    if job.is_in_state("complete") {
         Some(
             JobOutcome::complete(&job.jid)
                 .hint("complete jobs are deleted in time, as `jobs-history` says"),
@@ -53,7 +53,7 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
 /// saved before it is cancelled.
 pub(crate) fn run(
     mut plan: BulkPlan,
-    dependents: Dependents,
+    dependents: DependentsPolicy,
     save: Option<SaveFile>,
     now: Moment,
     session: &mut Session,
@@ -63,10 +63,10 @@ pub(crate) fn run(
         return run_saved(plan, dependents, save, now, session);
     }
     let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
-    if dependents == Dependents::Cancel && (plan.is_dry_run() || session.ui.needs_answer()) {
+    if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_answer()) {
         plan.below = dependents_outside_plan(&plan, &edges, now, session)?;
     }
-    if dependents == Dependents::Refuse {
+    if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
@@ -86,7 +86,7 @@ pub(crate) fn run(
             if rest.is_empty() {
                 return Ok(outcomes).into();
             }
-            let replies = match core.cancel(now, dependents, &rest, consent) {
+            let replies = match core.cancel_jobs(now, dependents, &rest, consent) {
                 Ok(replies) => replies,
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
@@ -94,7 +94,7 @@ pub(crate) fn run(
             let in_call: HashSet<&Name> = tried.iter().map(|job| &job.jid).collect();
             for (job, reply) in tried.iter().zip(&replies) {
                 outcomes.push(outcome_of(job, reply, &running));
-                if (dependents, reply.code) != (Dependents::Cancel, OutcomeCode::Ok) {
+                if (dependents, reply.code) != (DependentsPolicy::Cancel, OutcomeCode::Ok) {
                     continue;
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
@@ -118,7 +118,7 @@ pub(crate) fn run(
 /// like jobs that were named, so that no job is deleted that is not in the file.
 fn run_saved(
     mut plan: BulkPlan,
-    dependents: Dependents,
+    dependents: DependentsPolicy,
     mut save: SaveFile,
     now: Moment,
     session: &mut Session,
@@ -127,9 +127,9 @@ fn run_saved(
     let affected = describe_affected(dependents, &plan, &edges);
     let jobs = std::mem::take(&mut plan.jobs);
     let (jobs, below) = match dependents {
-        Dependents::Cancel => dependent_trees(session.core()?, now, jobs)?,
-        Dependents::Refuse => (dependents_first(jobs, &edges), 0),
-        Dependents::Release => (jobs, 0),
+        DependentsPolicy::Cancel => dependent_trees(session.core()?, now, jobs)?,
+        DependentsPolicy::Refuse => (dependents_first(jobs, &edges), 0),
+        DependentsPolicy::Release => (jobs, 0),
     };
     plan.jobs = jobs;
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
@@ -139,7 +139,7 @@ fn run_saved(
         plan.targeting = TargetSource::Jids;
     }
     let dependents = match dependents {
-        Dependents::Cancel => Dependents::Refuse,
+        DependentsPolicy::Cancel => DependentsPolicy::Refuse,
         dependents => dependents,
     };
     save.begin(session)?;
@@ -150,7 +150,7 @@ fn run_saved(
             Err(error) => return Err(error).into(),
         };
         while !saved.is_empty() {
-            let replies = match core.cancel(now, dependents, &saved, consent) {
+            let replies = match core.cancel_jobs(now, dependents, &saved, consent) {
                 Ok(replies) => replies,
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
@@ -178,7 +178,7 @@ fn known_dependents(edges: &Edges, jid: &Name) -> Vec<Name> {
 
 /// The jobs of these that do not exist; empty if the server cannot be asked.
 fn missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
-    let found = core.snapshots(now, &jids).unwrap_or_default();
+    let found = core.job_snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
     jobs.filter(|(_, found)| found.is_none())
         .map(|(jid, _)| jid)
@@ -188,7 +188,7 @@ fn missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
 fn outcome_of<D>(job: &JobSnapshot, reply: &GuardReply<D>, running: &RunningJobs) -> JobOutcome {
     let outcome = match reply.code {
         OutcomeCode::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
-        OutcomeCode::HasDependents => kept_for_dependents(job, reply.names()),
+        OutcomeCode::HasDependents => kept_for_dependents(job, reply.detail_names()),
         _ => JobOutcome::from_reply(job, reply),
     };
     outcome.with_snapshot(job)
@@ -224,20 +224,20 @@ fn dependents_outside_plan(
     next.sort();
     while !next.is_empty() {
         next.retain(|jid| known.insert(jid.clone()));
-        let edges = session.core()?.dependents(now, &next)?;
+        let edges = session.core()?.dependents_by_job(now, &next)?;
         below.append(&mut next);
         next = edges.into_values().flatten().collect();
         next.sort();
     }
-    let found = session.core()?.snapshots(now, &below)?;
+    let found = session.core()?.job_snapshots(now, &below)?;
     Ok(found.into_iter().flatten().collect())
 }
 
 /// The first of the other jobs that would be changed because they depend on jobs of the plan.
-fn describe_affected(dependents: Dependents, plan: &BulkPlan, edges: &Edges) -> String {
+fn describe_affected(dependents: DependentsPolicy, plan: &BulkPlan, edges: &Edges) -> String {
     let named: HashSet<&Name> = plan.jobs.iter().map(|job| &job.jid).collect();
     let direct = edges.values().flatten();
-    let all: BTreeSet<&Name> = if dependents == Dependents::Refuse {
+    let all: BTreeSet<&Name> = if dependents == DependentsPolicy::Refuse {
         return String::new();
     } else if plan.below.is_empty() {
         direct.filter(|jid| !named.contains(jid)).collect()
@@ -302,11 +302,11 @@ fn describe_cancel(
 
 fn dry_run(
     mut plan: BulkPlan,
-    dependents: Dependents,
+    dependents: DependentsPolicy,
     edges: &Edges,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    if dependents == Dependents::Refuse && !edges.is_empty() {
+    if dependents == DependentsPolicy::Refuse && !edges.is_empty() {
         let mut kept: HashSet<Name> = HashSet::new();
         let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
         let mut deleted = Vec::new();

@@ -24,7 +24,7 @@ pub(crate) struct LaneEdge {
 impl LaneEdge {
     /// The outcome of a job that the lane keeps waiting.
     pub(crate) fn refusal(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
-        let command = lane::command(&self.lane, &queue.cloned().unwrap_or_default());
+        let command = lane::lane_command(&self.lane, &queue.cloned().unwrap_or_default());
         let command = command.fill_sentence("{}");
         let hint =
             command.map(|command| format!("`{}` is before it in the lane: {command}", self.before));
@@ -43,11 +43,11 @@ pub(crate) fn lane_edges(
     let (jids, lanes): (Vec<Name>, Vec<Name>) = placed.unzip();
     let names: Vec<Name> = BTreeSet::from_iter(&lanes).into_iter().cloned().collect();
     let mut before: HashMap<Name, Name> = HashMap::new();
-    for jobs in core.lanes(now, &names)? {
+    for jobs in core.jobs_of_lanes(now, &names)? {
         let pairs = jobs.windows(2).map(|pair| (&pair[1].jid, &pair[0].jid));
         before.extend(pairs.map(|(jid, before)| (jid.clone(), before.clone())));
     }
-    let found = core.jobs_with(now, "jid,dependencies", &jids)?;
+    let found = core.jobs_with_fields(now, "jid,dependencies", &jids)?;
     let jobs = jids.into_iter().zip(lanes).zip(found);
     let edges = jobs.filter_map(|((jid, lane), job)| {
         let (before, dependencies) = (before.remove(&jid)?, job?.dependencies);

@@ -77,7 +77,7 @@ impl LedgerHead {
 
     /// Adds the fields of an export.
     pub(crate) fn for_export(self, at: Moment) -> LedgerHead {
-        let (at, jobs) = (at.rfc3339(), None);
+        let (at, jobs) = (at.to_rfc3339(), None);
         let export = Some(ExportStart { at, jobs });
         LedgerHead { export, ..self }
     }
@@ -129,7 +129,7 @@ impl Ledger {
     /// Writes the first line, after connecting. Writes a note if an earlier run used another
     /// server, or if the server has restarted.
     pub(crate) fn write_head(&mut self, session: &mut Session) -> Result<(), Error> {
-        let present = session.core()?.epoch()?;
+        let present = session.core()?.server_epoch()?;
         let Some(before) = &self.before else {
             self.head.flushes = present.as_ref().map(|present| present.flushes);
             self.head.evicted = present.as_ref().map(|present| present.evicted);

@@ -6,7 +6,7 @@ use crate::args::coordination::ThrottleArg;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PutMaxima;
 use crate::error::Error;
-use crate::model::throttle::{Throttle, maximum_text};
+use crate::model::throttle::{Throttle, describe_maximum};
 use crate::name::Name;
 use crate::session::{Session, actor};
 
@@ -116,7 +116,7 @@ impl MaximumChanges {
 
     fn describe(&self) -> String {
         let change = |(present, maximum): &(Throttle, i64)| {
-            let maximum = maximum_text(*maximum);
+            let maximum = describe_maximum(*maximum);
             format!("the maximum of throttle {} to {maximum}", present.id)
         };
         let changes: Vec<String> = self.changes.iter().map(change).collect();

@@ -83,7 +83,7 @@ pub(crate) fn new_queue_lines(
     let Some(first) = new.first() else {
         return Ok(Vec::new());
     };
-    let known = core.members(now, &Index::Queues)?;
+    let known = core.index_members(now, &Index::Queues)?;
     if flag.existing_queue {
         return Err(Error::unknown("queue", first, &known));
     }

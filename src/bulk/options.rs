@@ -6,10 +6,10 @@ use super::ledger::{Ledger, LedgerHead};
 use crate::args::format::Format;
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
-use crate::model::bulk::ItemResult;
+use crate::model::bulk::ItemTally;
 use crate::model::bulk::Verb;
 use crate::model::jid_list;
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -22,7 +22,7 @@ const LONGEST_NOTE: usize = 4096;
 pub(crate) struct BulkOptions {
     pub verb: &'static Verb,
     pub dry_run: bool,
-    pub rate: Option<Rate>,
+    pub rate: Option<MaxRate>,
     pub fail_fast: bool,
     pub require_match: bool,
     /// How many replicas must confirm each slice before the next one.
@@ -91,8 +91,8 @@ fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
         Ok(fields) => fields,
         Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
-    if fields.result == ItemResult::Done.into_str() {
-        jid_list::read_line(line)
+    if fields.result == ItemTally::Done.into_str() {
+        jid_list::read_jid_line(line)
     } else {
         Ok(None)
     }

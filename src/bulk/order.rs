@@ -20,7 +20,7 @@ pub(super) fn read_dependency_edges(
     session: &mut Session,
 ) -> Result<Edges, Error> {
     let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-    session.core()?.dependents(now, &jids)
+    session.core()?.dependents_by_job(now, &jids)
 }
 
 /// Puts each job after its dependents, so that in no slice a job is kept because of a dependent
@@ -82,7 +82,7 @@ pub(super) fn last_of_lane_first(
         .filter_map(|(jid, placed)| Some((jid, placed.lane?)))
         .collect();
     let keyed: Vec<Name> = lanes.keys().cloned().collect();
-    let mut edges = session.core()?.dependents(now, &keyed)?;
+    let mut edges = session.core()?.dependents_by_job(now, &keyed)?;
     for (jid, dependents) in &mut edges {
         dependents.retain(|dependent| lanes.get(dependent) == lanes.get(jid));
     }
@@ -110,7 +110,9 @@ pub(super) fn restore_lanes(
     }
     for places in lanes.into_values().filter(|places| places.len() > 1) {
         let jids: Vec<Name> = places.iter().map(|(at, _)| jids[*at].clone()).collect();
-        let found = session.core()?.jobs_with(now, "jid,history", &jids)?;
+        let found = session
+            .core()?
+            .jobs_with_fields(now, "jid,history", &jids)?;
         let keyed = places.iter().zip(found).map(|(&(at, time), job)| {
             let (put, started) = job.as_ref().map_or((None, false), put_order_key);
             // Jobs that one call put have the same time. They were buried last to first, so their order is

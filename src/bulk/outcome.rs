@@ -52,7 +52,7 @@ impl JobOutcome {
 
     /// The outcome of a job that was not changed. `why` ends a sentence about the job.
     pub(crate) fn refused(jid: &Name, code: OutcomeCode, why: impl Into<ItemDetail>) -> JobOutcome {
-        BulkItem::new(jid, code).detail(why).into()
+        BulkItem::new(jid, code).with_detail(why).into()
     }
 
     /// The outcome of a job that does not exist.
@@ -111,7 +111,7 @@ impl JobOutcome {
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
             OutcomeCode::Complete => JobOutcome::complete(jid),
-            code => JobOutcome::refused(jid, code, reply.why()),
+            code => JobOutcome::refused(jid, code, reply.refusal_text()),
         };
         outcome.with_snapshot(job)
     }

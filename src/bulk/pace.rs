@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::interrupt::Interrupt;
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 
 /// Length of a slice at a given rate: short, so that the jobs come evenly.
 const TICK: Duration = Duration::from_millis(100);
@@ -15,12 +15,12 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Keeps an action to its rate. Without a rate it never waits.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    rate: Option<Rate>,
+    rate: Option<MaxRate>,
     next: Instant,
 }
 
 impl Pace {
-    pub(crate) fn new(rate: Option<Rate>) -> Pace {
+    pub(crate) fn new(rate: Option<MaxRate>) -> Pace {
         Pace {
             rate,
             next: Instant::now(),

@@ -11,10 +11,10 @@ use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::text::by_queue;
-use crate::model::bulk::{BulkItem, BulkReport, ItemResult, OutcomeCode};
+use crate::model::bulk::text::plan_table;
+use crate::model::bulk::{BulkItem, BulkReport, ItemTally, OutcomeCode};
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{Interner, JobSnapshot};
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::select;
 use crate::select::MisplacedEntry;
@@ -130,7 +130,7 @@ impl BulkPlan {
         };
         let mut plan = BulkPlan::new(options, targeting);
         for jids in given.jids().chunks(JOBS_PER_READ) {
-            let snapshots = session.core()?.snapshots(now, jids)?;
+            let snapshots = session.core()?.job_snapshots(now, jids)?;
             for (jid, snapshot) in jids.iter().zip(snapshots) {
                 match snapshot {
                     _ if plan.skip_done(jid) => {}
@@ -256,9 +256,9 @@ impl BulkPlan {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(report)) = (done, &self.options.report) {
             let mut item = BulkItem::new(jid, OutcomeCode::Ok);
-            item.result = ItemResult::Skipped;
+            item.result = ItemTally::Skipped;
             let why = format!("done already, as `{}` tells", report.display_path());
-            self.already_done.push(item.detail(why).into());
+            self.already_done.push(item.with_detail(why).into());
         }
         done
     }
@@ -329,7 +329,7 @@ impl BulkPlan {
 
     /// The jobs by queue and state, and the further effects of the plan.
     pub(super) fn details(&self, page: &RenderOptions, more: &str) -> String {
-        let mut details = by_queue(self.jobs.iter().chain(&self.below), page);
+        let mut details = plan_table(self.jobs.iter().chain(&self.below), page);
         details.push_str(&self.running.question_lines(page));
         details.push_str(more);
         let mut pace = Vec::new();
@@ -404,7 +404,7 @@ fn misplaced_outcome(entry: &MisplacedEntry) -> JobOutcome {
     match &entry.job {
         Some(job) => outcome.with_snapshot(&JobSnapshot::from_job(
             job.clone(),
-            &mut Interner::default(),
+            &mut FieldInterner::default(),
         )),
         None => outcome,
     }

@@ -9,8 +9,10 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Verb;
-use crate::model::bulk::text::{NAMED, Reasons, named_lines, sentence, summary};
-use crate::model::bulk::{BulkReport, BulkRow, ItemResult, TableContent, Totals};
+use crate::model::bulk::text::{
+    NAMED, ReasonTally, bulk_summary, count_and_first_names, outcome_sentence,
+};
+use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals, ItemTally};
 use crate::model::queue::RoundedSeconds;
 use crate::text::plural;
 use crate::ui::Ui;
@@ -24,7 +26,7 @@ pub(crate) struct ReportWriter {
     all: bool,
     begun: Moment,
     codes: Codes,
-    reasons: Reasons,
+    reasons: ReasonTally,
     doc: BulkReport,
     /// The outcome of a single job in words.
     sentence: String,
@@ -43,7 +45,7 @@ pub(crate) struct ReportWriter {
 /// The last line of `-o ndjson`.
 #[derive(serde::Serialize)]
 struct BulkSummary<'a> {
-    summary: &'a Totals,
+    summary: &'a BulkTotals,
 }
 
 impl ReportWriter {
@@ -51,7 +53,7 @@ impl ReportWriter {
         ui: &Ui,
         verb: &'static Verb,
         targeting: TargetSource,
-        sum: Totals,
+        sum: BulkTotals,
         begun: Moment,
     ) -> ReportWriter {
         ReportWriter {
@@ -62,9 +64,9 @@ impl ReportWriter {
                 || (sum.dry_run && ui.format() != Format::Table),
             begun,
             codes: Codes::default(),
-            reasons: Reasons::default(),
+            reasons: ReasonTally::default(),
             doc: BulkReport {
-                sum: sum.within(ui.context_name()),
+                sum: sum.in_context(ui.context_name()),
                 items: Vec::new(),
                 row_content: verb.row_content,
                 rows: Vec::new(),
@@ -105,23 +107,23 @@ impl ReportWriter {
         } = outcome;
         let sum = &mut self.doc.sum;
         match item.result {
-            ItemResult::Done => sum.done += 1,
-            ItemResult::Skipped => sum.skipped += 1,
-            ItemResult::Failed => sum.failed += 1,
-            ItemResult::Planned => {}
+            ItemTally::Done => sum.done += 1,
+            ItemTally::Skipped => sum.skipped += 1,
+            ItemTally::Failed => sum.failed += 1,
+            ItemTally::Planned => {}
         }
         sum.matched += usize::from(cascaded);
         self.as_asked += usize::from(as_asked);
         *self.codes.entry((item.result, item.code)).or_default() += 1;
-        let changed = matches!(item.result, ItemResult::Done | ItemResult::Planned);
+        let changed = matches!(item.result, ItemTally::Done | ItemTally::Planned);
         if !changed {
-            self.reasons.add(&item);
+            self.reasons.add_item(&item);
         }
         if self.is_single() && !cascaded {
-            self.sentence = sentence(self.verb, &item);
+            self.sentence = outcome_sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
-        if let (ItemResult::Done, Some(place)) = (item.result, running_on) {
+        if let (ItemTally::Done, Some(place)) = (item.result, running_on) {
             self.ran += 1;
             if self.running.len() < NAMED {
                 self.running.push(format!("{} {place}", item.jid));
@@ -130,7 +132,7 @@ impl ReportWriter {
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
             Format::Jid if changed => ui.write_jids(&[&item.jid]),
-            Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
+            Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
                 ui.write_verbatim(&[raw.as_slice(), b"\n"].concat())
             }
             Format::Json if self.all || !changed => {
@@ -139,13 +141,13 @@ impl ReportWriter {
             }
             Format::Table => {
                 let listed = match self.verb.row_content {
-                    TableContent::Nothing => false,
+                    BulkTableContent::Nothing => false,
                     // A dry run lists the first jobs, below its plan.
-                    TableContent::Jids if self.doc.sum.dry_run && !self.all => {
+                    BulkTableContent::Jids if self.doc.sum.dry_run && !self.all => {
                         changed && self.doc.rows.len() < NAMED
                     }
-                    TableContent::Jids => changed,
-                    _ => item.result == ItemResult::Done,
+                    BulkTableContent::Jids => changed,
+                    _ => item.result == ItemTally::Done,
                 };
                 if listed {
                     let jid = item.jid;
@@ -188,8 +190,9 @@ impl ReportWriter {
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
         if !self.is_single() {
-            let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
-            text.push_str(&named_lines(
+            let mut text =
+                bulk_summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
+            text.push_str(&count_and_first_names(
                 "running",
                 self.ran,
                 &self.running,
@@ -232,7 +235,7 @@ impl ReportWriter {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;
         let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
-        let jids = matches!(self.verb.row_content, TableContent::Jids);
+        let jids = matches!(self.verb.row_content, BulkTableContent::Jids);
         let table = ui.format() == Format::Table && self.doc.sum.dry_run;
         if jids && table && planned > listed {
             format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")

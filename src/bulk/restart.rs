@@ -38,9 +38,9 @@ pub(crate) struct SuspectedLoss {
 impl RestartWatch {
     pub(crate) fn begin(session: &mut Session) -> Result<RestartWatch, Error> {
         let core = session.core()?;
-        let begun = core.epoch()?;
+        let begun = core.server_epoch()?;
         let (node, connection) = (core.node(), core.connection_number());
-        let losses = core.losses();
+        let losses = core.lost_connections();
         if begun.is_none() {
             session.ui.note(
                 "note: the server does not say whether it restarts (INFO), so a loss of jobs by that \
@@ -71,7 +71,7 @@ impl RestartWatch {
             return;
         }
         // If the server is away again, the next round fails, or asks again.
-        if let Ok(present) = core.epoch() {
+        if let Ok(present) = core.server_epoch() {
             self.connection = core.connection_number();
             self.compare(core, present, acknowledged);
         }
@@ -88,7 +88,7 @@ impl RestartWatch {
     ) -> Result<Option<Error>, Error> {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
-            match core.epoch() {
+            match core.server_epoch() {
                 Ok(present) => self.compare(core, present, acknowledged),
                 Err(away) => return Ok(Some(away.hint(rerun_hint))),
             }
@@ -114,9 +114,9 @@ impl RestartWatch {
         let moved = begun.run_id != present.run_id
             && node.is_some()
             && node != self.node
-            && core.losses() == self.losses
+            && core.lost_connections() == self.losses
             && !begun.was_replaced_by(&present);
-        self.losses = core.losses();
+        self.losses = core.lost_connections();
         self.node = node;
         if moved {
             // Another node of the cluster serves the slot now: it was moved with all of its keys, so nothing was lost.
@@ -127,7 +127,7 @@ impl RestartWatch {
             () if begun.run_id != present.run_id => "restarted, or another one took its place",
             () if present.flushes > begun.flushes && self.has_lost_first(core) => "was flushed",
             // Policies that evict only keys with an expiry delete no job: then the policy is not known here.
-            () if present.evicted > begun.evicted && core.eviction().is_some() => {
+            () if present.evicted > begun.evicted && core.eviction_policy().is_some() => {
                 "evicted keys, because its memory was full"
             }
             () => return,
@@ -144,7 +144,7 @@ impl RestartWatch {
     /// Whether one of the first jobs is missing.
     fn has_lost_first(&self, core: &mut Core) -> bool {
         let now = core.now();
-        let found = core.are_jobs(now, &self.first).unwrap_or_default();
+        let found = core.jobs_exist(now, &self.first).unwrap_or_default();
         found.contains(&false)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::JobOutcome;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::bulk::text::{NAMED, named_lines};
+use crate::model::bulk::text::{NAMED, count_and_first_names};
 use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -31,13 +31,13 @@ impl RunningJobs {
         now: Moment,
         session: &mut Session,
     ) -> Result<RunningJobs, Error> {
-        let running = jobs.iter().filter(|job| job.is("running"));
+        let running = jobs.iter().filter(|job| job.is_in_state("running"));
         let jids: Vec<Name> = running.map(|job| job.jid.clone()).collect();
         let mut places = HashMap::with_capacity(jids.len());
         for slice in jids.chunks(HISTORIES) {
             let found = session
                 .core()?
-                .jobs_with(now, "jid,shown,worker,history", slice)?;
+                .jobs_with_fields(now, "jid,shown,worker,history", slice)?;
             let found = found.into_iter().flatten();
             places.extend(found.map(|job| (job.jid.clone(), describe_place(&job, now))));
         }
@@ -61,7 +61,7 @@ impl RunningJobs {
         if first.is_empty() {
             String::new()
         } else {
-            "\n".to_owned() + &named_lines("running", self.jids.len(), &first, page)
+            "\n".to_owned() + &count_and_first_names("running", self.jids.len(), &first, page)
         }
     }
 }

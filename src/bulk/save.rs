@@ -12,7 +12,7 @@ use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::export::Cancellation;
 use crate::model::job::Job;
-use crate::model::job_snapshot::{Interner, JobSnapshot};
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -61,14 +61,14 @@ impl SaveFile {
         let marks: HashMap<&Name, &[u8]> =
             jobs.iter().map(|job| (&job.jid, &job.mark[..])).collect();
         let mut savings = ExportReader::new(&jids);
-        while let Some(slice) = savings.next(core, now)? {
+        while let Some(slice) = savings.next_jobs(core, now)? {
             for mut saved in slice {
                 let job = &saved.job;
                 let same = marks.get(&job.jid).is_some_and(|mark| *mark == job.mark);
                 written.insert(job.jid.clone(), same);
                 if same {
                     saved.cancelled = Some(cancelled.clone());
-                    self.ledger.add_line(&saved.line()?);
+                    self.ledger.add_line(&saved.export_line()?);
                 }
             }
             self.ledger.flush()?;
@@ -102,7 +102,11 @@ pub(crate) fn dependent_trees(
     while !next.is_empty() {
         let level = std::mem::take(&mut next);
         let fields = "state,queue,shown,since,mark,dependencies,dependents";
-        for job in core.jobs_with(now, fields, &level)?.into_iter().flatten() {
+        for job in core
+            .jobs_with_fields(now, fields, &level)?
+            .into_iter()
+            .flatten()
+        {
             let fresh = job
                 .dependents
                 .iter()
@@ -126,7 +130,7 @@ pub(crate) fn dependent_trees(
             .cloned()
             .collect()
     });
-    let mut interner = Interner::default();
+    let mut interner = FieldInterner::default();
     // The jobs that were given keep the marks of their snapshots.
     let mut seen: HashMap<Name, JobSnapshot> =
         jobs.into_iter().map(|job| (job.jid.clone(), job)).collect();

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 /// Reads a duration as people type it: humantime text, or 0. Another number without a unit is refused:
 /// `5` may be meant as minutes.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number.is_finite() => {
             Err("a duration with a unit, such as `5s` or `5m`".to_string())
         }
-        _ => parse_or_seconds(text),
+        _ => parse_duration_or_seconds(text),
     }
 }
 
 /// Reads a duration as the core and JSON have it, too: seconds as a bare number.
-pub(crate) fn parse_or_seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration_or_seconds(text: &str) -> Result<Duration, String> {
     let expected = || "a duration such as `90s`, `15m` or `2h`".to_string();
     let duration = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| expected())?,
@@ -33,7 +33,7 @@ pub(crate) fn parse_or_seconds(text: &str) -> Result<Duration, String> {
 pub(crate) const LONGEST: Duration = Duration::from_secs(1000 * 31_557_600);
 
 /// The seconds as the core takes them, without an exponent.
-pub(crate) fn seconds(duration: Duration) -> String {
+pub(crate) fn format_seconds(duration: Duration) -> String {
     let whole = duration.as_secs();
     match duration.subsec_nanos() {
         0 => whole.to_string(),
@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn seconds_are_written_without_an_exponent() {
-        assert_eq!(seconds(Duration::from_secs(600)), "600");
-        assert_eq!(seconds(Duration::from_millis(1500)), "1.5");
-        assert_eq!(seconds(Duration::from_nanos(10)), "0.00000001");
+        assert_eq!(format_seconds(Duration::from_secs(600)), "600");
+        assert_eq!(format_seconds(Duration::from_millis(1500)), "1.5");
+        assert_eq!(format_seconds(Duration::from_nanos(10)), "0.00000001");
     }
 }

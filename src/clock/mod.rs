@@ -14,33 +14,33 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub struct Clock {
     pinned: Option<Moment>,
-    server: Option<(Moment, Steady)>,
+    server: Option<(Moment, SteadyInstant)>,
 }
 
 /// A point of the clock that nobody sets and that also runs while the machine sleeps, where there is one:
 /// a worker that woke up must know that its locks are over.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Steady(
+pub(crate) struct SteadyInstant(
     #[cfg(target_os = "linux")] Duration,
     #[cfg(not(target_os = "linux"))] Instant,
 );
 
 #[cfg(target_os = "linux")]
-impl Steady {
-    pub(crate) fn now() -> Steady {
+impl SteadyInstant {
+    pub(crate) fn now() -> SteadyInstant {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        Steady(Duration::try_from(now).unwrap_or_default())
+        SteadyInstant(Duration::try_from(now).unwrap_or_default())
     }
 
     pub(crate) fn elapsed(self) -> Duration {
-        Steady::now().0.saturating_sub(self.0)
+        SteadyInstant::now().0.saturating_sub(self.0)
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Steady {
-    pub(crate) fn now() -> Steady {
-        Steady(Instant::now())
+impl SteadyInstant {
+    pub(crate) fn now() -> SteadyInstant {
+        SteadyInstant(Instant::now())
     }
 
     pub(crate) fn elapsed(self) -> Duration {
@@ -67,8 +67,8 @@ impl Clock {
     }
 
     /// Sets the server's time, at each connection again.
-    pub fn set(&mut self, server: Moment) {
-        self.server = Some((server, Steady::now()));
+    pub fn set_server_time(&mut self, server_time: Moment) {
+        self.server = Some((server_time, SteadyInstant::now()));
     }
 
     /// The server's time. Before the first connection it is the time of this host.

@@ -29,7 +29,7 @@ impl Moment {
     }
 
     /// Reads the decimal text of a field or a score.
-    pub fn read(text: &[u8]) -> Option<Moment> {
+    pub fn from_decimal(text: &[u8]) -> Option<Moment> {
         std::str::from_utf8(text).ok()?.parse().ok()
     }
 
@@ -48,8 +48,8 @@ impl Moment {
 
     /// Whether a job that is due at this score will run at some time. No core runs what is scheduled before the
     /// epoch. A time of more than 1,000 years from now is in milliseconds, or is none.
-    pub(crate) fn will_reach(self, due: f64) -> bool {
-        (0.0..=self.seconds() + MAX_DELAY).contains(&due)
+    pub(crate) fn will_reach(self, due_score: f64) -> bool {
+        (0.0..=self.seconds() + MAX_DELAY).contains(&due_score)
     }
 
     /// The seconds since `earlier`, negative if `earlier` is later.
@@ -64,7 +64,7 @@ impl Moment {
     }
 
     /// RFC 3339 in UTC with milliseconds, `None` after the year 9999.
-    pub fn rfc3339(self) -> Option<String> {
+    pub fn to_rfc3339(self) -> Option<String> {
         let at = Timestamp::from_microsecond(self.0).ok()?;
         Some(format!("{at:.3}"))
     }
@@ -95,7 +95,7 @@ impl FromStr for Moment {
 /// RFC 3339 in UTC with milliseconds, `null` after the end of the calendar.
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.rfc3339().serialize(serializer)
+        self.to_rfc3339().serialize(serializer)
     }
 }
 
@@ -109,7 +109,7 @@ impl<'de> Deserialize<'de> for Moment {
                 f.write_str("seconds since the epoch")
             }
             fn visit_bytes<E: Error>(self, text: &[u8]) -> Result<Moment, E> {
-                Moment::read(text).ok_or_else(|| E::custom("not a time"))
+                Moment::from_decimal(text).ok_or_else(|| E::custom("not a time"))
             }
         }
         deserializer.deserialize_bytes(MomentVisitor)
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn documents_have_milliseconds() {
         let moment: Moment = "1763627462.114203".parse().unwrap();
-        assert_eq!(moment.rfc3339().unwrap(), "2025-11-20T08:31:02.114Z");
-        assert_eq!(Moment(0).rfc3339().unwrap(), "1970-01-01T00:00:00.000Z");
+        assert_eq!(moment.to_rfc3339().unwrap(), "2025-11-20T08:31:02.114Z");
+        assert_eq!(Moment(0).to_rfc3339().unwrap(), "1970-01-01T00:00:00.000Z");
     }
 }

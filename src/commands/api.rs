@@ -44,7 +44,7 @@ impl Args {
             InputArg::Stdin => b"-",
             InputArg::File(_) => b"@",
         });
-        Call::raw(&self.command).args(args).may_write()
+        Call::raw_call(&self.command).args(args).may_write()
     }
 }
 
@@ -55,7 +55,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let writes = args.writes();
     let name = args.command.clone();
     let mut source = session.input();
-    let mut call = Call::raw(args.command);
+    let mut call = Call::raw_call(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let max_bytes = value::LARGEST as usize;
         call = if *arg == InputArg::Stdin && is_core_argument(&name, at) {
@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let what = format!("call `{}` on {}", Sanitized(&name), session.destination()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let reply = session.core()?.raw(now, &call)?;
+    let reply = session.core()?.call_raw(now, &call)?;
     session.ui.write_verbatim(&reply)?;
     Ok(Exit::Ok)
 }

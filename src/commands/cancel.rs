@@ -8,7 +8,7 @@ use crate::args::value;
 use crate::bulk::cancel::{CANCEL, refuse, run as cancel};
 use crate::bulk::save::SaveFile;
 use crate::bulk::{BulkOptions, BulkPlan};
-use crate::core::api::guard::Dependents;
+use crate::core::api::guard::DependentsPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
@@ -44,7 +44,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// What to do with jobs that depend on one of these
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
-    dependents: Dependents,
+    dependents: DependentsPolicy,
     /// Save the jobs to this file before deleting them, for `qless import`
     #[arg(long, value_name = "FILE", value_parser = value::file())]
     save: Option<PathBuf>,

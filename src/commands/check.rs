@@ -14,10 +14,10 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::check::Check;
+use crate::model::check::CheckReport;
 use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 use crate::session::Session;
 
 /// Find inconsistent data, as a file-system check does
@@ -85,7 +85,7 @@ pub(crate) struct Args {
     /// Maximum number of keys and index members per second to read, verify or repair, such as
     /// `5000/s`
     #[arg(long, value_name = "N/s", value_parser = value::rate, allow_hyphen_values = true)]
-    rate: Option<Rate>,
+    rate: Option<MaxRate>,
     /// Lowest severity that exits with 7: critical, error, warn or info
     #[arg(long, value_name = "SEVERITY", default_value = "warn", value_parser = value::severity())]
     fail_on: Severity,
@@ -114,7 +114,7 @@ impl Args {
     fn selecting_command(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {
-            command = command.value("--queue", queue.typed());
+            command = command.value("--queue", queue.as_typed());
         }
         for (flag, ids) in [("--only", &self.only), ("--skip", &self.skip)] {
             if !ids.is_empty() {
@@ -127,9 +127,9 @@ impl Args {
     fn filter(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
             "all" => Some(FindingSelection::All),
-            id => FindingId::named(id).map(FindingSelection::One),
+            id => FindingId::from_name(id).map(FindingSelection::One),
         });
-        let skip = self.skip.iter().filter_map(|id| FindingId::named(id));
+        let skip = self.skip.iter().filter_map(|id| FindingId::from_name(id));
         FindingFilter::new(only.collect(), skip.collect())
     }
 }
@@ -146,7 +146,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         fail_on: args.fail_on,
     };
     if let Some(file) = &args.revert {
-        return revert::run(file, &options.filter, args.dry.dry_run, args.rate, session);
+        return revert::run_revert(file, &options.filter, args.dry.dry_run, args.rate, session);
     }
     if args.repair {
         let repair_options = repair::RepairOptions {
@@ -155,10 +155,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             command: args.selecting_command().without_program(),
             dry_run: args.dry.dry_run,
         };
-        return repair::run(repair_options, session);
+        return repair::run_repair(repair_options, session);
     }
-    session.ui.check_columns::<Check>()?;
+    session.ui.check_columns::<CheckReport>()?;
     session.begin()?;
-    let scanned = run::run(&options, false, "scan", &Interrupt::listen(), session)?;
-    run::report(scanned, true, session)
+    let scanned = run::run_check(&options, false, "scan", &Interrupt::listen(), session)?;
+    run::report_findings(scanned, true, session)
 }

@@ -16,14 +16,14 @@ use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{OutcomeCode, TableContent};
+use crate::model::bulk::{BulkTableContent, OutcomeCode};
 use crate::model::complete::Complete;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::ending::NextQueue;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short;
+use crate::text::short_jid;
 
 /// Complete jobs, or advance them to another queue
 ///
@@ -73,7 +73,7 @@ const COMPLETE: Verb = Verb {
     infinitive: "complete",
     past: "completed",
     of_one: None,
-    row_content: TableContent::States,
+    row_content: BulkTableContent::States,
     raw: true,
 };
 
@@ -146,13 +146,15 @@ fn complete_one(
     }
     refuse_missing_dependencies(next.as_ref(), now, session)?;
     maxima::set(throttles, options.dry_run, now, session)?;
-    let shown = short(jid);
+    let shown = short_jid(jid);
     if options.dry_run {
         session.ui.note(&match next {
             Some(next) => format!("would advance {shown} to {}", next.queue),
             None => format!("would complete {shown}"),
         });
-        session.ui.show(&Done::new(verb, vec![jid.clone()], true))?;
+        session
+            .ui
+            .show(&CommandResult::new(verb, vec![jid.clone()], true))?;
         return Ok(Exit::Ok);
     }
     let jobs = std::slice::from_ref(&job);
@@ -227,7 +229,7 @@ impl Completion {
         let cycle =
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
         let refused = worker.refuse(job).map(|outcome| {
-            let as_asked = next.is_none() && data.is_none() && job.is("complete");
+            let as_asked = next.is_none() && data.is_none() && job.is_in_state("complete");
             outcome.with_as_asked(as_asked)
         });
         refused.or_else(|| itself.then(cycle))
@@ -245,7 +247,7 @@ fn refuse_missing_dependencies(
     session: &mut Session,
 ) -> Result<(), Error> {
     let depends = next.map_or(&[][..], |next| next.depends.as_slice());
-    let found = session.core()?.snapshots(now, depends)?;
+    let found = session.core()?.job_snapshots(now, depends)?;
     for (jid, found) in depends.iter().zip(found) {
         if found.is_none() {
             return Err(Error::not_found(format!(

@@ -119,8 +119,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(consent) = session.consent(args.dry, asks, &what, before)? {
         let core = session.core()?;
         match &wanted {
-            Some(wanted) => core.set(now, &key, wanted)?,
-            None => core.unset(now, &key, consent)?,
+            Some(wanted) => core.set_config(now, &key, wanted)?,
+            None => core.unset_config(now, &key, consent)?,
         }
         session.ui.note_on_terminal(&what);
     }

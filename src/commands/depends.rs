@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{ItemDetail, OutcomeCode, TableContent};
+use crate::model::bulk::{BulkTableContent, ItemDetail, OutcomeCode};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -61,7 +61,7 @@ const RELEASE: Verb = Verb {
     infinitive: "release",
     past: "released",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: false,
 };
 
@@ -108,7 +108,7 @@ fn release_all(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Ex
     let mut plan = BulkPlan::read_jobs(session, options, targets, &[State::Depends], refuse)?;
     let edges = plan.exclude_lane_waiters(session)?;
     let release = BulkAction::new(&RELEASE, |core, slice| {
-        let replies = core.undepend(slice.now, slice.note, slice.jobs, &[]);
+        let replies = core.remove_dependencies(slice.now, slice.note, slice.jobs, &[]);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             let state = match job.due {
                 _ if edges.contains_key(&job.jid) => "depends",
@@ -123,10 +123,10 @@ fn release_all(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Ex
 
 /// Refuses a job that does not wait for other jobs.
 fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
-    if job.is("depends") {
+    if job.is_in_state("depends") {
         return None;
     }
-    let code = if job.is("complete") {
+    let code = if job.is_in_state("complete") {
         OutcomeCode::Complete
     } else {
         OutcomeCode::StateChanged
@@ -135,7 +135,7 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         is: job.state.clone(),
         required: Some("depends"),
     };
-    let released = job.is("waiting") || job.is("scheduled");
+    let released = job.is_in_state("waiting") || job.is_in_state("scheduled");
     Some(JobOutcome::refused(&job.jid, code, why).with_as_asked(released))
 }
 
@@ -146,7 +146,9 @@ fn change_dependencies(
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
+    let found = session
+        .core()?
+        .job_snapshots(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
@@ -179,7 +181,9 @@ fn change_dependencies(
         // A note changes the mark of the job, and the second call is guarded by this mark. So the
         // note goes with the last call.
         let note = if off { &[] } else { note };
-        let outcome = session.core()?.depend(now, &job, note, &args.on)?;
+        let outcome = session
+            .core()?
+            .add_dependencies(now, &job, note, &args.on)?;
         if outcome.code != OutcomeCode::Ok {
             return Err(refusal_error(&job, &outcome));
         }
@@ -193,7 +197,10 @@ fn change_dependencies(
         return Ok(());
     }
     let jobs = std::slice::from_ref(&job);
-    let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
+    let steered = session
+        .core()?
+        .remove_dependencies(now, note, jobs, &args.off)
+        .pop();
     match steered {
         Some(Ok(CallOutcome::Refused(outcome))) => Err(refusal_error(&job, &outcome)),
         Some(Err(error)) => Err(JobOutcome::refusal_or_error(jid, ASKS, error)),
@@ -202,7 +209,7 @@ fn change_dependencies(
 }
 
 fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
-    let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
+    let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
         OutcomeCode::Gone | OutcomeCode::StateChanged => JobOutcome::from_reply(job, reply),
         OutcomeCode::MissingDependency => {
@@ -221,7 +228,7 @@ fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
 
 /// Reports what would be done, as far as it can be known without doing it.
 fn preview(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
-    let found = session.core()?.snapshots(now, &args.on)?;
+    let found = session.core()?.job_snapshots(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
             let why = format!("`{on}` does not exist");
@@ -240,6 +247,6 @@ fn preview(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Resul
 fn show_dependencies(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),
-        None => Err(not_found::job(jid)),
+        None => Err(not_found::missing_job(jid)),
     }
 }

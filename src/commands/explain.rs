@@ -12,7 +12,7 @@ use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::explain::Explanations;
-use crate::model::explain::text::traces;
+use crate::model::explain::text::traces_text;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -73,15 +73,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     match missing.as_slice() {
         [jid] => Err(unknown_job_error(jid, now, session)?),
-        missing => not_found::jobs(missing).map(|()| Exit::Ok),
+        missing => not_found::refuse_missing_jobs(missing).map(|()| Exit::Ok),
     }
 }
 
 /// The error about a job that does not exist, with the traces that are left of it.
 fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
-    let found = session.core()?.traces(now, jid)?;
-    let error = not_found::job(jid);
-    Ok(match traces(&found) {
+    let found = session.core()?.traces_of_jid(now, jid)?;
+    let error = not_found::missing_job(jid);
+    Ok(match traces_text(&found) {
         Some(left) => error.hint(format!("traces are left: {left}")),
         None => error,
     })

@@ -12,7 +12,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
-use crate::core::api::export::{ExportReader, KeyScan};
+use crate::core::api::export::{ExportReader, StoredIdScan};
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
@@ -26,7 +26,7 @@ use crate::input::jids;
 use crate::interrupt::Interrupt;
 use crate::json::Json;
 use crate::model::coordination::CoordinationOption;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::export;
 use crate::model::export::{ExportHead, SavedRecurring, SavedThrottle};
 use crate::model::job::State;
@@ -136,7 +136,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         jobs,
         command: "export",
     };
-    writer.write_line(&mut session.ui, &export::head(&head)?)?;
+    writer.write_line(&mut session.ui, &export::head_line(&head)?)?;
     let (mut missing, mut unreadable) = (Vec::new(), Vec::new());
     match &given {
         Some(given) => missing = writer.write_jobs(given.jids(), session)?,
@@ -154,8 +154,8 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
             unreadable = selection.unreadable;
             if all {
-                let mut scan = KeyScan::new("jobs");
-                while let Some(mut jids) = scan.next(session.core()?, now)? {
+                let mut scan = StoredIdScan::new("jobs");
+                while let Some(mut jids) = scan.next_ids(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
                     writer.write_jobs(&jids, session)?;
                 }
@@ -176,7 +176,9 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         to.finish()?;
         let file = Name::from(file.as_os_str());
         note_on_terminal(session, &format!("exported {exported} to {file}"));
-        session.ui.show(&Done::new("export", vec![file], false))?;
+        session
+            .ui
+            .show(&CommandResult::new("export", vec![file], false))?;
     } else {
         session.ui.finish()?;
         note_on_terminal(session, &format!("exported {exported}"));
@@ -184,11 +186,13 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !args.with.contains(&ExportPart::Throttles) {
         note_throttles(throttles, now, session)?;
     }
-    not_found::jobs(&missing)?;
-    let queues = session.ui.report_left_out(queue::left_out(&unreadable));
+    not_found::refuse_missing_jobs(&missing)?;
+    let queues = session
+        .ui
+        .report_left_out(queue::left_out_error(&unreadable));
     let throttles = session
         .ui
-        .report_left_out(throttle::left_out(&unreadable_throttles));
+        .report_left_out(throttle::left_out_error(&unreadable_throttles));
     Ok(if queues == Exit::Ok {
         throttles
     } else {
@@ -245,7 +249,7 @@ fn note_on_terminal(session: &mut Session, line: &str) {
 /// The throttles of the jobs that a recurring job puts.
 fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     let coordination = recurring.coordination();
-    let ids = coordination.get(CoordinationOption::Throttles);
+    let ids = coordination.option_value(CoordinationOption::Throttles);
     let ids = ids.and_then(Json::read).and_then(|ids| ids.names());
     ids.unwrap_or_default()
 }
@@ -295,7 +299,7 @@ impl ExportWriter {
             }
             let (core, ui) = session.core_and_ui()?;
             let now = core.now();
-            let Some(slice) = savings.next(core, now)? else {
+            let Some(slice) = savings.next_jobs(core, now)? else {
                 missing.extend(unwritten.cloned());
                 return Ok(missing);
             };
@@ -309,7 +313,7 @@ impl ExportWriter {
                         .cloned(),
                 );
                 self.remember_throttles(&saved.job.throttles);
-                self.write_line(ui, &saved.line()?)?;
+                self.write_line(ui, &saved.export_line()?)?;
             }
             self.jobs += some;
             self.progress.add(some);
@@ -338,31 +342,31 @@ impl ExportWriter {
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&ExportPart::Recur) {
             // A recurring job may be in no set, or in the set of a forgotten queue.
-            let (mut scan, mut found) = (KeyScan::new("recurring"), BTreeSet::new());
-            while let Some(ids) = scan.next(core, now)? {
+            let (mut scan, mut found) = (StoredIdScan::new("recurring"), BTreeSet::new());
+            while let Some(ids) = scan.next_ids(core, now)? {
                 found.extend(ids);
             }
-            found.extend(core.members(now, &Index::PausedRecurring)?);
+            found.extend(core.index_members(now, &Index::PausedRecurring)?);
             let found: Vec<Name> = found.into_iter().collect();
-            for recurring in core.recurs(now, &found)?.into_iter().flatten() {
+            for recurring in core.recurring_jobs(now, &found)?.into_iter().flatten() {
                 let nowhere = Name::default();
                 if !meant(recurring.queue.as_ref().unwrap_or(&nowhere)) {
                     continue;
                 }
                 self.remember_throttles(&throttle_ids(&recurring));
                 let due = recurring.next;
-                self.write_line(ui, &SavedRecurring::new(recurring, due).line()?)?;
+                self.write_line(ui, &SavedRecurring::new(recurring, due).export_line()?)?;
             }
         }
         if with.contains(&ExportPart::Config) {
             let mut options = core.config(now)?;
             options.retain(|option| option.set);
-            self.write_line(ui, &export::config(options)?)?;
+            self.write_line(ui, &export::config_line(options)?)?;
         }
         if with.contains(&ExportPart::Paused) {
-            for paused in core.paused(now)? {
+            for paused in core.paused_queues(now)? {
                 if meant(&paused.queue) {
-                    self.write_line(ui, &export::paused(&paused)?)?;
+                    self.write_line(ui, &export::paused_queue_line(&paused)?)?;
                 }
             }
         }
@@ -377,7 +381,7 @@ impl ExportWriter {
                 maximum: throttle.maximum,
                 expires: expires.map(|ttl| now.after(ttl)),
             };
-            self.write_line(ui, &export::throttle(&saved)?)?;
+            self.write_line(ui, &export::throttle_line(&saved)?)?;
         }
         Ok(unreadable)
     }

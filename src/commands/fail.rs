@@ -10,7 +10,7 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::{data, jids};
-use crate::model::bulk::TableContent;
+use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
@@ -62,7 +62,7 @@ const FAIL: Verb = Verb {
     infinitive: "fail",
     past: "marked failed",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: true,
 };
 
@@ -104,7 +104,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Refuses a job that the worker does not hold.
 fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option<JobOutcome> {
-    let outcome = name.refuse(job)?.with_as_asked(job.failed_in(&why.group));
+    let outcome = name
+        .refuse(job)?
+        .with_as_asked(job.has_failed_in_group(&why.group));
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
             let cancel = CommandLine::new("cancel").name(&job.jid);

@@ -12,7 +12,7 @@ use crate::bulk::cancel::CANCEL;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan};
 use crate::command_line::CommandLine;
-use crate::core::api::guard::Dependents;
+use crate::core::api::guard::DependentsPolicy;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -119,7 +119,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     selector = selector.with_default_states(&[State::Failed])?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.raw(now, &raw_call(&selector)?)?;
+        let text = session.core()?.call_raw(now, &raw_call(&selector)?)?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
@@ -150,7 +150,7 @@ fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error>
     let now = session.begin()?;
     if args.action.cancel_all {
         let plan = BulkPlan::from_selector(session, now, bulk_options, &selector, cancel::refuse)?;
-        return cancel::run(plan, Dependents::Refuse, None, now, session);
+        return cancel::run(plan, DependentsPolicy::Refuse, None, now, session);
     }
     let options = RetryOptions {
         to: args.to,
@@ -170,13 +170,13 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("failed"))?;
+        let text = core.call_raw(now, &Call::raw_call("failed"))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let mut groups = List::whole(core.failed_groups(now)?);
     let first = groups.items.first().map(|group| group.group.clone());
-    groups.page(selector.offset, selector.limit.or(out.default_rows()));
+    groups.keep_page(selector.offset, selector.limit.or(out.default_rows()));
     out.show(&groups)?;
     out.note_cut(
         groups.items.len() as u64,
@@ -200,12 +200,14 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
 /// The core's own `failed`, which takes one group.
 fn raw_call(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
-        [group] if selector.only_group() && selector.states == [State::Failed] => group.plain(),
+        [group] if selector.only_group() && selector.states == [State::Failed] => {
+            group.as_plain_name()
+        }
         _ => None,
     };
     let unsupported =
         || Error::usage("the core's own `failed` takes one group and no other selector");
-    let call = Call::raw("failed").arg(group.ok_or_else(unsupported)?);
+    let call = Call::raw_call("failed").arg(group.ok_or_else(unsupported)?);
     let limit = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(limit.to_string()))
 }

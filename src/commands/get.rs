@@ -15,15 +15,15 @@ use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::json::write;
-use crate::model::job::reason::{Reason, ReasonCode};
+use crate::model::job::reason::{DelayReason, ReasonCode};
 use crate::model::job::{Job, State};
-use crate::model::list::{JobDetail, JobDetails, List};
+use crate::model::list::{JobDetails, JobOrRecurring, List};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_lines};
+use crate::text::{Sanitized, clean_text};
 use crate::view::field;
-use crate::view::field::Lookup;
+use crate::view::field::FieldLookup;
 
 /// Show jobs in full
 ///
@@ -93,7 +93,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.core()?.add_payloads(now, jobs.iter_mut())?;
             details.list = List::whole(
                 jobs.into_iter()
-                    .map(|job| JobDetail::Job(job.into()))
+                    .map(|job| JobOrRecurring::Job(job.into()))
                     .collect(),
             );
         }
@@ -105,7 +105,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         show_details(&mut details, one, now, session)?;
     }
-    not_found::jobs(&details.missing).map(|()| Exit::Ok)
+    not_found::refuse_missing_jobs(&details.missing).map(|()| Exit::Ok)
 }
 
 /// Reads jobs, then recurring jobs for the jids that no job has.
@@ -127,15 +127,15 @@ fn find_jobs(
     let mut recurs = if others.is_empty() {
         Vec::new()
     } else {
-        core.recurs(now, &others)?
+        core.recurring_jobs(now, &others)?
     }
     .into_iter();
     let mut found = Vec::with_capacity(jids.len());
     for (jid, job) in jids.iter().zip(jobs) {
         match job {
-            Some(job) => found.push(JobDetail::Job(job.into())),
+            Some(job) => found.push(JobOrRecurring::Job(job.into())),
             None => match recurs.next().flatten() {
-                Some(recurring) => found.push(JobDetail::Recurring(recurring.into())),
+                Some(recurring) => found.push(JobOrRecurring::Recurring(recurring.into())),
                 None => details.missing.push(jid.clone()),
             },
         }
@@ -152,7 +152,7 @@ fn show_details(
 ) -> Result<(), Error> {
     if session.ui.format() == Format::Table {
         for detail in &mut details.list.items {
-            if let JobDetail::Job(job) = detail {
+            if let JobOrRecurring::Job(job) = detail {
                 job.neighbors = read_neighbors(job, now, session)?;
                 if is_single {
                     job.blocked_by = blocking_reason(job, now, session)?;
@@ -161,14 +161,16 @@ fn show_details(
         }
     }
     match details.list.items.first() {
-        Some(JobDetail::Job(job)) if is_single => {
+        Some(JobOrRecurring::Job(job)) if is_single => {
             session.ui.show(job.as_ref())?;
             if let Some(reason) = &job.blocked_by {
-                session.ui.hint_if(reason.command());
+                session.ui.hint_if(reason.fix_command());
             }
             Ok(())
         }
-        Some(JobDetail::Recurring(recurring)) if is_single => session.ui.show(recurring.as_ref()),
+        Some(JobOrRecurring::Recurring(recurring)) if is_single => {
+            session.ui.show(recurring.as_ref())
+        }
         None if is_single => Ok(()),
         _ => session.ui.show(details),
     }
@@ -182,7 +184,7 @@ fn read_neighbors(
     if job.dependencies.is_empty() && job.dependents.is_empty() {
         Ok(Vec::new())
     } else {
-        session.core()?.neighbors(now, job)
+        session.core()?.dependency_neighbors(now, job)
     }
 }
 
@@ -191,7 +193,7 @@ fn blocking_reason(
     job: &Job,
     now: Moment,
     session: &mut Session,
-) -> Result<Option<Box<Reason>>, Error> {
+) -> Result<Option<Box<DelayReason>>, Error> {
     let is_open = matches!(
         job.state,
         Some(
@@ -208,7 +210,7 @@ fn blocking_reason(
         Err(error) => return Err(error),
     };
     let mut reasons = explanation.reasons.into_iter();
-    let is_news = |reason: &Reason| reason.blocking && reason.code != ReasonCode::Scheduled;
+    let is_news = |reason: &DelayReason| reason.blocking && reason.code != ReasonCode::Scheduled;
     Ok(reasons.find(is_news).map(Box::new))
 }
 
@@ -216,8 +218,8 @@ fn blocking_reason(
 fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
-            JobDetail::Job(job) => &job.data,
-            JobDetail::Recurring(recurring) => &recurring.data,
+            JobOrRecurring::Job(job) => &job.data,
+            JobOrRecurring::Recurring(recurring) => &recurring.data,
         };
         session.ui.write_verbatim(data.as_bytes())?;
         if !is_single || session.ui.is_terminal() {
@@ -231,16 +233,16 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
         let mut document = Vec::new();
-        write::exact(detail, &mut document).map_err(unwritable)?;
+        write::write_exact(detail, &mut document).map_err(unwritable)?;
         let document = String::from_utf8(document).map_err(Error::internal)?;
-        let text = match field::find(&document, path) {
-            Lookup::Text(text) => clean_lines(text.as_bytes()),
-            Lookup::Json(json) => Sanitized(&json).to_string(),
-            Lookup::Unknown(known) => {
+        let text = match field::find_field(&document, path) {
+            FieldLookup::Text(text) => clean_text(text.as_bytes()),
+            FieldLookup::Json(json) => Sanitized(&json).to_string(),
+            FieldLookup::Unknown(known) => {
                 let error = Error::usage(format!("a job has no field `{}`", Sanitized(path)));
                 return Err(error.hint(format!("its fields are {}", known.join(", "))));
             }
-            Lookup::Nothing => {
+            FieldLookup::Nothing => {
                 let jid = detail.jid();
                 let error = format!("`{jid}` has no `{}`", Sanitized(path));
                 return Err(Error::not_found(error).jid(jid));
@@ -259,8 +261,8 @@ fn print_raw(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let call = match &given {
-        Some(JidArgs::One(jid)) => Call::raw("get").arg(jid),
-        Some(JidArgs::Many(jids)) => Call::raw("multiget").args(jids),
+        Some(JidArgs::One(jid)) => Call::raw_call("get").arg(jid),
+        Some(JidArgs::Many(jids)) => Call::raw_call("multiget").args(jids),
         None => {
             let jobs = select::all_jobs(
                 session,
@@ -268,12 +270,14 @@ fn print_raw(
                 &args.targets.selector,
                 job::JobFields::Snapshot,
             )?;
-            Call::raw("multiget").args(jobs.iter().map(|job| &job.jid))
+            Call::raw_call("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
-    let text = session.core()?.raw(now, &call)?;
+    let text = session.core()?.call_raw(now, &call)?;
     match given {
-        Some(JidArgs::One(jid)) if text.is_empty() => not_found::jobs(&[jid]).map(|()| Exit::Ok),
+        Some(JidArgs::One(jid)) if text.is_empty() => {
+            not_found::refuse_missing_jobs(&[jid]).map(|()| Exit::Ok)
+        }
         Some(JidArgs::Many(jids)) => {
             // The reply does not say which jobs are missing.
             session.ui.write_verbatim(&text)?;
@@ -282,7 +286,7 @@ fn print_raw(
                 .jobs(now, job::JobFields::Snapshot, &jids)?
                 .into_iter();
             let missing = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
-            not_found::jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)
+            not_found::refuse_missing_jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }
         _ => session.ui.write_verbatim(&text).map(|()| Exit::Ok),
     }

@@ -14,14 +14,14 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::TableContent;
+use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
 use crate::model::complete::Lock;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short;
+use crate::text::short_jid;
 
 /// Extend the locks on jobs
 ///
@@ -55,7 +55,7 @@ const HEARTBEAT: Verb = Verb {
     infinitive: "extend the lock on",
     past: "extended",
     of_one: None,
-    row_content: TableContent::Expiries,
+    row_content: BulkTableContent::Expiries,
     raw: true,
 };
 
@@ -92,11 +92,13 @@ fn extend_one(
 ) -> Result<Exit, Error> {
     let job = worker.read_job(session.core()?, now, &jid, VERB)?;
     if dry_run {
-        let shown = short(&jid);
+        let shown = short_jid(&jid);
         session
             .ui
             .note_dry_run(&format!("would extend the lock on {shown}"));
-        session.ui.show(&Done::new(VERB, vec![jid], true))?;
+        session
+            .ui
+            .show(&CommandResult::new(VERB, vec![jid], true))?;
         return Ok(Exit::Ok);
     }
     let holder = worker.worker_for(&job);
@@ -143,7 +145,7 @@ fn extend_many(
         let ends = core.heartbeat(slice.now, slice.jobs, worker, data);
         SliceOutcome::from_replies(slice.jobs, ends, |job, end| {
             let expires = moment_of_seconds(end);
-            let expires = expires.rfc3339().unwrap_or_else(|| expires.to_string());
+            let expires = expires.to_rfc3339().unwrap_or_else(|| expires.to_string());
             let mut outcome = JobOutcome::done(&job.jid).raw(end.to_string());
             outcome.item.detail = Some(format!("the lock expires {expires}").into());
             outcome.cells([Name::from(expires)])

@@ -56,8 +56,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let now = session.begin()?;
         let (counts, unreadable) = select::count(session, now, &args.selector)?;
         session.ui.show(&counts)?;
-        let exit = session.ui.report_left_out(queue::left_out(&unreadable));
-        let jobs = counts.all();
+        let exit = session
+            .ui
+            .report_left_out(queue::left_out_error(&unreadable));
+        let jobs = counts.total();
         return require_match(args.require_match, ListSummary { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -71,7 +73,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.begin()?;
     if let Some(call) = raw {
-        let text = session.core()?.raw(now, &call)?;
+        let text = session.core()?.call_raw(now, &call)?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
@@ -146,7 +148,7 @@ pub(crate) fn list_jobs(
             jobs.list.items.clear();
         }
     }
-    let left_out = queue::left_out(&selection.unreadable);
+    let left_out = queue::left_out_error(&selection.unreadable);
     if streams {
         let read_all = left_out.is_none();
         let exit = out.report_left_out(left_out);
@@ -172,17 +174,17 @@ pub(crate) fn list_jobs(
 /// The core's own `jobs`, which takes one state of one queue, or complete jobs.
 fn raw_call(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
-        [queue] => queue.plain(),
+        [queue] => queue.as_plain_name(),
         _ => None,
     };
     let call = match (selector.states.as_slice(), plain()) {
         ([State::Complete], None) if selector.queues.is_empty() => {
-            Call::raw("jobs").arg("complete")
+            Call::raw_call("jobs").arg("complete")
         }
         ([state], Some(queue))
             if !matches!(state, State::Complete | State::Waiting | State::Failed) =>
         {
-            Call::raw("jobs").arg(state.into_str()).arg(queue)
+            Call::raw_call("jobs").arg(state.into_str()).arg(queue)
         }
         _ => return Err(raw_unsupported_error()),
     };

@@ -39,14 +39,18 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    let lane = lane::name(&args.queue, args.key.as_bytes());
+    let lane = lane::lane_name(&args.queue, args.key.as_bytes());
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.raw(now, &Call::raw("key.get").arg(&lane))?;
+        let text = session
+            .core()?
+            .call_raw(now, &Call::raw_call("key.get").arg(&lane))?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let jids = session.core()?.members(now, &Index::Lane(lane.clone()))?;
+    let jids = session
+        .core()?
+        .index_members(now, &Index::Lane(lane.clone()))?;
     if jids.is_empty() {
         // A lane of all queues has no queue of its own.
         if !args.key.as_bytes().starts_with(b"/") {

@@ -67,7 +67,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut exceeding = 0;
     if out.format() == Format::Raw {
         for names in names.chunks(NAMES_PER_CALL) {
-            let text = core.raw(now, &Call::raw("lag").args(names))?;
+            let text = core.call_raw(now, &Call::raw_call("lag").args(names))?;
             out.write_verbatim(&text)?;
         }
     } else {
@@ -82,6 +82,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         out.note_on_terminal("no queues");
         nothing::hint_at_reason(session, now, None)?;
     }
-    let exit = session.ui.report_left_out(queue::left_out(&unreadable));
+    let exit = session
+        .ui
+        .report_left_out(queue::left_out_error(&unreadable));
     Ok(if exceeding > 0 { Exit::Threshold } else { exit })
 }

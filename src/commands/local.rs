@@ -10,7 +10,7 @@ use crate::args::format::Format;
 use crate::core::call::local::Local;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::local::Status;
+use crate::model::local::LocalStatus;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -82,7 +82,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         LocalCommand::Status | LocalCommand::Url => {}
         LocalCommand::Start => {
-            let done = if local.ensure(fsync, deadline)? {
+            let done = if local.ensure_running(fsync, deadline)? {
                 "started"
             } else {
                 "the server was already running"
@@ -115,7 +115,7 @@ fn private_server(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
 }
 
 /// The status of the server without starting it.
-fn read_status(local: &Local, session: &mut Session) -> Result<Status, Error> {
+fn read_status(local: &Local, session: &mut Session) -> Result<LocalStatus, Error> {
     let running = local.is_running()?;
     let jobs = if running {
         let core = session.core_at(local.target())?;
@@ -123,12 +123,12 @@ fn read_status(local: &Local, session: &mut Session) -> Result<Status, Error> {
     } else {
         None
     };
-    Ok(Status {
+    Ok(LocalStatus {
         running,
         pid: local.pid().filter(|_| running),
         dir: Name::from(local.dir().as_os_str()),
         url: local.url().into(),
         jobs,
-        bytes: local.bytes(),
+        bytes: local.dir_size(),
     })
 }

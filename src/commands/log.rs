@@ -9,11 +9,11 @@ use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::json::syntax::Shape;
-use crate::model::done::Done;
+use crate::json::syntax::JsonType;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short;
+use crate::text::short_jid;
 
 /// Append an entry to a job's history
 ///
@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let data = match &args.data {
         None => None,
         Some(given) => match data::read(&mut session.input(), given, args.limit.max_data)? {
-            (data, Shape::Object) => Some(data),
+            (data, JsonType::Object) => Some(data),
             _ => {
                 return Err(Error::usage("`--data` expects a JSON object")
                     .hint("name the value: `--data '{\"value\":7}'`"));
@@ -72,17 +72,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.begin()?;
     let core = session.core()?;
-    let found = core.snapshots(now, std::slice::from_ref(&args.jid))?;
+    let found = core.job_snapshots(now, std::slice::from_ref(&args.jid))?;
     if found.iter().all(Option::is_none) {
-        return Err(not_found::job(&args.jid));
+        return Err(not_found::missing_job(&args.jid));
     }
     let dry = args.dry.dry_run;
     if !dry {
-        core.log(now, &args.jid, &args.message, data.as_deref())?;
+        core.append_to_history(now, &args.jid, &args.message, data.as_deref())?;
     }
-    let jid = short(&args.jid);
+    let jid = short_jid(&args.jid);
     if session.ui.format() != Format::Raw {
-        session.ui.show(&Done::new("log", vec![args.jid], dry))?;
+        session
+            .ui
+            .show(&CommandResult::new("log", vec![args.jid], dry))?;
     }
     if dry {
         session

@@ -15,7 +15,7 @@ use crate::bulk::bury::{BURY, NOT_STARTED, refuse_started};
 use crate::bulk::cancel::{self, CANCEL};
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome};
-use crate::core::api::guard::Dependents;
+use crate::core::api::guard::DependentsPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     message: Option<Name>,
     /// With `delete` and `drop`: what to do with jobs that depend on one of these
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
-    dependents: Dependents,
+    dependents: DependentsPolicy,
     #[command(flatten)]
     bulk: BulkFlags,
 }
@@ -161,7 +161,10 @@ impl Args {
             ("`--all`", self.all),
             ("`--retrying`", self.retrying),
             ("`--message`", self.message.is_some()),
-            ("`--dependents`", self.dependents != Dependents::Refuse),
+            (
+                "`--dependents`",
+                self.dependents != DependentsPolicy::Refuse,
+            ),
             ("`--dry-run`", self.bulk.dry_run),
             ("`--rate`", self.bulk.rate.is_some()),
             ("`--fail-fast`", self.bulk.fail_fast),
@@ -253,12 +256,14 @@ impl MorgueTarget {
             return BulkPlan::from_selector(session, now, options, &self.selector(), refuse);
         }
         let fields = "jid,queue,shown,failure,remaining";
-        let jobs = session.core()?.jobs_with(now, fields, given.jids())?;
+        let jobs = session
+            .core()?
+            .jobs_with_fields(now, fields, given.jids())?;
         let dead = jobs.into_iter().flatten().filter(|job| self.contains(job));
         let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
         // The snapshots are newer than `dead`.
         let refuse = |job: &JobSnapshot| {
-            if dead.contains(&job.jid) && job.is("failed") {
+            if dead.contains(&job.jid) && job.is_in_state("failed") {
                 None
             } else {
                 Some(self.not_in_morgue(job))
@@ -269,7 +274,7 @@ impl MorgueTarget {
 
     /// The outcome of a job that is not in this morgue.
     fn not_in_morgue(&self, job: &JobSnapshot) -> JobOutcome {
-        if !job.is("failed") {
+        if !job.is_in_state("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
         }
         let why = match &self.group {

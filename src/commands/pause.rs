@@ -15,7 +15,7 @@ use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
@@ -71,7 +71,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if until.is_some_and(|until| until <= now) {
         return Err(Error::usage("`--until` expects a time in the future"));
     }
-    let queues = not_found::queues(
+    let queues = not_found::named_or_all_queues(
         session.core()?,
         now,
         args.queues.queue_names(),
@@ -93,14 +93,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut stopped = 0;
     if !dry {
         let (by, reason) = (actor::user_at_host(), args.reason.as_ref());
-        session.core()?.pause(now, &queues, until, reason, &by)?;
+        session
+            .core()?
+            .pause_queues(now, &queues, until, reason, &by)?;
         if args.stop_running {
             let note = actor::history_note("pause", args.reason.as_ref());
             stopped = revoke_locks(&queues, &note, now, session)?;
         }
     }
     note_paused(&queues, until, stopped, dry, session);
-    session.ui.show(&Done::new("pause", queues, dry))?;
+    session.ui.show(&CommandResult::new("pause", queues, dry))?;
     Ok(Exit::Ok)
 }
 
@@ -115,12 +117,12 @@ fn revoke_locks(
     let mut stopped = 0;
     for queue in queues {
         for jids in core
-            .members(now, &Index::Locks(queue.clone()))?
+            .index_members(now, &Index::Locks(queue.clone()))?
             .chunks(SLICE)
         {
-            let jobs = core.snapshots(now, jids)?.into_iter().flatten();
-            let jobs: Vec<JobSnapshot> = jobs.filter(|job| job.is("running")).collect();
-            for (job, reply) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
+            let jobs = core.job_snapshots(now, jids)?.into_iter().flatten();
+            let jobs: Vec<JobSnapshot> = jobs.filter(|job| job.is_in_state("running")).collect();
+            for (job, reply) in jobs.iter().zip(core.revoke_locks(now, note, &jobs)) {
                 match reply {
                     Ok(CallOutcome::Done(())) => stopped += 1,
                     // The job ended by itself meanwhile.
@@ -148,7 +150,11 @@ fn note_paused(
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
         let page = session.ui.render_options();
-        line.push_str(&format!(" until {}{}", page.stamp(until), page.zone()));
+        line.push_str(&format!(
+            " until {}{}",
+            page.format_timestamp(until),
+            page.zone_suffix()
+        ));
     }
     if stopped > 0 {
         let jobs = plural(stopped, "running job", "running jobs");

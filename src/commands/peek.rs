@@ -4,7 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
 use crate::command_line::CommandLine;
-use crate::core::api::peek::Pauses;
+use crate::core::api::peek::PausedQueuePolicy;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -41,15 +41,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let call = Call::raw("peek")
+        let call = Call::raw_call("peek")
             .arg(&args.queue)
             .arg(args.count.to_string());
-        let text = core.raw(now, &call)?;
+        let text = core.call_raw(now, &call)?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let queues = std::slice::from_ref(&args.queue);
-    let jobs = core.next_jobs(now, queues, args.count, Pauses::Ignored)?;
+    let jobs = core.next_jobs(now, queues, args.count, PausedQueuePolicy::Ignored)?;
     if jobs.is_empty() {
         core.require_queue(now, &args.queue)?;
     }

@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
-use crate::core::api::peek::{MAX_NEXT_JOBS, Pauses};
+use crate::core::api::peek::{MAX_NEXT_JOBS, PausedQueuePolicy};
 use crate::core::call::reply;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -112,7 +112,7 @@ fn give_back(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -
     let note = actor::history_note("pop", None);
     let given_back = session.core().and_then(|core| {
         let now = core.now();
-        core.give_back(now, worker, jids, &note)
+        core.release_jobs(now, worker, jids, &note)
     });
     match given_back {
         Ok(given) => {
@@ -166,11 +166,11 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
             };
             // Another client may have put a job in the meantime.
             if let Some(reason) = found.reasons.first().filter(|_| !found.runnable) {
-                let why = reason.line(session.ui.render_options());
+                let why = reason.reason_line(session.ui.render_options());
                 session
                     .ui
                     .note(&format!("nothing to pop from {queue}: {why}"));
-                session.ui.hint_if(reason.command());
+                session.ui.hint_if(reason.fix_command());
                 is_told = true;
             }
         }
@@ -182,7 +182,7 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
 
 /// Reads the jids of the core's reply.
 fn parse_popped_jids(reply: &[u8]) -> Result<Vec<Name>, Error> {
-    let unexpected = || reply::unexpected("pop", "not a list of jobs");
+    let unexpected = || reply::unexpected_reply("pop", "not a list of jobs");
     let jobs = Json::read(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {
@@ -210,7 +210,7 @@ fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
 /// Shows the jobs that a pop would get now.
 fn preview(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
-    let found = core.next_jobs(now, &args.queues, args.count, Pauses::Count)?;
+    let found = core.next_jobs(now, &args.queues, args.count, PausedQueuePolicy::Count)?;
     let count = found.len() as u64;
     if count == 0 {
         explain_empty_pop(&args.queues, now, session);

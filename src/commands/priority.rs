@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::TableContent;
+use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::name::Name;
@@ -39,7 +39,7 @@ const PRIORITY: Verb = Verb {
     infinitive: "change the priority of",
     past: "changed",
     of_one: None,
-    row_content: TableContent::Priorities,
+    row_content: BulkTableContent::Priorities,
     raw: true,
 };
 
@@ -47,7 +47,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let priority = BulkAction::new(&PRIORITY, |core, slice| {
-        let replies = core.priority(slice.now, slice.note, slice.jobs, args.to);
+        let replies = core.set_priority(slice.now, slice.note, slice.jobs, args.to);
         SliceOutcome::from_replies(slice.jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));

@@ -45,16 +45,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let calls: Vec<Call> = if args.queues.is_empty() {
-            vec![Call::raw("queues")]
+            vec![Call::raw_call("queues")]
         } else {
             let queues = core.queues_like(now, &args.queues)?;
             queues
                 .iter()
-                .map(|queue| Call::raw("queues").arg(&queue.name))
+                .map(|queue| Call::raw_call("queues").arg(&queue.name))
                 .collect()
         };
         for call in &calls {
-            let text = core.raw(now, call)?;
+            let text = core.call_raw(now, call)?;
             out.write_verbatim(&text)?;
         }
         return Ok(Exit::Ok);
@@ -79,5 +79,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }
     }
-    Ok(out.report_left_out(queue::left_out(&unreadable)))
+    Ok(out.report_left_out(queue::left_out_error(&unreadable)))
 }

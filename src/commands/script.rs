@@ -44,10 +44,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let script = match (args.client, args.lib) {
-        (Some(Client::QlessPhp), _) => Script::qless_php(session.prefix()),
-        (None, true) => Script::library(session.prefix()),
+        (Some(Client::QlessPhp), _) => Script::for_qless_php(session.prefix()),
+        (None, true) => Script::library_form(session.prefix()),
         (None, false) => Script::new(session.prefix()),
     };
-    session.ui.text(&script.text())?;
+    session.ui.text(&script.script_text())?;
     Ok(Exit::Ok)
 }

@@ -55,7 +55,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     match args.days {
         Some(_) => session.ui.check_columns::<StatsByDay>()?,
-        None => session.ui.check_columns::<stats::DayStats>()?,
+        None => session.ui.check_columns::<stats::StatsOfDay>()?,
     }
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
@@ -65,7 +65,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if out.format() == Format::Raw {
         for queue in &names {
             for (_, day) in &days {
-                let text = core.raw(now, &Call::raw("stats").arg(queue).arg(day.to_string()))?;
+                let text = core.call_raw(
+                    now,
+                    &Call::raw_call("stats").arg(queue).arg(day.to_string()),
+                )?;
                 out.write_verbatim(&text)?;
             }
         }
@@ -74,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(count) = args.days else {
         let list = List::whole(core.stats(now, &names, &days)?);
         let picture = args.histogram;
-        out.show(&stats::DayStats { list, picture })?;
+        out.show(&stats::StatsOfDay { list, picture })?;
         return Ok(Exit::Ok);
     };
     days.insert(0, Day::Near(-i64::from(count)).name_and_start(now)?);
@@ -82,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for queue in core.stats(now, &names, &days)?.chunk_by_mut(is_same_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
-            from[0].set_change(&before[at - 1]);
+            from[0].set_change_since(&before[at - 1]);
         }
         shown.extend_from_slice(&queue[1..]);
     }

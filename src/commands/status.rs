@@ -10,10 +10,10 @@ use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::job::QueuedCounts;
-use crate::model::lag::Why;
+use crate::model::lag::LagCause;
 use crate::model::overview::{
-    BlockingThrottle, LastMinute, LateRecurring, Overview, OverviewTotals, PausedPart, Problem,
-    ProblemCode, Sample, StatusFacts, StuckLane,
+    BlockingThrottle, LateRecurring, Overview, OverviewTotals, PausedQueueSummary, ProblemCode,
+    StatusFacts, StatusProblem, StuckLane, WatchSample, WatchedRates,
 };
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::worker::Worker;
@@ -68,7 +68,9 @@ fn overview(facts: StatusFacts, now: Moment) -> Overview {
         .iter()
         .filter(|worker| worker.running + worker.stalled > 0);
     let mut queued = QueuedCounts::default();
-    queues.iter().for_each(|queue| queue.add_to(&mut queued));
+    queues
+        .iter()
+        .for_each(|queue| queue.add_to_counts(&mut queued));
     let totals = OverviewTotals {
         queues: queues.len() as u64,
         queued,
@@ -81,7 +83,7 @@ fn overview(facts: StatusFacts, now: Moment) -> Overview {
         last_seen: workers.iter().filter_map(|worker| worker.last_seen).max(),
     };
     let paused = queues.iter().filter(|queue| queue.paused);
-    let paused = paused.map(|queue| PausedPart {
+    let paused = paused.map(|queue| PausedQueueSummary {
         queue: queue.name.clone(),
         since: queue.paused_since,
         until: queue.paused_until,
@@ -98,7 +100,7 @@ fn overview(facts: StatusFacts, now: Moment) -> Overview {
     for wait in &mut waits {
         let is_paused = |queue: &Queue| queue.paused && queue.name == wait.queue;
         if queues.iter().any(is_paused) {
-            (wait.why, wait.held_by) = (Some(Why::Paused), None);
+            (wait.why, wait.held_by) = (Some(LagCause::Paused), None);
         }
     }
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
@@ -144,13 +146,13 @@ fn problems(
     throttles: &[BlockingThrottle],
     lanes: &[StuckLane],
     now: Moment,
-) -> Vec<Problem> {
+) -> Vec<StatusProblem> {
     let totals = &overview.totals;
     let server = overview.server.clone().unwrap_or_default();
     let has_limit = server.max_memory_bytes > 0;
     let mut problems = Vec::new();
     let mut add = |code, what: String, fix: Option<CommandLine>| {
-        problems.push(Problem::new(code, &what, fix));
+        problems.push(StatusProblem::new(code, &what, fix));
     };
     if has_limit && server.eviction != "noeviction" {
         let what =
@@ -238,12 +240,12 @@ fn problems(
 }
 
 /// The rates since the oldest count of the last minute, and notes the present one.
-fn rates_of_last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
+fn rates_of_last_minute(overview: &Overview, session: &mut Session) -> Option<WatchedRates> {
     let totals = &overview.totals;
     let at = Instant::now();
-    let sample = Sample {
+    let sample = WatchSample {
         at,
-        open: totals.queued.all() + totals.failed,
+        open: totals.queued.total() + totals.failed,
         completed: overview.today.completed,
     };
     let samples = &mut session.samples;
@@ -255,7 +257,7 @@ fn rates_of_last_minute(overview: &Overview, session: &mut Session) -> Option<La
     // At midnight the counter of completions begins again.
     let completed = sample.completed.checked_sub(first.completed)? as f64;
     let put = (sample.open as f64 - first.open as f64 + completed).max(0.0);
-    (seconds > 0.0).then(|| LastMinute {
+    (seconds > 0.0).then(|| WatchedRates {
         seconds: RoundedSeconds(seconds),
         put_per_s: RoundedSeconds(put / seconds),
         completed_per_s: RoundedSeconds(completed / seconds),

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::json::Json;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, BulkRow, TableContent, Totals};
+use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals};
 use crate::model::job::Job;
 use crate::model::list::{JobList, List};
 use crate::model::tag::Tag;
@@ -54,7 +54,7 @@ const TAG: Verb = Verb {
     infinitive: "tag",
     past: "tagged",
     of_one: None,
-    row_content: TableContent::Tags,
+    row_content: BulkTableContent::Tags,
     raw: true,
 };
 
@@ -88,7 +88,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
     let tag = BulkAction::new(&TAG, |core, slice| {
-        let replies = core.tag(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
+        let replies = core.change_tags(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
         SliceOutcome::from_replies(slice.jobs, replies, |job, tags| {
             let names = Json::read(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
@@ -136,15 +136,15 @@ fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
     match missing.as_slice() {
         [] => Ok(Exit::Ok),
-        [jid, ..] => Err(not_found::job(jid)),
+        [jid, ..] => Err(not_found::missing_job(jid)),
     }
 }
 
 fn table_of_rows(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
-        sum: Totals::new("tag", false, 0),
+        sum: BulkTotals::new("tag", false, 0),
         items: Vec::new(),
-        row_content: TableContent::Tags,
+        row_content: BulkTableContent::Tags,
         rows,
     }
 }
@@ -157,9 +157,9 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let limit = limit.unwrap_or(25).to_string();
-        let text = core.raw(
+        let text = core.call_raw(
             now,
-            &Call::raw("tag")
+            &Call::raw_call("tag")
                 .arg("top")
                 .arg(offset.to_string())
                 .arg(limit),
@@ -169,7 +169,7 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
     }
     let mut tags = List::whole(core.tags(now)?);
     let total = tags.items.len();
-    tags.page(offset, limit.or(out.default_rows()));
+    tags.keep_page(offset, limit.or(out.default_rows()));
     out.show(&tags)?;
     out.note_cut(tags.items.len() as u64, tags.total, offset, "tags");
     if total == 0 {

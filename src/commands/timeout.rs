@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::TableContent;
+use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -36,7 +36,7 @@ const TIMEOUT: Verb = Verb {
     infinitive: "time out",
     past: "timed out",
     of_one: Some("revoked the lock on"),
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: true,
 };
 
@@ -44,7 +44,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let timeout = BulkAction::new(&TIMEOUT, |core, slice| {
-        let replies = core.timeout(slice.now, slice.note, slice.jobs);
+        let replies = core.revoke_locks(slice.now, slice.note, slice.jobs);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid).state_after("stalled")
         })
@@ -56,9 +56,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
-    if job.is("running") {
+    if job.is_in_state("running") {
         return None;
     }
     let outcome = JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("running"));
-    Some(outcome.with_as_asked(job.is("stalled")))
+    Some(outcome.with_as_asked(job.is_in_state("stalled")))
 }

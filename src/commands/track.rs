@@ -12,7 +12,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::TableContent;
+use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
@@ -52,7 +52,7 @@ const TRACK: Verb = Verb {
     infinitive: "track",
     past: "tracked",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: true,
 };
 
@@ -61,7 +61,7 @@ const UNTRACK: Verb = Verb {
     infinitive: "stop tracking",
     past: "no longer tracked",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: true,
 };
 
@@ -88,7 +88,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let now = session.now();
         let tracked: HashSet<Name> = session
             .core()?
-            .members(now, &Index::Tracked)?
+            .index_members(now, &Index::Tracked)?
             .into_iter()
             .collect();
         plan.readmit_missing(|jid| tracked.contains(jid));
@@ -100,7 +100,7 @@ fn action(args: &Args) -> BulkAction<'static> {
     let tracked = !args.remove && !args.prune;
     let verb = if tracked { &TRACK } else { &UNTRACK };
     BulkAction::new(verb, move |core, slice| {
-        let replies = core.track(slice.now, slice.note, slice.jobs, tracked);
+        let replies = core.set_tracked(slice.now, slice.note, slice.jobs, tracked);
         SliceOutcome::from_replies(slice.jobs, replies, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
@@ -111,7 +111,7 @@ fn action(args: &Args) -> BulkAction<'static> {
 fn untrack_missing(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &UNTRACK, &args.bulk)?;
     let now = session.begin()?;
-    let tracked = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
+    let tracked = JidArgs::Many(session.core()?.index_members(now, &Index::Tracked)?);
     let mut plan = BulkPlan::from_jids(session, now, options, &tracked, |_| None)?;
     plan.keep_only_nonexistent();
     plan.carry_out(action(args), session)
@@ -123,11 +123,11 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("track"))?;
+        let text = core.call_raw(now, &Call::raw_call("track"))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let jids = core.members(now, &Index::Tracked)?;
+    let jids = core.index_members(now, &Index::Tracked)?;
     let mut jobs = JobList::default();
     let mut found = Vec::new();
     for (jid, job) in jids.iter().zip(core.jobs(now, JobFields::Brief, &jids)?) {

@@ -9,7 +9,7 @@ use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkReport, TableContent, Totals};
+use crate::model::bulk::{BulkReport, BulkTableContent, BulkTotals};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -54,9 +54,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let index = Index::Failed(args.group.clone());
     let core = session.core()?;
-    let total = core.index(now, &index, 0, 0)?.total;
+    let total = core.index_slice(now, &index, 0, 0)?.total;
     if total == 0 {
-        not_found::index(core, now, &index)?;
+        not_found::refuse_missing_index(core, now, &index)?;
     }
     let queues = std::slice::from_ref(&args.to);
     new_queues::note_new_queues(queues, args.existing, args.dry.dry_run, now, session)?;
@@ -83,17 +83,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let done = count(u64::try_from(moved).unwrap_or(0));
     let sum = if args.dry.dry_run {
-        Totals::new("unfail", true, count(expected))
+        BulkTotals::new("unfail", true, count(expected))
     } else {
-        Totals {
+        BulkTotals {
             done,
-            ..Totals::new("unfail", false, done)
+            ..BulkTotals::new("unfail", false, done)
         }
     };
     session.ui.show(&BulkReport {
-        sum: sum.within(session.ui.context_name()),
+        sum: sum.in_context(session.ui.context_name()),
         items: Vec::new(),
-        row_content: TableContent::Nothing,
+        row_content: BulkTableContent::Nothing,
         rows: Vec::new(),
     })?;
     Ok(Exit::Ok)

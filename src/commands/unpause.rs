@@ -7,7 +7,7 @@ use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -39,10 +39,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let core = session.core()?;
-    let mut queues =
-        not_found::queues(core, now, args.queues.queue_names(), &Index::Paused, false)?;
+    let mut queues = not_found::named_or_all_queues(
+        core,
+        now,
+        args.queues.queue_names(),
+        &Index::Paused,
+        false,
+    )?;
     if args.queues.queue_names().is_some() && !queues.is_empty() {
-        let paused = core.members(now, &Index::Paused)?;
+        let paused = core.index_members(now, &Index::Paused)?;
         let (paused, running) = queues.into_iter().partition(|queue| paused.contains(queue));
         let running: Vec<Name> = running;
         queues = paused;
@@ -61,11 +66,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .consent_for(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
         .is_some()
     {
-        session.core()?.unpause(now, &queues)?;
+        session.core()?.unpause_queues(now, &queues)?;
         let unpaused = format!("unpaused {}", joined(&queues));
         session.ui.note_on_terminal(&unpaused);
     }
-    let done = Done::new("unpause", queues, args.dry.dry_run);
+    let done = CommandResult::new("unpause", queues, args.dry.dry_run);
     session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

@@ -134,7 +134,7 @@ struct WaitSummary<'a> {
 fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
     match ui.format() {
         Format::Table => {
-            let line = item.line(ui.render_options());
+            let line = item.result_line(ui.render_options());
             ui.text(&line)
         }
         Format::Ndjson => show_line(item, ui),

@@ -12,8 +12,8 @@ use crate::env;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::model::retry_cause::RetryCause;
-use crate::model::work_queue::WorkQueue;
-use crate::name::{Name, refuse_new};
+use crate::model::work_queue::QueueSelector;
+use crate::name::{Name, refuse_as_new_name};
 use crate::session::Session;
 use crate::session::actor;
 use crate::text::plural;
@@ -80,7 +80,7 @@ pub(crate) struct Args {
     /// one out; `NAME=3` is a weight
     #[arg(required = true, value_name = "QUEUE", value_parser = value::work_queue(),
           add = value::CandidateKind::Queues)]
-    queues: Vec<WorkQueue>,
+    queues: Vec<QueueSelector>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND", value_parser = value::word())]
     command: Vec<OsString>,
@@ -276,7 +276,7 @@ fn worker_name_prefix(given: Option<Name>) -> Result<Name, Error> {
             Some(name) => name,
         };
     let refused = |why: &str| Error::usage(format!("the name of the worker {why}"));
-    refuse_new(name.as_bytes()).map_err(|why| refused(&why))?;
+    refuse_as_new_name(name.as_bytes()).map_err(|why| refused(&why))?;
     match name.as_str() {
         Some(_) => Ok(name),
         None => Err(refused("is not UTF-8")),

@@ -38,7 +38,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let one = match args.workers.as_slice() {
-        [worker] => worker.plain(),
+        [worker] => worker.as_plain_name(),
         _ => None,
     };
     match one {
@@ -58,8 +58,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (core, out) = session.core_and_ui()?;
     if let Some(name) = one {
-        let Some(holder) = core.holder(now, name)? else {
-            let known = core.members(now, &Index::Workers)?;
+        let Some(holder) = core.worker_with_jobs(now, name)? else {
+            let known = core.index_members(now, &Index::Workers)?;
             return Err(Error::unknown("worker", name, &known));
         };
         let empty = holder.details.is_empty();
@@ -71,7 +71,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let mut workers = core.workers(now, &[])?;
     let known: Vec<Name> = workers.iter().map(|worker| worker.name.clone()).collect();
-    for name in args.workers.iter().filter_map(|worker| worker.plain()) {
+    for name in args
+        .workers
+        .iter()
+        .filter_map(|worker| worker.as_plain_name())
+    {
         if !known.contains(name) {
             return Err(Error::unknown("worker", name, &known));
         }
@@ -95,18 +99,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Prints the reply of the core's own `workers`, which also forgets workers not seen for long.
 fn print_raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     let now = session.now();
-    let names: Option<Vec<&Name>> = workers.iter().map(Pattern::plain).collect();
+    let names: Option<Vec<&Name>> = workers.iter().map(Pattern::as_plain_name).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
     let calls: Vec<Call> = if names.is_empty() {
-        vec![Call::raw("workers")]
+        vec![Call::raw_call("workers")]
     } else {
         names
             .into_iter()
-            .map(|name| Call::raw("workers").arg(name))
+            .map(|name| Call::raw_call("workers").arg(name))
             .collect()
     };
     for call in &calls {
-        let text = session.core()?.raw(now, call)?;
+        let text = session.core()?.call_raw(now, call)?;
         session.ui.write_verbatim(&text)?;
     }
     Ok(Exit::Ok)

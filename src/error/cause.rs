@@ -44,17 +44,17 @@ pub enum Refusal {
 
 /// What a failed call did to the data, if the server's error says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum EffectOnData {
     Unchanged,
     Partial,
 }
 
-impl Effect {
+impl EffectOnData {
     /// The clause that ends the sentence of the error.
-    pub(super) const fn clause(self) -> &'static str {
+    pub(super) const fn as_clause(self) -> &'static str {
         match self {
-            Effect::Unchanged => "; nothing was changed",
-            Effect::Partial => "; the call may have been applied in part",
+            EffectOnData::Unchanged => "; nothing was changed",
+            EffectOnData::Partial => "; the call may have been applied in part",
         }
     }
 }

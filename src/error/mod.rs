@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-pub(crate) use self::cause::{Cause, Effect, Refusal};
+pub(crate) use self::cause::{Cause, EffectOnData, Refusal};
 pub use self::kind::Kind;
 use crate::exit::Exit;
 use crate::name::Name;
@@ -21,7 +21,7 @@ pub struct Error {
     cause: Option<Box<Cause>>,
     reason: String,
     /// What the failed call did to the data, if that is known. The message ends with it.
-    effect: Option<Effect>,
+    effect: Option<EffectOnData>,
     hint: Option<String>,
     jid: Option<Name>,
     /// The server's own message, shown with `-v`.
@@ -81,7 +81,7 @@ impl Error {
     }
 
     /// Adds what the failed call did to the data.
-    pub fn effect(mut self, effect: Effect) -> Error {
+    pub fn effect(mut self, effect: EffectOnData) -> Error {
         self.effect = Some(effect);
         self
     }
@@ -105,7 +105,7 @@ impl Error {
     }
 
     /// Adds the server's own message, for `-v`.
-    pub fn detail(mut self, message: impl Into<String>) -> Error {
+    pub fn with_server_message(mut self, message: impl Into<String>) -> Error {
         self.detail = Some(message.into());
         self
     }
@@ -115,7 +115,7 @@ impl Error {
     }
 
     /// The job that the error is about.
-    pub fn subject(&self) -> Option<&Name> {
+    pub fn subject_jid(&self) -> Option<&Name> {
         self.jid.as_ref()
     }
 
@@ -137,14 +137,14 @@ impl Error {
     /// The whole sentence, for people.
     pub fn message(&self) -> Cow<'_, str> {
         match self.effect {
-            Some(effect) => format!("{}{}", self.reason, effect.clause()).into(),
+            Some(effect) => format!("{}{}", self.reason, effect.as_clause()).into(),
             None => self.reason.as_str().into(),
         }
     }
 
     /// The sentence without what the call did to the data, for a sentence that has its own account of
     /// that.
-    pub fn reason(&self) -> &str {
+    pub fn message_without_effect(&self) -> &str {
         &self.reason
     }
 
@@ -152,7 +152,7 @@ impl Error {
         self.hint.as_deref()
     }
 
-    pub fn detail_text(&self) -> Option<&str> {
+    pub fn server_message(&self) -> Option<&str> {
         self.detail.as_deref()
     }
 
@@ -225,9 +225,9 @@ mod tests {
 
     #[test]
     fn the_effect_ends_the_message_and_not_the_reason() {
-        let error = Error::new(Kind::Oom, "out of memory").effect(Effect::Unchanged);
+        let error = Error::new(Kind::Oom, "out of memory").effect(EffectOnData::Unchanged);
         assert_eq!(error.message(), "out of memory; nothing was changed");
-        assert_eq!(error.reason(), "out of memory");
+        assert_eq!(error.message_without_effect(), "out of memory");
     }
 
     #[test]

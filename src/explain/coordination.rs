@@ -15,7 +15,7 @@ pub(super) fn lane_jobs_before(
     let Some(lane) = job.key.as_ref().filter(|_| waits) else {
         return Ok(Vec::new());
     };
-    let mut lane = core.lane(now, lane)?;
+    let mut lane = core.lane_jobs(now, lane)?;
     match lane.iter().position(|other| other.jid == job.jid) {
         Some(place) => lane.truncate(place),
         // A job that has ended has left its lane, so no job there blocks it.

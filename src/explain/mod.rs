@@ -13,7 +13,7 @@ use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::explain::{Explanation, PopFacts};
-use crate::model::job::reason::{BackoffCause, Reason};
+use crate::model::job::reason::{BackoffCause, DelayReason};
 use crate::model::job::{Job, State};
 use crate::model::queue::RoundedSeconds;
 use crate::model::recur::Recurring;
@@ -89,7 +89,7 @@ fn read_jobs_and_templates(
     let mut recurring = if others.is_empty() {
         Vec::new()
     } else {
-        core.recurs(now, &others)?
+        core.recurring_jobs(now, &others)?
     }
     .into_iter();
     let item = |job: Option<Job>| match job {
@@ -170,7 +170,7 @@ pub(crate) fn explain_queue(
 ) -> Result<Explanation, Error> {
     let found = pop_facts(core, now, &[(Some(name), None)])?.pop().flatten();
     let Some(facts) = found else {
-        return Err(not_found::queue(core, now, name)?);
+        return Err(not_found::missing_queue(core, now, name)?);
     };
     let reasons = reasons::queue_reasons(&facts, now);
     let explanation = explanation_of(reasons, Some(&facts), now);
@@ -182,10 +182,10 @@ pub(crate) fn explain_queue(
     })
 }
 
-fn explanation_of(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
+fn explanation_of(reasons: Vec<DelayReason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
     let oldest = queue.and_then(|facts| facts.oldest);
     Explanation {
-        runnable: !reasons.iter().any(Reason::stops),
+        runnable: !reasons.iter().any(DelayReason::blocks_pop),
         next_jid: queue.and_then(|facts| facts.next.clone()),
         last_pop: queue.and_then(|facts| facts.popped),
         oldest_wait_s: oldest.map(|since| RoundedSeconds(now.since(since).max(0.0))),

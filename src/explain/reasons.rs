@@ -5,7 +5,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::json::Json;
 use crate::model::explain::{FullThrottle, PopFacts};
-use crate::model::job::reason::{BackoffCause, Reason, ReasonCode, ReasonEvidence};
+use crate::model::job::reason::{BackoffCause, DelayReason, ReasonCode, ReasonEvidence};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
 use crate::model::queue::RoundedSeconds;
@@ -29,7 +29,7 @@ pub(super) fn job_reasons(
     before: &[Neighbor],
     backoff: Option<BackoffCause>,
     now: Moment,
-) -> Vec<Reason> {
+) -> Vec<DelayReason> {
     let jid = &job.jid;
     let mut reasons = Vec::new();
     let full = facts.map_or(&[][..], |facts| facts.full.as_slice());
@@ -40,7 +40,7 @@ pub(super) fn job_reasons(
     let worker = job.worker.clone();
     reasons.extend(lane_occupied(job, before));
     match job.state {
-        Some(State::Complete) => reasons.push(Reason::new(
+        Some(State::Complete) => reasons.push(DelayReason::new(
             ReasonCode::Complete,
             ReasonEvidence {
                 since: job.since,
@@ -58,7 +58,7 @@ pub(super) fn job_reasons(
                 ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("retry").name(jid);
-            reasons.push(Reason::new(ReasonCode::Failed, evidence, fix));
+            reasons.push(DelayReason::new(ReasonCode::Failed, evidence, fix));
         }
         Some(State::Running) => {
             let code = if job.in_grace {
@@ -73,7 +73,7 @@ pub(super) fn job_reasons(
                 ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("timeout").name(jid);
-            reasons.push(Reason::new(code, evidence, fix));
+            reasons.push(DelayReason::new(code, evidence, fix));
         }
         Some(State::Stalled) => {
             let evidence = ReasonEvidence {
@@ -82,13 +82,13 @@ pub(super) fn job_reasons(
                 ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("workers").names(&worker);
-            reasons.push(Reason::new(ReasonCode::Stalled, evidence, fix).delaying());
+            reasons.push(DelayReason::new(ReasonCode::Stalled, evidence, fix).into_delay_only());
         }
         Some(State::Throttled) if full.is_empty() => {
             // A slot of the throttle has become free: one of the next pops returns the job to the queue.
             let fix = CommandLine::new("get").name(jid);
-            let reason = Reason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
-            reasons.push(reason.delaying());
+            let reason = DelayReason::new(ReasonCode::Throttled, ReasonEvidence::default(), fix);
+            reasons.push(reason.into_delay_only());
         }
         Some(State::Depends) => {
             if let Some(walk) = walk {
@@ -103,7 +103,7 @@ pub(super) fn job_reasons(
                 ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("promote").name(jid);
-            reasons.push(Reason::new(ReasonCode::Scheduled, evidence, fix));
+            reasons.push(DelayReason::new(ReasonCode::Scheduled, evidence, fix));
         }
         _ => {}
     }
@@ -122,12 +122,12 @@ pub(super) fn job_reasons(
         let can_run = matches!(
             job.state,
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
-        ) && !reasons.iter().any(Reason::stops);
+        ) && !reasons.iter().any(DelayReason::blocks_pop);
         add_queue_reasons(facts, can_run, now, &mut reasons);
         if Json::read(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
-            let invalid = Reason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
-            reasons.push(invalid.delaying());
+            let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
+            reasons.push(invalid.into_delay_only());
         }
         if facts.ahead > 0 {
             reasons.push(jobs_ahead(job, facts));
@@ -149,12 +149,18 @@ fn remaining_retries(job: &Job) -> Option<u64> {
 }
 
 /// Why pops of a queue get no job.
-pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
+pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
     let queue = &facts.queue;
     let mut reasons = Vec::new();
     add_queue_reasons(facts, true, now, &mut reasons);
     let gets_job = facts.next.is_some();
-    let unless_popped = |reason: Reason| if gets_job { reason.delaying() } else { reason };
+    let unless_popped = |reason: DelayReason| {
+        if gets_job {
+            reason.into_delay_only()
+        } else {
+            reason
+        }
+    };
     reasons.extend(facts.throttles.iter().map(throttle_full).map(unless_popped));
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = ReasonEvidence {
@@ -162,8 +168,8 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
             ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("recur list").name(&queue.name);
-        let late = Reason::new(ReasonCode::RecurringNotPolled, evidence, fix);
-        reasons.push(late.delaying());
+        let late = DelayReason::new(ReasonCode::RecurringNotPolled, evidence, fix);
+        reasons.push(late.into_delay_only());
     }
     let count = |code, jobs: u64, state: State, until| {
         let evidence = ReasonEvidence {
@@ -172,11 +178,11 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
             ..ReasonEvidence::default()
         };
         let jobs = CommandLine::new("jobs").exact_pattern("--queue", &queue.name);
-        Reason::new(code, evidence, jobs.value("--state", state.into_str()))
+        DelayReason::new(code, evidence, jobs.value("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
-        reasons.push(stalled.delaying());
+        reasons.push(stalled.into_delay_only());
     }
     if facts.renewed > 0 {
         let evidence = ReasonEvidence {
@@ -184,7 +190,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
             ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("workers");
-        reasons.push(Reason::new(ReasonCode::Grace, evidence, fix));
+        reasons.push(DelayReason::new(ReasonCode::Grace, evidence, fix));
     }
     let are_next = !gets_job || queue.waiting == 0;
     if are_next && queue.scheduled > 0 {
@@ -199,7 +205,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     if queue.throttled > 0 && facts.throttles.is_empty() {
         // The throttles of these jobs have free slots: each of the next pops looks at some of the jobs.
         let code = ReasonCode::Throttled;
-        reasons.push(count(code, queue.throttled, State::Throttled, None).delaying());
+        reasons.push(count(code, queue.throttled, State::Throttled, None).into_delay_only());
     }
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons
@@ -210,7 +216,7 @@ pub(super) fn recurring_reasons(
     recurring: &Recurring,
     facts: Option<&PopFacts>,
     now: Moment,
-) -> Vec<Reason> {
+) -> Vec<DelayReason> {
     let mut reasons = Vec::new();
     if recurring.is_paused() {
         let evidence = ReasonEvidence {
@@ -220,7 +226,7 @@ pub(super) fn recurring_reasons(
             ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("recur resume").name(&recurring.jid);
-        reasons.push(Reason::new(ReasonCode::RecurringPaused, evidence, fix));
+        reasons.push(DelayReason::new(ReasonCode::RecurringPaused, evidence, fix));
     }
     let is_late = recurring.next.is_some_and(|next| next <= now);
     if let Some(facts) = facts {
@@ -244,13 +250,13 @@ pub(super) fn recurring_reasons(
         };
         (ReasonCode::Scheduled, evidence)
     };
-    reasons.push(Reason::new(code, evidence, run));
+    reasons.push(DelayReason::new(code, evidence, run));
     reasons
 }
 
 /// Adds the reasons of a queue that hold for each of its jobs. `can_run`: nothing else keeps the job
 /// from running.
-fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Reason>) {
+fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<DelayReason>) {
     let queue = &facts.queue;
     if queue.paused {
         let evidence = ReasonEvidence {
@@ -261,7 +267,7 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
             ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("unpause").name(&queue.name);
-        reasons.push(Reason::new(ReasonCode::Paused, evidence, fix));
+        reasons.push(DelayReason::new(ReasonCode::Paused, evidence, fix));
     }
     let held = facts.held + facts.renewed;
     let is_full = facts.next.is_none() && facts.limit.is_some_and(|limit| held >= limit);
@@ -273,28 +279,28 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
         };
         let key = [queue.name.as_bytes(), b"-max-concurrency"].concat();
         let fix = CommandLine::new("config set").name(key).name("N");
-        reasons.push(Reason::new(ReasonCode::Concurrency, evidence, fix));
+        reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
-        reasons.push(queue_broken(&queue.name, Some(ghost)).delaying());
+        reasons.push(queue_broken(&queue.name, Some(ghost)).into_delay_only());
     }
     if can_run {
         reasons.extend(no_consumer(facts, now));
     }
 }
 
-fn queue_broken(queue: &Name, entry: Option<&Name>) -> Reason {
+fn queue_broken(queue: &Name, entry: Option<&Name>) -> DelayReason {
     let evidence = ReasonEvidence {
         entry: entry.cloned(),
         ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("check --repair").exact_pattern("--queue", queue);
-    Reason::new(ReasonCode::QueueBroken, evidence, fix)
+    DelayReason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
 /// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
 /// asks would have got the next job.
-fn no_consumer(facts: &PopFacts, now: Moment) -> Option<Reason> {
+fn no_consumer(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     facts.next.as_ref()?;
     let waited = now.since(facts.ready?);
     let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
@@ -309,10 +315,10 @@ fn no_consumer(facts: &PopFacts, now: Moment) -> Option<Reason> {
         ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("workers");
-    Some(Reason::new(ReasonCode::NoConsumer, evidence, fix))
+    Some(DelayReason::new(ReasonCode::NoConsumer, evidence, fix))
 }
 
-fn jobs_ahead(job: &Job, facts: &PopFacts) -> Reason {
+fn jobs_ahead(job: &Job, facts: &PopFacts) -> DelayReason {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
     let evidence = ReasonEvidence {
         jobs: Some(facts.ahead),
@@ -323,11 +329,11 @@ fn jobs_ahead(job: &Job, facts: &PopFacts) -> Reason {
     let fix = CommandLine::new("priority")
         .value("--to", "N")
         .name(&job.jid);
-    Reason::new(ReasonCode::Ahead, evidence, fix).delaying()
+    DelayReason::new(ReasonCode::Ahead, evidence, fix).into_delay_only()
 }
 
 /// The reason that a throttle has no free slot.
-fn throttle_full(full: &FullThrottle) -> Reason {
+fn throttle_full(full: &FullThrottle) -> DelayReason {
     let evidence = ReasonEvidence {
         throttle: Some(full.id.clone()),
         jobs: Some(full.taken),
@@ -341,11 +347,11 @@ fn throttle_full(full: &FullThrottle) -> Reason {
     } else {
         CommandLine::new("throttle show").name(&full.id)
     };
-    Reason::new(ReasonCode::Throttled, evidence, fix)
+    DelayReason::new(ReasonCode::Throttled, evidence, fix)
 }
 
 /// The reason that other jobs of the lane come first.
-fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<Reason> {
+fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
     let lane = job.key.as_ref()?;
     let evidence = ReasonEvidence {
         lane: Some(lane.clone()),
@@ -354,19 +360,19 @@ fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<Reason> {
         ..ReasonEvidence::default()
     };
     let queue = job.queue.clone().unwrap_or_default();
-    let fix = lane::command(lane, &queue);
-    Some(Reason::new(ReasonCode::Ordered, evidence, fix))
+    let fix = lane::lane_command(lane, &queue);
+    Some(DelayReason::new(ReasonCode::Ordered, evidence, fix))
 }
 
 /// Adds why a blocked job is blocked.
-fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<Reason>) {
+fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>) {
     if let [owner, next, ..] = walk.cycle.as_slice() {
         let evidence = ReasonEvidence {
             cycle: walk.cycle.clone(),
             ..ReasonEvidence::default()
         };
         let fix = CommandLine::new("depends").value("--off", next).name(owner);
-        reasons.push(Reason::new(ReasonCode::DependsCycle, evidence, fix));
+        reasons.push(DelayReason::new(ReasonCode::DependsCycle, evidence, fix));
     }
     let evidence = |roots: Vec<Neighbor>| ReasonEvidence {
         jobs: Some(roots.len() as u64),
@@ -379,14 +385,14 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<Reason>) {
         let fix = CommandLine::new("depends")
             .value("--off", missing)
             .name(owner);
-        reasons.push(Reason::new(
+        reasons.push(DelayReason::new(
             ReasonCode::DependsMissing,
             evidence(roots),
             fix,
         ));
     }
     if !walk.unlisted.is_empty() {
-        reasons.push(Reason::new(
+        reasons.push(DelayReason::new(
             ReasonCode::DependsOneSided,
             evidence(walk.unlisted.values().cloned().collect()),
             CommandLine::new("check --repair").value("--only", "dependency-one-sided"),
@@ -408,12 +414,12 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<Reason>) {
             message,
             ..evidence(failed.clone())
         };
-        reasons.push(Reason::new(ReasonCode::DependsFailed, evidence, fix));
+        reasons.push(DelayReason::new(ReasonCode::DependsFailed, evidence, fix));
     }
     let open = of(&|state| !matches!(state, Some(State::Failed | State::Complete)));
     if let Some(first) = open.first() {
         let fix = CommandLine::new("explain").name(&first.jid);
-        reasons.push(Reason::new(
+        reasons.push(DelayReason::new(
             ReasonCode::Depends,
             evidence(open.clone()),
             fix,
@@ -423,7 +429,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<Reason>) {
         // It depends on nothing, or on complete jobs: its release was lost. A check of its queue alone does not
         // repair a dependency that only the other job lists.
         let fix = CommandLine::new("check --repair");
-        reasons.push(Reason::new(
+        reasons.push(DelayReason::new(
             ReasonCode::QueueBroken,
             ReasonEvidence::default(),
             fix,

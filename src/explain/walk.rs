@@ -44,7 +44,7 @@ pub(super) fn walk_dependencies(
     edges.insert(job.jid.clone(), job.dependencies.clone());
     add(&job.jid, job, &mut owners);
     let mut next: Vec<Name> = job.dependencies.clone();
-    let own = core.jobs_with(now, "unlisted", std::slice::from_ref(&job.jid))?;
+    let own = core.jobs_with_fields(now, "unlisted", std::slice::from_ref(&job.jid))?;
     let mut unlisted: BTreeSet<Name> = own
         .into_iter()
         .flatten()
@@ -62,7 +62,7 @@ pub(super) fn walk_dependencies(
         }
         read += next.len();
         let fields = "jid,klass,queue,state,shown,failure,worker,lock,since,dependencies,unlisted";
-        let jobs = core.jobs_with(now, fields, &next)?;
+        let jobs = core.jobs_with_fields(now, fields, &next)?;
         let mut found: Vec<Name> = Vec::new();
         for (jid, job) in std::mem::take(&mut next).into_iter().zip(jobs) {
             if let Some(job) = &job {

@@ -13,11 +13,11 @@ use strum::VariantArray;
 
 use crate::clock::moment::Moment;
 use crate::json::Json;
-use crate::json::object::{ExactValue, Object, ObjectForm, Text, found, text_of};
-use crate::json::syntax::{SyntaxFault, nested_deeper};
+use crate::json::object::{ExactValue, ObjectForm, ParsedObject, Text, found_value, string_text};
+use crate::json::syntax::{SyntaxFault, first_nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::job::{HistoryEntry, State};
-use crate::name::{Name, reserved};
+use crate::name::{Name, reserved_jid_suffix};
 
 /// The version of the format that this module reads.
 const V: i64 = 1;
@@ -223,22 +223,22 @@ pub(crate) struct ArchivedPause {
 
 /// Parses a line.
 pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
-    let line = Object::parse(text, ObjectForm::Document)?;
+    let line = ParsedObject::parse(text, ObjectForm::Document)?;
     let kind = kind(&line)?;
     refuse_version(&line)?;
     Ok(match kind {
-        LineKind::Export => ArchiveLine::Head(line.read()?),
+        LineKind::Export => ArchiveLine::Head(line.read_all()?),
         LineKind::Job => ArchiveLine::Job(Box::new(job(line)?)),
-        LineKind::Recurring => ArchiveLine::Recurring(Box::new(line.read()?)),
-        LineKind::Config => ArchiveLine::Config(line.read()?),
-        LineKind::Limit => ArchiveLine::Limit(line.read()?),
-        LineKind::Paused => ArchiveLine::Paused(line.read()?),
+        LineKind::Recurring => ArchiveLine::Recurring(Box::new(line.read_all()?)),
+        LineKind::Config => ArchiveLine::Config(line.read_all()?),
+        LineKind::Limit => ArchiveLine::Limit(line.read_all()?),
+        LineKind::Paused => ArchiveLine::Paused(line.read_all()?),
     })
 }
 
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_other_version(text: &[u8]) -> bool {
-    let line = Object::parse(text, ObjectForm::Document);
+    let line = ParsedObject::parse(text, ObjectForm::Document);
     line.is_ok_and(|line| kind(&line).is_ok() && refuse_version(&line).is_err())
 }
 
@@ -253,28 +253,28 @@ enum LineKind {
     Paused,
 }
 
-fn kind(line: &Object) -> Result<LineKind, SyntaxFault> {
-    line.required("kind")
+fn kind(line: &ParsedObject) -> Result<LineKind, SyntaxFault> {
+    line.read_required("kind")
 }
 
-fn refuse_version(line: &Object) -> Result<(), SyntaxFault> {
-    let version: Option<FiniteNumber> = line.member("v")?;
+fn refuse_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
+    let version: Option<FiniteNumber> = line.read_member("v")?;
     match version.and_then(|version| version.0.parse().ok()) {
         Some(V) => Ok(()),
         Some(newer) if newer > V => {
             let what = format!("is {newer}: a newer qless wrote it, this one reads {V}");
-            Err(line.wrong("v", &what))
+            Err(line.member_fault("v", &what))
         }
-        _ => Err(line.wrong("v", &format!("expects {V}"))),
+        _ => Err(line.member_fault("v", &format!("expects {V}"))),
     }
 }
 
-fn job<'t>(line: Object<'t>) -> Result<ArchivedJob<'t>, SyntaxFault> {
-    let mut job: ArchivedJob = line.read()?;
+fn job<'t>(line: ParsedObject<'t>) -> Result<ArchivedJob<'t>, SyntaxFault> {
+    let mut job: ArchivedJob = line.read_all()?;
     if job.state == State::Complete {
         job.queue = None;
-    } else if line.required::<Name>("queue")?.is_empty() {
-        return Err(line.wrong("queue", "is empty"));
+    } else if line.read_required::<Name>("queue")?.is_empty() {
+        return Err(line.member_fault("queue", "is empty"));
     }
     job.key = job.key.filter(|key| !key.is_empty());
     Ok(job)
@@ -296,7 +296,7 @@ impl<'de: 't, 't> Deserialize<'de> for FiniteNumber<'t> {
 }
 
 fn unexpected_value<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
-    E::custom(format!("expects {expected}, not {}", found(raw)))
+    E::custom(format!("expects {expected}, not {}", found_value(raw)))
 }
 
 /// An integer that a double represents exactly.
@@ -338,7 +338,7 @@ fn not_empty<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
 
 fn new_jid<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
     let jid = not_empty(value)?;
-    match reserved(jid.as_bytes()) {
+    match reserved_jid_suffix(jid.as_bytes()) {
         Some(suffix) => Err(D::Error::custom(format!(
             "ends in `{suffix}`, which is reserved for the keys beside a job"
         ))),
@@ -384,9 +384,10 @@ fn time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
 
 /// The exact time, in seconds, unless the one that the document shows beside it was edited.
 fn exact_time(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
-    let exact = exact.and_then(|exact| Moment::read(exact.0.as_bytes()));
-    let same =
-        |exact: &Moment| shown.is_none() || shown.and_then(Moment::rfc3339) == exact.rfc3339();
+    let exact = exact.and_then(|exact| Moment::from_decimal(exact.0.as_bytes()));
+    let same = |exact: &Moment| {
+        shown.is_none() || shown.and_then(Moment::to_rfc3339) == exact.to_rfc3339()
+    };
     exact.filter(same).or(shown)
 }
 
@@ -428,14 +429,16 @@ fn option<'t, D: Deserializer<'t>>(
     let Some(value) = Option::<Name>::deserialize(value)? else {
         return Ok(None);
     };
-    let checked = option.checked(value.as_bytes()).map_err(D::Error::custom)?;
+    let checked = option
+        .check_value(value.as_bytes())
+        .map_err(D::Error::custom)?;
     Ok(Some(Name::from(&*checked)))
 }
 
 /// Reads the options of a recurring job.
 fn coordination<'t, D: Deserializer<'t>>(value: D) -> Result<Coordination<'static>, D::Error> {
     let options = <&RawValue>::deserialize(value)?;
-    Ok(Coordination::read(&Json::from(options)))
+    Ok(Coordination::from_json(&Json::from(options)))
 }
 
 /// Bytes as base64.
@@ -445,7 +448,7 @@ struct Base64(Name);
 impl<'de> Deserialize<'de> for Base64 {
     fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Base64, D::Error> {
         let raw = <&RawValue>::deserialize(value)?;
-        let bytes = STANDARD.decode(text_of(raw).as_bytes());
+        let bytes = STANDARD.decode(string_text(raw).as_bytes());
         let bytes = bytes.map_err(|_| unexpected_value("base64", raw))?;
         Ok(Base64(Name::from(bytes)))
     }
@@ -482,7 +485,7 @@ impl<'de> Deserialize<'de> for ArchivedEntry {
                     when: Some(when.ok_or_else(|| A::Error::missing_field("when"))?),
                     note,
                 };
-                Ok(ArchivedEntry(Name::from(entry.stored())))
+                Ok(ArchivedEntry(Name::from(entry.to_stored())))
             }
         }
 
@@ -505,7 +508,7 @@ fn is_entry(entry: &[u8]) -> bool {
         }
         _ => false,
     };
-    shaped && nested_deeper(entry, DEEPEST_ENTRY).is_none()
+    shaped && first_nested_deeper(entry, DEEPEST_ENTRY).is_none()
 }
 
 #[cfg(test)]

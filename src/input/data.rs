@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use super::source::{InputSource, too_long_error};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
-use crate::json::quote::quote;
+use crate::json::quote::quote_string;
 use crate::json::syntax;
-use crate::json::syntax::Shape;
+use crate::json::syntax::JsonType;
 
 /// Reads data from an argument, `@FILE` or `-`, and validates that it is JSON. The bytes are not
 /// changed.
@@ -15,9 +15,9 @@ pub(crate) fn read(
     source: &mut InputSource,
     given: &InputArg,
     most: usize,
-) -> Result<(Vec<u8>, Shape), Error> {
+) -> Result<(Vec<u8>, JsonType), Error> {
     let text = source.read(given, "data", most)?;
-    match syntax::check(&text.bytes) {
+    match syntax::check_syntax(&text.bytes) {
         Ok(shape) => Ok((text.bytes, shape)),
         Err(fault) => Err(Error::usage(format!("{} is not JSON: {fault}", text.what))
             .hint("quote it for the shell, or build it from pairs: `--arg user:=42`")),
@@ -48,8 +48,8 @@ pub(crate) fn build_object(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
             .split_once('=')
             .ok_or_else(|| wrong("there is no `=`"))?;
         let (path, value) = match key.strip_suffix(':') {
-            None => (key, quote(value.as_bytes())),
-            Some(path) => match syntax::check(value.as_bytes()) {
+            None => (key, quote_string(value.as_bytes())),
+            Some(path) => match syntax::check_syntax(value.as_bytes()) {
                 Ok(_) => (path, value.as_bytes().to_vec()),
                 Err(fault) => return Err(wrong(&format!("no JSON after `:=`, {fault}"))),
             },
@@ -61,7 +61,7 @@ pub(crate) fn build_object(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
     }
     let mut data = Vec::new();
     write(&root, &mut data);
-    match syntax::check(&data) {
+    match syntax::check_syntax(&data) {
         Ok(_) => Ok(data),
         Err(fault) => Err(Error::usage(format!("`--arg` builds no JSON: {fault}"))),
     }
@@ -113,7 +113,7 @@ fn write(object: &[(String, ArgNode)], into: &mut Vec<u8>) {
         if at > 0 {
             into.push(b',');
         }
-        into.extend(quote(key.as_bytes()));
+        into.extend(quote_string(key.as_bytes()));
         into.push(b':');
         match node {
             ArgNode::Value(value) => into.extend(value),

@@ -60,7 +60,7 @@ fn without_duplicates(mut jids: Vec<Name>, listed: bool) -> JidArgs {
 /// The jid of an item, if it has one.
 fn read_item(item: InputItem) -> Result<Option<Name>, String> {
     match item {
-        InputItem::Line(line) => jid_list::read_line(line),
+        InputItem::Line(line) => jid_list::read_jid_line(line),
         InputItem::Exact(jid) => Ok(Some(Name::from(jid))),
     }
 }

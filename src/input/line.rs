@@ -16,12 +16,12 @@ use crate::args::moment::TypedMoment;
 use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
-use crate::core::api::put::Puts;
+use crate::core::api::put::PutCall;
 use crate::json::object;
-use crate::json::object::{ExactValue, Text, found, text_of};
-use crate::json::quote::array;
-use crate::json::syntax::{Shape, SyntaxFault, UnknownMember};
-use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
+use crate::json::object::{ExactValue, Text, found_value, string_text};
+use crate::json::quote::string_array;
+use crate::json::syntax::{JsonType, SyntaxFault, UnknownMember};
+use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFault};
 use crate::name;
 use crate::name::Name;
 
@@ -155,7 +155,7 @@ pub(crate) struct LineFault {
 impl LineFault {
     /// A fault at a byte offset of the line.
     pub(crate) fn at_offset(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
-        SyntaxFault::at(line, at, what).into()
+        SyntaxFault::at_offset(line, at, what).into()
     }
 }
 
@@ -176,9 +176,9 @@ impl From<SyntaxFault> for LineFault {
 impl<'l> NewJob<'l> {
     /// Parses a line; its data may have up to `most` bytes.
     pub(crate) fn read(text: &'l [u8], most: usize) -> Result<NewJob<'l>, LineFault> {
-        let mut job: NewJob = object::read(text)?;
+        let mut job: NewJob = object::read_object(text)?;
         let wrong = |name: &str, what: String| {
-            let column = object::column(text, name);
+            let column = object::column_of_member(text, name);
             LineFault {
                 column,
                 what: format!("`{name}` {what}"),
@@ -205,12 +205,12 @@ impl<'l> NewJob<'l> {
             if option == CoordinationOption::Throttles {
                 let mut throttles = ThrottleArg::list(&value).map_err(wrong)?;
                 if value.contains(&b'=') {
-                    value = Cow::Owned(array(throttles.iter().map(|one| &one.id)));
+                    value = Cow::Owned(string_array(throttles.iter().map(|one| &one.id)));
                 }
                 throttles.retain(|throttle| throttle.maximum.is_some());
                 job.maxima = throttles;
             }
-            job.coordination.set(option, value);
+            job.coordination.set_option(option, value);
         }
         Ok(job)
     }
@@ -231,7 +231,7 @@ impl<'l> NewJob<'l> {
         self.retries = self.retries.or_else(|| borrow_bytes(&other.retries));
         self.tags = self.tags.or(other.tags.as_deref().map(Cow::Borrowed));
         self.depends = self.depends.or(other.depends.as_deref().map(Cow::Borrowed));
-        self.coordination.fill(&other.coordination);
+        self.coordination.fill_absent(&other.coordination);
         self
     }
 
@@ -253,11 +253,14 @@ impl<'l> NewJob<'l> {
     }
 
     /// Adds the job to a call, under a jid. Relative times count from `now`.
-    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut Puts) {
-        let delay = self.delay.map(duration::seconds);
+    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut PutCall) {
+        let delay = self.delay.map(duration::format_seconds);
         let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
-        let (tags, depends) = (self.tags.as_deref().map(array), self.depends.as_deref());
-        let depends = depends.map(array);
+        let (tags, depends) = (
+            self.tags.as_deref().map(string_array),
+            self.depends.as_deref(),
+        );
+        let depends = depends.map(string_array);
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority.as_deref()),
@@ -274,7 +277,7 @@ impl<'l> NewJob<'l> {
         options.extend(self.coordination.option_words());
         options.extend(self.past.iter().map(|(name, value)| (*name, &**value)));
         let delay = delay.as_deref().map_or(&b"0"[..], str::as_bytes);
-        puts.add(
+        puts.add_job(
             [self.queue(), jid, self.klass(), self.data(), delay],
             &options,
         );
@@ -300,8 +303,8 @@ impl<'l> NewJob<'l> {
 
 /// Refuses a jid that no new job may have. The reason follows the name of the member.
 pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
-    name::refuse_new(jid)?;
-    match name::reserved(jid) {
+    name::refuse_as_new_name(jid)?;
+    match name::reserved_jid_suffix(jid) {
         Some(suffix) => Err(format!(
             "ends in `{suffix}`, which is reserved for the keys beside a job"
         )),
@@ -328,7 +331,7 @@ fn unknown_member_hint(unknown: UnknownMember) -> String {
 }
 
 fn new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
-    checked_text(value, name::refuse_new)
+    checked_text(value, name::refuse_as_new_name)
 }
 
 fn not_empty<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
@@ -371,7 +374,7 @@ fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::E
 
 /// A duration, or seconds as in the core.
 fn delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::Error> {
-    let seconds = |text: &str| duration::parse_or_seconds(text).map_err(Invalid::Expects);
+    let seconds = |text: &str| duration::parse_duration_or_seconds(text).map_err(Invalid::Expects);
     text_or_number(value, value::duration, seconds).map(Some)
 }
 
@@ -396,12 +399,12 @@ fn text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     number: impl Fn(&str) -> Result<T, N>,
 ) -> Result<T, D::Error> {
     let raw = <&RawValue>::deserialize(value)?;
-    let read = match Shape::from_text(raw.get().as_bytes()) {
-        Shape::Number => number(raw.get()).map_err(|wants| wants.to_string()),
-        Shape::String => text(&text_of(raw)).map_err(|wants| wants.to_string()),
+    let read = match JsonType::from_text(raw.get().as_bytes()) {
+        JsonType::Number => number(raw.get()).map_err(|wants| wants.to_string()),
+        JsonType::String => text(&string_text(raw)).map_err(|wants| wants.to_string()),
         _ => text("").map_err(|wants| wants.to_string()),
     };
-    read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", found(raw))))
+    read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", found_value(raw))))
 }
 
 fn integer<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
@@ -418,13 +421,16 @@ fn whole_number_text<'l, D: Deserializer<'l>, T, E: Display>(
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     let raw = <&RawValue>::deserialize(value)?;
-    let read = match Shape::from_text(raw.get().as_bytes()) {
-        Shape::Number => read(raw.get()).map_err(|wants| wants.to_string()),
+    let read = match JsonType::from_text(raw.get().as_bytes()) {
+        JsonType::Number => read(raw.get()).map_err(|wants| wants.to_string()),
         _ => Err("expects a whole number".to_owned()),
     };
     match read {
         Ok(_) => Ok(Some(raw.get().as_bytes().into())),
-        Err(wants) => Err(D::Error::custom(format!("{wants}, not {}", found(raw)))),
+        Err(wants) => Err(D::Error::custom(format!(
+            "{wants}, not {}",
+            found_value(raw)
+        ))),
     }
 }
 
@@ -435,25 +441,34 @@ fn option_value<'l>(
 ) -> Result<Cow<'l, [u8]>, String> {
     use CoordinationOption::{Hold, Score, Throttles, Ttl};
     let json = given.get();
-    let shape = Shape::from_text(json.as_bytes());
+    let shape = JsonType::from_text(json.as_bytes());
     let value = match (option, shape) {
-        (Hold, Shape::Bool) if json == "true" => Cow::Borrowed("1"),
-        (Hold, Shape::Bool) => Cow::Borrowed("0"),
-        (Throttles, Shape::Array) | (Hold | Score | Ttl, Shape::Number) => Cow::Borrowed(json),
-        (Throttles, _) => return Err(format!("expects an array of texts, not {}", found(given))),
-        (Score, _) => return Err(format!("expects a number, not {}", found(given))),
-        (_, Shape::String) => text_of(given),
-        _ => return Err(format!("expects a text, not {}", found(given))),
+        (Hold, JsonType::Bool) if json == "true" => Cow::Borrowed("1"),
+        (Hold, JsonType::Bool) => Cow::Borrowed("0"),
+        (Throttles, JsonType::Array) | (Hold | Score | Ttl, JsonType::Number) => {
+            Cow::Borrowed(json)
+        }
+        (Throttles, _) => {
+            return Err(format!(
+                "expects an array of texts, not {}",
+                found_value(given)
+            ));
+        }
+        (Score, _) => return Err(format!("expects a number, not {}", found_value(given))),
+        (_, JsonType::String) => string_text(given),
+        _ => return Err(format!("expects a text, not {}", found_value(given))),
     };
     let checked = match shape {
-        Shape::String => option.parse_value(value.as_bytes()),
-        _ => option.checked(value.as_bytes()),
+        JsonType::String => option.parse_value(value.as_bytes()),
+        _ => option.check_value(value.as_bytes()),
     };
     match checked {
         Ok(Cow::Owned(checked)) => Ok(Cow::Owned(checked)),
         Ok(Cow::Borrowed(_)) => Ok(into_bytes(value)),
-        Err(WrongValue::Expects(what)) => Err(format!("expects {what}, not {}", found(given))),
-        Err(WrongValue::Because(why)) => Err(why),
+        Err(OptionValueFault::Expects(what)) => {
+            Err(format!("expects {what}, not {}", found_value(given)))
+        }
+        Err(OptionValueFault::Because(why)) => Err(why),
     }
 }
 

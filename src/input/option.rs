@@ -7,9 +7,9 @@ use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
 use crate::json::Json;
-use crate::json::quote::quote;
-use crate::model::config::{OptionKind, SETTINGS, known};
-use crate::model::coordination::{CoordinationOption, WrongValue};
+use crate::json::quote::quote_string;
+use crate::model::config::{OptionKind, SETTINGS, known_option};
+use crate::model::coordination::{CoordinationOption, OptionValueFault};
 use crate::name::Name;
 use crate::text::{joined, nearest};
 
@@ -19,7 +19,7 @@ pub(crate) fn validate_option(
     value: &Name,
     allow_unknown: bool,
 ) -> Result<Name, Error> {
-    let Some(known) = known(key) else {
+    let Some(known) = known_option(key) else {
         return if allow_unknown && !key.is_empty() {
             Ok(value.clone())
         } else {
@@ -49,12 +49,12 @@ pub(crate) fn validate_option(
             Ok(number) if number >= 0.0 && number.is_finite() => Ok(number.to_string().into()),
             _ => refuse("a number of at least 0"),
         },
-        OptionKind::Seconds => match duration::parse_or_seconds(text) {
+        OptionKind::Seconds => match duration::parse_duration_or_seconds(text) {
             // With no time at all, every lock would expire immediately.
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
             }
-            Ok(duration) => Ok(duration::seconds(duration).into()),
+            Ok(duration) => Ok(duration::format_seconds(duration).into()),
             Err(_) => refuse("seconds, or a duration such as `5m`"),
         },
     }
@@ -70,10 +70,11 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
     let mut stored: Vec<(&'static str, Vec<u8>)> = Vec::new();
     for (name, value) in members {
         let refuse = |why: String| Err(Error::usage(format!("`{name}` {why}")));
-        let expects = |what: &str| refuse(format!("expects {what}, not `{}`", value.to_name()));
+        let expects =
+            |what: &str| refuse(format!("expects {what}, not `{}`", value.to_single_line()));
         let text = value.text();
-        let plain = text.clone().unwrap_or_else(|| value.to_name());
-        let known = CoordinationOption::named(name.as_bytes());
+        let plain = text.clone().unwrap_or_else(|| value.to_single_line());
+        let known = CoordinationOption::from_name(name.as_bytes());
         let (key, json) = match (known, name.as_bytes()) {
             (None, b"retries") => match value::count(plain.as_str().unwrap_or_default()) {
                 Ok(count) => ("retries", count.to_string().into_bytes()),
@@ -101,12 +102,12 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                 let checked = if is_text {
                     option.parse_value(given.as_bytes())
                 } else {
-                    option.checked(given.as_bytes())
+                    option.check_value(given.as_bytes())
                 };
                 let checked = match checked {
                     Ok(checked) => checked.into_owned(),
-                    Err(WrongValue::Expects(what)) => return expects(&what),
-                    Err(WrongValue::Because(why)) => return refuse(why),
+                    Err(OptionValueFault::Expects(what)) => return expects(&what),
+                    Err(OptionValueFault::Because(why)) => return refuse(why),
                 };
                 if option == CoordinationOption::Throttles
                     && let Err(why) = ThrottleArg::list(&checked)
@@ -122,7 +123,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     | CoordinationOption::Ttl
                     | CoordinationOption::Score
                     | CoordinationOption::Hold => checked,
-                    _ => quote(&checked),
+                    _ => quote_string(&checked),
                 };
                 (option.into_str(), json)
             }
@@ -137,7 +138,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
         if defaults.len() > 1 {
             defaults.push(b',');
         }
-        defaults.extend(quote(key.as_bytes()));
+        defaults.extend(quote_string(key.as_bytes()));
         defaults.push(b':');
         defaults.extend(json);
     }
@@ -215,5 +216,5 @@ fn unknown_option(key: &Name) -> Error {
 
 /// Whether the name is unknown and resembles a known one.
 pub(crate) fn is_misspelled(key: &Name) -> bool {
-    known(key).is_none() && unknown_option(key).hint_text().is_some()
+    known_option(key).is_none() && unknown_option(key).hint_text().is_some()
 }

@@ -44,7 +44,7 @@ impl Json {
 
     /// The members of an object, in their order.
     pub fn object(&self) -> Option<Vec<(Name, Json)>> {
-        let Members(members) = serde_json::from_str(&self.0).ok()?;
+        let OrderedMembers(members) = serde_json::from_str(&self.0).ok()?;
         Some(
             members
                 .into_iter()
@@ -69,8 +69,8 @@ impl Json {
     }
 
     /// The text on one line, for people.
-    pub fn to_name(&self) -> Name {
-        Name::from_lossless_text(&compact(&self.0))
+    pub fn to_single_line(&self) -> Name {
+        Name::from_lossless_text(&strip_white_space(&self.0))
     }
 }
 
@@ -83,7 +83,7 @@ impl From<&RawValue> for Json {
 /// The value on one line, with its digits and key order. A byte that is not UTF-8 is written `\xff`.
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = compact(&self.0);
+        let mut text = strip_white_space(&self.0);
         if text.chars().any(|c| invalid_byte(c).is_some()) {
             text = text
                 .chars()
@@ -96,7 +96,7 @@ impl Serialize for Json {
 }
 
 /// Drops the white space between the tokens of a JSON text.
-fn compact(text: &str) -> String {
+fn strip_white_space(text: &str) -> String {
     let mut short = String::with_capacity(text.len());
     let (mut inside, mut escaped) = (false, false);
     for c in text.chars() {
@@ -113,34 +113,34 @@ fn compact(text: &str) -> String {
 }
 
 /// The members of an object in their order; a map would sort them.
-pub(crate) struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct OrderedMembers<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// A key, borrowed if it has no escapes.
 #[derive(Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'a> Members<'a> {
+impl<'a> OrderedMembers<'a> {
     /// Adds the members before the first fault, if there is one.
-    fn read_start(
+    fn read_members_before_fault(
         text: &'a [u8],
         members: &mut Vec<(Cow<'a, str>, &'a RawValue)>,
     ) -> serde_json::Result<()> {
-        serde_json::Deserializer::from_slice(text).deserialize_map(InOrder(members))
+        serde_json::Deserializer::from_slice(text).deserialize_map(OrderedMembersVisitor(members))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
+impl<'de: 'a, 'a> Deserialize<'de> for OrderedMembers<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OrderedMembers<'a>, D::Error> {
         let mut members = Vec::new();
-        deserializer.deserialize_map(InOrder(&mut members))?;
-        Ok(Members(members))
+        deserializer.deserialize_map(OrderedMembersVisitor(&mut members))?;
+        Ok(OrderedMembers(members))
     }
 }
 
 /// Adds each member to a list.
-struct InOrder<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
+struct OrderedMembersVisitor<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Visitor<'de> for InOrder<'_, 'de> {
+impl<'de> Visitor<'de> for OrderedMembersVisitor<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -179,11 +179,11 @@ impl Data {
         &self.bytes
     }
 
-    /// The data in a form that preserves each byte in a document. `plain` decides whether a
+    /// The data in a form that preserves each byte in a document. `is_plain` decides whether a
     /// document holds a text unchanged.
-    pub fn exactly(self, plain: impl Fn(&str) -> bool) -> Data {
+    pub fn in_exact_form(self, is_plain: impl Fn(&str) -> bool) -> Data {
         let text = std::str::from_utf8(&self.bytes);
-        let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && plain(text));
+        let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && is_plain(text));
         let form = if unchanged {
             DataForm::Whole
         } else {
@@ -197,7 +197,7 @@ impl Data {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
             DataForm::Whole => text.to_owned(),
-            DataForm::Line | DataForm::Both => compact(text),
+            DataForm::Line | DataForm::Both => strip_white_space(text),
         };
         RawValue::from_string(text).ok()
     }
@@ -344,7 +344,7 @@ mod tests {
     fn an_exact_document_preserves_blanks_or_has_the_bytes() {
         let exactly = |text: &str| {
             let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
-            written(&Data::from(text.as_bytes().to_vec()).exactly(plain))
+            written(&Data::from(text.as_bytes().to_vec()).in_exact_form(plain))
         };
         assert_eq!(exactly("{ \"a\": 1 }"), r#"{"data":{ "a": 1 }}"#);
         assert_eq!(

@@ -12,13 +12,13 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Expected, Unex
 use serde::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
-use super::Members;
-use super::syntax::{Shape, SyntaxFault, UnknownMember, refuse_beyond_grammar};
+use super::OrderedMembers;
+use super::syntax::{JsonType, SyntaxFault, UnknownMember, refuse_what_core_refuses};
 use crate::text::{Sanitized, cut};
 
 /// Reads an object that people write.
-pub(crate) fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
-    Object::parse(text, ObjectForm::Exact)?.read()
+pub(crate) fn read_object<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
+    ParsedObject::parse(text, ObjectForm::Exact)?.read_all()
 }
 
 /// How members are read.
@@ -32,56 +32,56 @@ pub(crate) enum ObjectForm {
 
 /// The members of an object, each once, in their order.
 #[derive(Debug)]
-pub(crate) struct Object<'t> {
+pub(crate) struct ParsedObject<'t> {
     text: &'t [u8],
     members: Vec<(Cow<'t, str>, &'t RawValue)>,
     form: ObjectForm,
 }
 
-impl<'t> Object<'t> {
+impl<'t> ParsedObject<'t> {
     /// Parses a text that is an object.
-    pub(crate) fn parse(text: &'t [u8], form: ObjectForm) -> Result<Object<'t>, SyntaxFault> {
+    pub(crate) fn parse(text: &'t [u8], form: ObjectForm) -> Result<ParsedObject<'t>, SyntaxFault> {
         let start = text.len() - text.trim_ascii_start().len();
         match text.get(start) {
             Some(b'{') => {}
-            Some(_) => return Err(SyntaxFault::found(text, start, "expected an object, not")),
+            Some(_) => return Err(SyntaxFault::at_word(text, start, "expected an object, not")),
             None => {
-                return Err(SyntaxFault::at(
+                return Err(SyntaxFault::at_offset(
                     text,
                     start,
                     "it is empty, an object was expected",
                 ));
             }
         }
-        let Members(members) =
-            serde_json::from_slice(text).map_err(|error| SyntaxFault::syntax(text, &error))?;
-        refuse_beyond_grammar(text)?;
-        let object = Object {
+        let OrderedMembers(members) =
+            serde_json::from_slice(text).map_err(|error| SyntaxFault::from_serde(text, &error))?;
+        refuse_what_core_refuses(text)?;
+        let object = ParsedObject {
             text,
             members,
             form,
         };
         object
             .refuse_duplicates()
-            .map_err(|wrong| wrong.fault(text))?;
+            .map_err(|wrong| wrong.into_syntax_fault(text))?;
         Ok(object)
     }
 
     /// Parses the members before the first fault.
-    pub(crate) fn parse_start(text: &'t [u8], form: ObjectForm) -> Object<'t> {
+    pub(crate) fn parse_before_fault(text: &'t [u8], form: ObjectForm) -> ParsedObject<'t> {
         let mut members = Vec::new();
-        _ = Members::read_start(text, &mut members);
-        Object {
+        _ = OrderedMembers::read_members_before_fault(text, &mut members);
+        ParsedObject {
             text,
             members,
             form,
         }
     }
 
-    fn nested(value: Value<'t>) -> Result<Object<'t>, Wrong> {
+    fn from_value(value: MemberValue<'t>) -> Result<ParsedObject<'t>, ObjectFault> {
         let json = value.raw.get();
-        let Members(members) = serde_json::from_str(json).map_err(de::Error::custom)?;
-        let object = Object {
+        let OrderedMembers(members) = serde_json::from_str(json).map_err(de::Error::custom)?;
+        let object = ParsedObject {
             text: json.as_bytes(),
             members,
             form: value.form,
@@ -89,10 +89,10 @@ impl<'t> Object<'t> {
         object.refuse_duplicates().map(|()| object)
     }
 
-    fn refuse_duplicates(&self) -> Result<(), Wrong> {
+    fn refuse_duplicates(&self) -> Result<(), ObjectFault> {
         for (at, (key, raw)) in self.members.iter().enumerate() {
             if self.members[..at].iter().any(|(known, _)| known == key) {
-                let wrong = Wrong::new(WrongReason::Twice(shown(key)));
+                let wrong = ObjectFault::new(ObjectFaultReason::Twice(shown_text(key)));
                 return Err(wrong.at_address(address_of_key((key, raw))));
             }
         }
@@ -100,42 +100,45 @@ impl<'t> Object<'t> {
     }
 
     /// Reads one member; `None` if it is missing or `null`.
-    pub(crate) fn member<T: Deserialize<'t>>(&self, name: &str) -> Result<Option<T>, SyntaxFault> {
+    pub(crate) fn read_member<T: Deserialize<'t>>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, SyntaxFault> {
         let find = |name: &str| self.members.iter().find(|(key, _)| key == name);
         let twin = format!("{name}{TWIN}");
         let twin = find(&twin).filter(|(_, raw)| raw.get() != "null" && self.is_document());
         let Some((key, raw)) = twin.or_else(|| find(name)) else {
             return Ok(None);
         };
-        let value = Value {
+        let value = MemberValue {
             raw,
             form: self.form,
             is_base64: twin.is_some(),
         };
-        let read = Option::deserialize(value).map_err(|wrong| wrong.below(key, raw));
-        read.map_err(|wrong| wrong.fault(self.text))
+        let read = Option::deserialize(value).map_err(|wrong| wrong.below_step(key, raw));
+        read.map_err(|wrong| wrong.into_syntax_fault(self.text))
     }
 
     /// Reads one member that must not be missing.
-    pub(crate) fn required<T: Deserialize<'t>>(
+    pub(crate) fn read_required<T: Deserialize<'t>>(
         &self,
         name: &'static str,
     ) -> Result<T, SyntaxFault> {
-        let missing = || Wrong::missing_field(name).fault(self.text);
-        self.member(name)?.ok_or_else(missing)
+        let missing = || ObjectFault::missing_field(name).into_syntax_fault(self.text);
+        self.read_member(name)?.ok_or_else(missing)
     }
 
     /// Reads all members.
-    pub(crate) fn read<T: Deserialize<'t>>(&self) -> Result<T, SyntaxFault> {
-        T::deserialize(self).map_err(|wrong| wrong.fault(self.text))
+    pub(crate) fn read_all<T: Deserialize<'t>>(&self) -> Result<T, SyntaxFault> {
+        T::deserialize(self).map_err(|wrong| wrong.into_syntax_fault(self.text))
     }
 
     /// The error for a member that is wrong.
-    pub(crate) fn wrong(&self, name: &str, what: &str) -> SyntaxFault {
-        let column = column(self.text, name);
+    pub(crate) fn member_fault(&self, name: &str, problem: &str) -> SyntaxFault {
+        let column = column_of_member(self.text, name);
         SyntaxFault {
             column,
-            ..SyntaxFault::at(self.text, 0, format!("`{name}` {what}"))
+            ..SyntaxFault::at_offset(self.text, 0, format!("`{name}` {problem}"))
         }
     }
 
@@ -155,12 +158,12 @@ use de::Error as _;
 const TWIN: &str = "_bytes";
 
 /// The column of a member's value, or of the object if the member is missing.
-pub(crate) fn column(text: &[u8], name: &str) -> usize {
-    let object = Object::parse(text, ObjectForm::Exact);
+pub(crate) fn column_of_member(text: &[u8], name: &str) -> usize {
+    let object = ParsedObject::parse(text, ObjectForm::Exact);
     let object = object.as_ref().map(|object| object.members()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
     let at = value.and_then(|(_, raw)| offset_of(text, raw.get().as_bytes()));
-    SyntaxFault::at(text, at.unwrap_or(0), "").column
+    SyntaxFault::at_offset(text, at.unwrap_or(0), "").column
 }
 
 /// The offset of a part that was borrowed from a text.
@@ -179,16 +182,16 @@ fn address_of_key((key, value): (&Cow<'_, str>, &RawValue)) -> usize {
 
 /// Why an object is refused.
 #[derive(Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct ObjectFault {
     /// The memory address of what is wrong, a pointer into the text; `None` for the whole value.
     address: Option<usize>,
     /// The members that lead to what is wrong: `failure.group`, `tags[1]`.
     path: String,
-    reason: WrongReason,
+    reason: ObjectFaultReason,
 }
 
 #[derive(Debug)]
-enum WrongReason {
+enum ObjectFaultReason {
     /// The end of a sentence about the value.
     Value(String),
     Missing,
@@ -197,38 +200,38 @@ enum WrongReason {
     Twice(String),
 }
 
-impl Wrong {
-    fn new(reason: WrongReason) -> Wrong {
-        Wrong {
+impl ObjectFault {
+    fn new(reason: ObjectFaultReason) -> ObjectFault {
+        ObjectFault {
             address: None,
             path: String::new(),
             reason,
         }
     }
 
-    fn at_address(mut self, address: usize) -> Wrong {
+    fn at_address(mut self, address: usize) -> ObjectFault {
         self.address.get_or_insert(address);
         self
     }
 
     /// Prepends a step to the path of the fault.
-    fn below(mut self, step: &str, value: &RawValue) -> Wrong {
+    fn below_step(mut self, step: &str, value: &RawValue) -> ObjectFault {
         let dot = if self.path.is_empty() || self.path.starts_with('[') {
             ""
         } else {
             "."
         };
-        self.path = format!("{}{dot}{}", shown(step), self.path);
+        self.path = format!("{}{dot}{}", shown_text(step), self.path);
         self.at_address(value.get().as_ptr().addr())
     }
 
-    fn fault(self, text: &[u8]) -> SyntaxFault {
+    fn into_syntax_fault(self, text: &[u8]) -> SyntaxFault {
         let start = text.as_ptr().addr();
         let at = self
             .address
             .map_or(0, |address| address.saturating_sub(start));
-        let mut fault = SyntaxFault::at(text, at, self.to_string());
-        if let WrongReason::Unknown(known) = self.reason {
+        let mut fault = SyntaxFault::at_offset(text, at, self.to_string());
+        if let ObjectFaultReason::Unknown(known) = self.reason {
             let name = self.path;
             fault.unknown = Some(UnknownMember { name, known });
         }
@@ -236,79 +239,84 @@ impl Wrong {
     }
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ObjectFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = &self.path;
         match &self.reason {
-            WrongReason::Value(what) if path.is_empty() => write!(f, "it {what}"),
-            WrongReason::Value(what) => write!(f, "`{path}` {what}"),
-            WrongReason::Missing => write!(f, "there is no `{path}` in it"),
-            WrongReason::Unknown(_) => write!(f, "no member is called `{path}`"),
-            WrongReason::Twice(name) => write!(f, "`{name}` stands here twice"),
+            ObjectFaultReason::Value(what) if path.is_empty() => write!(f, "it {what}"),
+            ObjectFaultReason::Value(what) => write!(f, "`{path}` {what}"),
+            ObjectFaultReason::Missing => write!(f, "there is no `{path}` in it"),
+            ObjectFaultReason::Unknown(_) => write!(f, "no member is called `{path}`"),
+            ObjectFaultReason::Twice(name) => write!(f, "`{name}` stands here twice"),
         }
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for ObjectFault {}
 
-impl de::Error for Wrong {
-    fn custom<T: fmt::Display>(what: T) -> Wrong {
-        Wrong::new(WrongReason::Value(what.to_string()))
+impl de::Error for ObjectFault {
+    fn custom<T: fmt::Display>(what: T) -> ObjectFault {
+        ObjectFault::new(ObjectFaultReason::Value(what.to_string()))
     }
 
-    fn invalid_type(found: Unexpected, expected: &dyn Expected) -> Wrong {
+    fn invalid_type(found: Unexpected, expected: &dyn Expected) -> ObjectFault {
         let found = match found {
-            Unexpected::Str(text) => format!("`\"{}\"`", shown(text)),
+            Unexpected::Str(text) => format!("`\"{}\"`", shown_text(text)),
             Unexpected::Bool(flag) => format!("`{flag}`"),
             Unexpected::Unsigned(number) => format!("`{number}`"),
             Unexpected::Signed(number) => format!("`{number}`"),
             Unexpected::Float(number) => format!("`{number}`"),
-            Unexpected::Seq => Shape::Array.phrase().to_owned(),
-            Unexpected::Map => Shape::Object.phrase().to_owned(),
-            _ => Shape::Null.phrase().to_owned(),
+            Unexpected::Seq => JsonType::Array.name_with_article().to_owned(),
+            Unexpected::Map => JsonType::Object.name_with_article().to_owned(),
+            _ => JsonType::Null.name_with_article().to_owned(),
         };
-        Wrong::custom(format!("expects {expected}, not {found}"))
+        ObjectFault::custom(format!("expects {expected}, not {found}"))
     }
 
-    fn invalid_value(found: Unexpected, expected: &dyn Expected) -> Wrong {
-        Wrong::invalid_type(found, expected)
+    fn invalid_value(found: Unexpected, expected: &dyn Expected) -> ObjectFault {
+        ObjectFault::invalid_type(found, expected)
     }
 
-    fn unknown_variant(found: &str, known: &'static [&'static str]) -> Wrong {
+    fn unknown_variant(found: &str, known: &'static [&'static str]) -> ObjectFault {
         let known = known.join(", ");
-        Wrong::custom(format!("expects one of {known}, not `{}`", shown(found)))
+        ObjectFault::custom(format!(
+            "expects one of {known}, not `{}`",
+            shown_text(found)
+        ))
     }
 
-    fn unknown_field(name: &str, known: &'static [&'static str]) -> Wrong {
-        Wrong {
-            path: shown(name),
-            ..Wrong::new(WrongReason::Unknown(known))
+    fn unknown_field(name: &str, known: &'static [&'static str]) -> ObjectFault {
+        ObjectFault {
+            path: shown_text(name),
+            ..ObjectFault::new(ObjectFaultReason::Unknown(known))
         }
     }
 
-    fn missing_field(name: &'static str) -> Wrong {
-        Wrong {
+    fn missing_field(name: &'static str) -> ObjectFault {
+        ObjectFault {
             path: name.to_owned(),
-            ..Wrong::new(WrongReason::Missing)
+            ..ObjectFault::new(ObjectFaultReason::Missing)
         }
     }
 }
 
 /// What a value is that is not as expected: the value itself, if it is short.
-pub(crate) fn found(value: &RawValue) -> String {
-    match Shape::from_text(value.get().as_bytes()) {
-        Shape::String | Shape::Number | Shape::Bool => format!("`{}`", shown(value.get())),
-        shape => shape.phrase().to_owned(),
+pub(crate) fn found_value(value: &RawValue) -> String {
+    match JsonType::from_text(value.get().as_bytes()) {
+        JsonType::String | JsonType::Number | JsonType::Bool => {
+            format!("`{}`", shown_text(value.get()))
+        }
+        shape => shape.name_with_article().to_owned(),
     }
 }
 
 /// A text of the file for a message.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn shown_text(text: &str) -> String {
     cut(&Sanitized(text).to_string(), 60)
 }
 
 /// The text of a JSON string that was checked.
-pub(crate) fn text_of(string: &RawValue) -> Cow<'_, str> {
+pub(crate) fn string_text(string: &RawValue) -> Cow<'_, str> {
     let inside = string.get().trim_matches('"');
     if inside.contains('\\') {
         Cow::Owned(serde_json::from_str(string.get()).unwrap_or_default())
@@ -376,10 +384,10 @@ impl<'de: 't, 't> Deserialize<'de> for ExactValue<'t> {
     }
 }
 
-impl<'t> Deserializer<'t> for &Object<'t> {
-    type Error = Wrong;
+impl<'t> Deserializer<'t> for &ParsedObject<'t> {
+    type Error = ObjectFault;
 
-    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
         self.deserialize_struct("", &[], visitor)
     }
 
@@ -388,7 +396,7 @@ impl<'t> Deserializer<'t> for &Object<'t> {
         _: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ObjectFault> {
         let start = self.text.as_ptr().addr();
         let mut members = Vec::with_capacity(self.members.len());
         let twin = |key: &str| {
@@ -409,10 +417,10 @@ impl<'t> Deserializer<'t> for &Object<'t> {
                 None => has_twin(key),
             };
             if !is_replaced {
-                members.push(Member {
+                members.push(ObjectMember {
                     key: key.clone(),
                     name: name.copied(),
-                    value: Value {
+                    value: MemberValue {
                         raw,
                         form: self.form,
                         is_base64: name.is_some(),
@@ -436,80 +444,84 @@ impl<'t> Deserializer<'t> for &Object<'t> {
     }
 }
 
-struct Member<'t> {
+struct ObjectMember<'t> {
     key: Cow<'t, str>,
     /// The name of the member whose bytes it has.
     name: Option<&'static str>,
-    value: Value<'t>,
+    value: MemberValue<'t>,
 }
 
 struct MemberAccess<'t> {
-    members: IntoIter<Member<'t>>,
-    current: Option<Member<'t>>,
+    members: IntoIter<ObjectMember<'t>>,
+    current: Option<ObjectMember<'t>>,
 }
 
 impl<'t> de::MapAccess<'t> for MemberAccess<'t> {
-    type Error = Wrong;
+    type Error = ObjectFault;
 
     fn next_key_seed<K: DeserializeSeed<'t>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Wrong> {
+    ) -> Result<Option<K::Value>, ObjectFault> {
         self.current = self.members.next();
-        let Some(Member { key, name, value }) = &self.current else {
+        let Some(ObjectMember { key, name, value }) = &self.current else {
             return Ok(None);
         };
         let text = name.map_or(Cow::Borrowed(&**key), Cow::Borrowed);
-        let read = seed.deserialize(CowStrDeserializer::<Wrong>::new(text));
+        let read = seed.deserialize(CowStrDeserializer::<ObjectFault>::new(text));
         let address = address_of_key((key, value.raw));
         read.map(Some).map_err(|wrong| wrong.at_address(address))
     }
 
-    fn next_value_seed<T: DeserializeSeed<'t>>(&mut self, seed: T) -> Result<T::Value, Wrong> {
+    fn next_value_seed<T: DeserializeSeed<'t>>(
+        &mut self,
+        seed: T,
+    ) -> Result<T::Value, ObjectFault> {
         let member = self.current.take();
-        let Member { key, value, .. } = member.ok_or_else(|| Wrong::custom("has no key"))?;
+        let ObjectMember { key, value, .. } =
+            member.ok_or_else(|| ObjectFault::custom("has no key"))?;
         let read = seed.deserialize(value);
-        read.map_err(|wrong| wrong.below(&key, value.raw))
+        read.map_err(|wrong| wrong.below_step(&key, value.raw))
     }
 }
 
 /// The value of a member, or an element of a list.
 #[derive(Clone, Copy)]
-struct Value<'t> {
+struct MemberValue<'t> {
     raw: &'t RawValue,
     form: ObjectForm,
     /// Whether its texts are read as base64.
     is_base64: bool,
 }
 
-impl<'t> Deserializer<'t> for Value<'t> {
-    type Error = Wrong;
+impl<'t> Deserializer<'t> for MemberValue<'t> {
+    type Error = ObjectFault;
 
-    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
         let json = self.raw.get();
-        match Shape::from_text(json.as_bytes()) {
-            Shape::Array => self.deserialize_seq(visitor),
-            Shape::String if self.is_base64 => {
-                let bytes = STANDARD.decode(text_of(self.raw).as_bytes());
-                visitor.visit_byte_buf(bytes.map_err(|_| self.wrong("base64"))?)
+        match JsonType::from_text(json.as_bytes()) {
+            JsonType::Array => self.deserialize_seq(visitor),
+            JsonType::String if self.is_base64 => {
+                let bytes = STANDARD.decode(string_text(self.raw).as_bytes());
+                visitor.visit_byte_buf(bytes.map_err(|_| self.wrong_type("base64"))?)
             }
-            _ if self.is_base64 => Err(self.wrong("base64")),
-            Shape::Object => Object::nested(self)?.deserialize_any(visitor),
-            Shape::String => match text_of(self.raw) {
+            _ if self.is_base64 => Err(self.wrong_type("base64")),
+            JsonType::Object => ParsedObject::from_value(self)?.deserialize_any(visitor),
+            JsonType::String => match string_text(self.raw) {
                 Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
                 Cow::Owned(text) => visitor.visit_string(text),
             },
-            Shape::Bool => visitor.visit_bool(json == "true"),
-            Shape::Null => visitor.visit_unit(),
-            Shape::Number => match (json.parse(), json.parse()) {
+            JsonType::Bool => visitor.visit_bool(json == "true"),
+            JsonType::Null => visitor.visit_unit(),
+            JsonType::Number => match (json.parse(), json.parse()) {
                 (Ok(number), _) => visitor.visit_u64(number),
                 (_, Ok(number)) => visitor.visit_i64(number),
-                _ => visitor.visit_f64(json.parse().map_err(Wrong::custom)?),
+                _ => visitor.visit_f64(json.parse().map_err(ObjectFault::custom)?),
             },
         }
     }
 
-    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
+    fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
         if self.raw.get() == "null" && self.form == ObjectForm::Document {
             visitor.visit_none()
         } else {
@@ -522,7 +534,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
+    ) -> Result<V::Value, ObjectFault> {
         if name == ExactValue::NAME {
             return if self.is_base64 {
                 self.deserialize_any(visitor)
@@ -535,7 +547,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
         }
         let mut json = serde_json::Deserializer::from_str(self.raw.get());
         let read = json.deserialize_newtype_struct(name, visitor);
-        read.map_err(Wrong::custom)
+        read.map_err(ObjectFault::custom)
     }
 
     fn deserialize_struct<V: Visitor<'t>>(
@@ -543,10 +555,12 @@ impl<'t> Deserializer<'t> for Value<'t> {
         name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        match Shape::from_text(self.raw.get().as_bytes()) {
-            Shape::Object => Object::nested(self)?.deserialize_struct(name, fields, visitor),
-            _ => Err(self.wrong("an object")),
+    ) -> Result<V::Value, ObjectFault> {
+        match JsonType::from_text(self.raw.get().as_bytes()) {
+            JsonType::Object => {
+                ParsedObject::from_value(self)?.deserialize_struct(name, fields, visitor)
+            }
+            _ => Err(self.wrong_type("an object")),
         }
     }
 
@@ -555,21 +569,21 @@ impl<'t> Deserializer<'t> for Value<'t> {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Wrong> {
-        match Shape::from_text(self.raw.get().as_bytes()) {
-            Shape::String => {
-                visitor.visit_enum(CowStrDeserializer::<Wrong>::new(text_of(self.raw)))
-            }
-            _ => Err(self.wrong("a text")),
+    ) -> Result<V::Value, ObjectFault> {
+        match JsonType::from_text(self.raw.get().as_bytes()) {
+            JsonType::String => visitor.visit_enum(CowStrDeserializer::<ObjectFault>::new(
+                string_text(self.raw),
+            )),
+            _ => Err(self.wrong_type("a text")),
         }
     }
 
-    fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if Shape::from_text(self.raw.get().as_bytes()) != Shape::Array {
-            return Err(self.wrong("a list"));
+    fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
+        if JsonType::from_text(self.raw.get().as_bytes()) != JsonType::Array {
+            return Err(self.wrong_type("a list"));
         }
         let elements: Vec<&RawValue> =
-            serde_json::from_str(self.raw.get()).map_err(Wrong::custom)?;
+            serde_json::from_str(self.raw.get()).map_err(ObjectFault::custom)?;
         visitor.visit_seq(ElementAccess {
             elements: elements.into_iter(),
             next: 0,
@@ -584,33 +598,33 @@ impl<'t> Deserializer<'t> for Value<'t> {
     }
 }
 
-impl Value<'_> {
-    fn wrong(&self, expected: &str) -> Wrong {
-        Wrong::custom(format!("expects {expected}, not {}", found(self.raw)))
+impl MemberValue<'_> {
+    fn wrong_type(&self, expected: &str) -> ObjectFault {
+        ObjectFault::custom(format!("expects {expected}, not {}", found_value(self.raw)))
     }
 }
 
 struct ElementAccess<'t> {
     elements: IntoIter<&'t RawValue>,
     next: usize,
-    list: Value<'t>,
+    list: MemberValue<'t>,
 }
 
 impl<'t> de::SeqAccess<'t> for ElementAccess<'t> {
-    type Error = Wrong;
+    type Error = ObjectFault;
 
     fn next_element_seed<T: DeserializeSeed<'t>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Wrong> {
+    ) -> Result<Option<T::Value>, ObjectFault> {
         let Some(raw) = self.elements.next() else {
             return Ok(None);
         };
         let at = self.next;
         self.next += 1;
-        let value = Value { raw, ..self.list };
+        let value = MemberValue { raw, ..self.list };
         let read = seed.deserialize(value);
         read.map(Some)
-            .map_err(|wrong| wrong.below(&format!("[{at}]"), raw))
+            .map_err(|wrong| wrong.below_step(&format!("[{at}]"), raw))
     }
 }

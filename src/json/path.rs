@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
-use super::Members;
-use super::syntax::Shape;
+use super::OrderedMembers;
+use super::syntax::JsonType;
 use crate::name::lossless_text;
 
 /// The keys and indexes that lead to a value within a JSON value.
@@ -19,7 +19,7 @@ impl Path {
         if let Some(pointer) = text.strip_prefix('/') {
             return pointer
                 .split('/')
-                .map(unescape)
+                .map(unescape_step)
                 .collect::<Result<_, _>>()
                 .map(Path);
         }
@@ -32,12 +32,12 @@ impl Path {
     }
 
     /// The path of a member of the root.
-    pub(crate) fn member(name: &str) -> Path {
+    pub(crate) fn of_member(name: &str) -> Path {
         Path(vec![name.to_owned()])
     }
 
     /// The path within a member of the root; `None` if it leads elsewhere.
-    pub(crate) fn below(&self, member: &str) -> Option<Path> {
+    pub(crate) fn within_member(&self, member: &str) -> Option<Path> {
         match self.0.split_first() {
             Some((first, rest)) if first == member && !rest.is_empty() => Some(Path(rest.to_vec())),
             _ => None,
@@ -46,18 +46,18 @@ impl Path {
 
     /// The value at this path; `None` if there is none, or if the text is not JSON up to
     /// there. If two members have the same name, the last one counts.
-    pub(crate) fn find<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
+    pub(crate) fn find_value<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
         for step in &self.0 {
             let text = value.get();
-            value = match Shape::from_text(text.as_bytes()) {
-                Shape::Object => {
-                    let Members(members) = serde_json::from_str(text).ok()?;
+            value = match JsonType::from_text(text.as_bytes()) {
+                JsonType::Object => {
+                    let OrderedMembers(members) = serde_json::from_str(text).ok()?;
                     members.into_iter().rev().find(|(key, _)| key == step)?.1
                 }
-                Shape::Array => {
+                JsonType::Array => {
                     let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-                    *elements.get(index(step)?)?
+                    *elements.get(list_index(step)?)?
                 }
                 _ => return None,
             };
@@ -80,7 +80,7 @@ impl fmt::Display for Path {
 }
 
 /// Replaces the escapes in a step of a JSON pointer.
-fn unescape(step: &str) -> Result<String, &'static str> {
+fn unescape_step(step: &str) -> Result<String, &'static str> {
     let mut parts = step.split('~');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -96,7 +96,7 @@ fn unescape(step: &str) -> Result<String, &'static str> {
 }
 
 /// The index in a list that a step stands for.
-fn index(step: &str) -> Option<usize> {
+fn list_index(step: &str) -> Option<usize> {
     let plain = step == "0" || !step.starts_with(['0', '+']);
     step.parse().ok().filter(|_| plain)
 }
@@ -113,7 +113,7 @@ mod tests {
     fn found(path: &str) -> Option<&'static str> {
         Path::new(path.as_bytes())
             .unwrap()
-            .find(DATA)
+            .find_value(DATA)
             .map(RawValue::get)
     }
 
@@ -159,7 +159,7 @@ mod tests {
             "{\"a\":01}",
             "7",
         ] {
-            assert!(path.find(text).is_none(), "{text}");
+            assert!(path.find_value(text).is_none(), "{text}");
         }
     }
 
@@ -178,7 +178,10 @@ mod tests {
             "]".repeat(100_000)
         );
         assert_eq!(
-            Path::new(b"b").unwrap().find(&deep).map(RawValue::get),
+            Path::new(b"b")
+                .unwrap()
+                .find_value(&deep)
+                .map(RawValue::get),
             Some("2")
         );
     }

@@ -2,7 +2,7 @@
 
 /// `text` as a JSON string. Bytes that are not UTF-8 stay as they are; the core's decoder
 /// preserves them.
-pub(crate) fn quote(text: &[u8]) -> Vec<u8> {
+pub(crate) fn quote_string(text: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(text.len() + 2);
     quoted.push(b'"');
     for &byte in text {
@@ -17,7 +17,7 @@ pub(crate) fn quote(text: &[u8]) -> Vec<u8> {
 }
 
 /// `text` as a JSON string exactly as the core's encoder writes it.
-pub(crate) fn encoded(text: &[u8]) -> Vec<u8> {
+pub(crate) fn quote_as_core(text: &[u8]) -> Vec<u8> {
     let mut quoted = Vec::with_capacity(text.len() + 2);
     quoted.push(b'"');
     for &byte in text {
@@ -37,13 +37,13 @@ pub(crate) fn encoded(text: &[u8]) -> Vec<u8> {
 }
 
 /// The texts as a JSON array of strings.
-pub(crate) fn array<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
+pub(crate) fn string_array<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut array = vec![b'['];
     for text in texts {
         if array.len() > 1 {
             array.push(b',');
         }
-        array.extend(quote(text.as_ref()));
+        array.extend(quote_string(text.as_ref()));
     }
     array.push(b']');
     array
@@ -57,10 +57,10 @@ mod tests {
     fn a_quoted_text_is_valid_json() {
         let text = "a\"b\\c\u{1}\n\u{e9}";
         assert_eq!(
-            serde_json::from_slice::<String>(&quote(text.as_bytes())).unwrap(),
+            serde_json::from_slice::<String>(&quote_string(text.as_bytes())).unwrap(),
             text
         );
-        assert_eq!(array([b"a".as_slice(), b"\""]), b"[\"a\",\"\\\"\"]");
-        assert_eq!(array::<&[u8]>([]), b"[]");
+        assert_eq!(string_array([b"a".as_slice(), b"\""]), b"[\"a\",\"\\\"\"]");
+        assert_eq!(string_array::<&[u8]>([]), b"[]");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct UnknownMember {
 
 impl SyntaxFault {
     /// A fault at this offset.
-    pub(crate) fn at(text: &[u8], offset: usize, what: impl Into<String>) -> SyntaxFault {
+    pub(crate) fn at_offset(text: &[u8], offset: usize, problem: impl Into<String>) -> SyntaxFault {
         let before = &text[..offset.min(text.len())];
         let newline = before.iter().rposition(|&byte| byte == b'\n');
         let on_line = &before[newline.map_or(0, |newline| newline + 1)..];
@@ -41,36 +41,40 @@ impl SyntaxFault {
         SyntaxFault {
             line: before.iter().filter(|&&byte| byte == b'\n').count() + 1,
             column: on_line.iter().filter(is_start).count() + 1,
-            what: what.into(),
+            what: problem.into(),
             unknown: None,
         }
     }
 
     /// Why `serde_json` refuses a text, with the character there.
-    pub(super) fn syntax(text: &[u8], error: &serde_json::Error) -> SyntaxFault {
+    pub(super) fn from_serde(text: &[u8], error: &serde_json::Error) -> SyntaxFault {
         if let Err(error) = std::str::from_utf8(text) {
             let at = error.valid_up_to();
-            return SyntaxFault::at(text, at, format!("byte 0x{:02x} is not UTF-8", text[at]));
+            return SyntaxFault::at_offset(
+                text,
+                at,
+                format!("byte 0x{:02x} is not UTF-8", text[at]),
+            );
         }
         if text.trim_ascii().is_empty() {
-            return SyntaxFault::at(text, 0, "it is empty, a value was expected");
+            return SyntaxFault::at_offset(text, 0, "it is empty, a value was expected");
         }
-        let at = offset(text, error.line(), error.column());
+        let at = offset_of_position(text, error.line(), error.column());
         let place = format!(" at line {} column {}", error.line(), error.column());
         let why = error.to_string();
         let why = why.strip_suffix(&place).unwrap_or(&why);
         if error.classify() == Category::Eof {
-            return SyntaxFault::at(text, text.len(), why);
+            return SyntaxFault::at_offset(text, text.len(), why);
         }
-        SyntaxFault::found(text, at, &format!("{why} at"))
+        SyntaxFault::at_word(text, at, &format!("{why} at"))
     }
 
     /// A fault at this offset, whose text ends in the word or the character there.
-    pub(super) fn found(text: &[u8], offset: usize, what: &str) -> SyntaxFault {
+    pub(super) fn at_word(text: &[u8], offset: usize, problem: &str) -> SyntaxFault {
         let rest = String::from_utf8_lossy(&text[offset..text.len().min(offset + 80)]);
         let word = rest.chars().take_while(char::is_ascii_alphanumeric).count();
         let found: String = rest.chars().take(word.clamp(1, 20)).collect();
-        SyntaxFault::at(text, offset, format!("{what} `{}`", Sanitized(found)))
+        SyntaxFault::at_offset(text, offset, format!("{problem} `{}`", Sanitized(found)))
     }
 }
 
@@ -84,7 +88,7 @@ impl fmt::Display for SyntaxFault {
 }
 
 /// The offset of a position of `serde_json`, whose columns are bytes.
-fn offset(text: &[u8], line: usize, column: usize) -> usize {
+fn offset_of_position(text: &[u8], line: usize, column: usize) -> usize {
     let before = text.split_inclusive(|&byte| byte == b'\n').take(line - 1);
     let start: usize = before.map(<[u8]>::len).sum();
     (start + column.saturating_sub(1)).min(text.len())
@@ -92,7 +96,7 @@ fn offset(text: &[u8], line: usize, column: usize) -> usize {
 
 /// The type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum JsonType {
     Object,
     Array,
     String,
@@ -101,51 +105,51 @@ pub(crate) enum Shape {
     Null,
 }
 
-impl Shape {
+impl JsonType {
     /// The type of a value, which its first character tells.
-    pub(crate) fn from_text(json: &[u8]) -> Shape {
+    pub(crate) fn from_text(json: &[u8]) -> JsonType {
         match json.trim_ascii_start().first() {
-            Some(b'{') => Shape::Object,
-            Some(b'[') => Shape::Array,
-            Some(b'"') => Shape::String,
-            Some(b't' | b'f') => Shape::Bool,
-            Some(b'n') => Shape::Null,
-            _ => Shape::Number,
+            Some(b'{') => JsonType::Object,
+            Some(b'[') => JsonType::Array,
+            Some(b'"') => JsonType::String,
+            Some(b't' | b'f') => JsonType::Bool,
+            Some(b'n') => JsonType::Null,
+            _ => JsonType::Number,
         }
     }
 
     /// Its name with an article.
-    pub(crate) const fn phrase(self) -> &'static str {
+    pub(crate) const fn name_with_article(self) -> &'static str {
         match self {
-            Shape::Object => "an object",
-            Shape::Array => "an array",
-            Shape::String => "a text",
-            Shape::Number => "a number",
-            Shape::Bool => "true or false",
-            Shape::Null => "null",
+            JsonType::Object => "an object",
+            JsonType::Array => "an array",
+            JsonType::String => "a text",
+            JsonType::Number => "a number",
+            JsonType::Bool => "true or false",
+            JsonType::Null => "null",
         }
     }
 }
 
 /// The type of the value, or where and why the text is not JSON.
-pub(crate) fn check(text: &[u8]) -> Result<Shape, SyntaxFault> {
+pub(crate) fn check_syntax(text: &[u8]) -> Result<JsonType, SyntaxFault> {
     match serde_json::from_slice::<&RawValue>(text) {
-        Ok(_) => refuse_beyond_grammar(text).map(|()| Shape::from_text(text)),
-        Err(error) => Err(SyntaxFault::syntax(text, &error)),
+        Ok(_) => refuse_what_core_refuses(text).map(|()| JsonType::from_text(text)),
+        Err(error) => Err(SyntaxFault::from_serde(text, &error)),
     }
 }
 
 /// Refuses what the grammar allows and the core does not: deep nesting, and halves of surrogate pairs.
-pub(super) fn refuse_beyond_grammar(json: &[u8]) -> Result<(), SyntaxFault> {
-    if let Some(at) = nested_deeper(json, DEEPEST) {
-        return Err(SyntaxFault::at(
+pub(super) fn refuse_what_core_refuses(json: &[u8]) -> Result<(), SyntaxFault> {
+    if let Some(at) = first_nested_deeper(json, DEEPEST) {
+        return Err(SyntaxFault::at_offset(
             json,
             at,
             format!("nested deeper than {DEEPEST}"),
         ));
     }
-    match lone_surrogate(json) {
-        Some(at) => Err(SyntaxFault::at(
+    match first_lone_surrogate(json) {
+        Some(at) => Err(SyntaxFault::at_offset(
             json,
             at,
             "half of a surrogate pair stands alone",
@@ -154,11 +158,11 @@ pub(super) fn refuse_beyond_grammar(json: &[u8]) -> Result<(), SyntaxFault> {
     }
 }
 
-/// The offset of the first array or object of a JSON text that is nested deeper than `most`.
-pub(crate) fn nested_deeper(json: &[u8], most: usize) -> Option<usize> {
+/// The offset of the first array or object of a JSON text that is nested deeper than `max_depth`.
+pub(crate) fn first_nested_deeper(json: &[u8], max_depth: usize) -> Option<usize> {
     // Almost no text has so many.
     let opens = |byte: &&u8| matches!(byte, b'[' | b'{');
-    if json.iter().filter(opens).count() <= most {
+    if json.iter().filter(opens).count() <= max_depth {
         return None;
     }
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
@@ -171,18 +175,18 @@ pub(crate) fn nested_deeper(json: &[u8], most: usize) -> Option<usize> {
             b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth > most
+        depth > max_depth
     })
 }
 
 /// The offset of the first escape in a JSON text that is half of a surrogate pair. A parser that skips a
 /// string accepts it.
-pub(crate) fn lone_surrogate(json: &[u8]) -> Option<usize> {
+pub(crate) fn first_lone_surrogate(json: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(next) = json.get(at..)?.iter().position(|&byte| byte == b'\\') {
         at += next;
-        at += match code_unit(&json[at..]) {
-            Some(0xd800..=0xdbff) => match code_unit(&json[at + 6..]) {
+        at += match parse_code_unit(&json[at..]) {
+            Some(0xd800..=0xdbff) => match parse_code_unit(&json[at + 6..]) {
                 Some(0xdc00..=0xdfff) => 12,
                 _ => return Some(at),
             },
@@ -195,7 +199,7 @@ pub(crate) fn lone_surrogate(json: &[u8]) -> Option<usize> {
 }
 
 /// The value of an escape `\u0041` at the start of a text.
-fn code_unit(text: &[u8]) -> Option<u16> {
+fn parse_code_unit(text: &[u8]) -> Option<u16> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
@@ -207,27 +211,30 @@ mod tests {
     use super::*;
 
     fn fault(text: &str) -> String {
-        check(text.as_bytes()).unwrap_err().to_string()
+        check_syntax(text.as_bytes()).unwrap_err().to_string()
     }
 
     #[test]
     fn json_of_every_shape_passes() {
         for (text, shape) in [
-            (" {\"a\" : [1, -0.5e+3, {}], \"b\":null}\n", Shape::Object),
-            ("[]", Shape::Array),
-            ("\"\\ud83d\\ude00 \u{e9}\\/\\u0000\"", Shape::String),
-            ("9007199254740993", Shape::Number),
-            ("-0", Shape::Number),
-            ("1e999", Shape::Number),
-            ("true", Shape::Bool),
-            ("false", Shape::Bool),
-            ("null", Shape::Null),
+            (
+                " {\"a\" : [1, -0.5e+3, {}], \"b\":null}\n",
+                JsonType::Object,
+            ),
+            ("[]", JsonType::Array),
+            ("\"\\ud83d\\ude00 \u{e9}\\/\\u0000\"", JsonType::String),
+            ("9007199254740993", JsonType::Number),
+            ("-0", JsonType::Number),
+            ("1e999", JsonType::Number),
+            ("true", JsonType::Bool),
+            ("false", JsonType::Bool),
+            ("null", JsonType::Null),
         ] {
-            assert_eq!(check(text.as_bytes()), Ok(shape), "{text}");
+            assert_eq!(check_syntax(text.as_bytes()), Ok(shape), "{text}");
         }
         assert_eq!(
-            check(&[b"[".repeat(1000), b"]".repeat(1000)].concat()),
-            Ok(Shape::Array)
+            check_syntax(&[b"[".repeat(1000), b"]".repeat(1000)].concat()),
+            Ok(JsonType::Array)
         );
     }
 
@@ -307,17 +314,17 @@ mod tests {
             [[[[[[[[[[[[[[[[[[[[: line 1, column 1001: nested deeper than 1000
         "#]]
         .assert_eq(&faults.concat());
-        assert!(check(br#""\\ud800""#).is_ok());
+        assert!(check_syntax(br#""\\ud800""#).is_ok());
     }
 
     #[test]
     fn bytes_that_are_not_utf_8_are_refused() {
-        let fault = check(b"[\"a\xff\"]").unwrap_err();
+        let fault = check_syntax(b"[\"a\xff\"]").unwrap_err();
         assert_eq!(
             fault.to_string(),
             "line 1, column 4: byte 0xff is not UTF-8"
         );
-        assert!(check(b"\"\xc3\"").is_err());
-        assert!(check(b"\xff").is_err());
+        assert!(check_syntax(b"\"\xc3\"").is_err());
+        assert!(check_syntax(b"\xff").is_err());
     }
 }

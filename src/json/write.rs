@@ -13,7 +13,7 @@ use crate::name::document_text;
 use crate::text::is_harmful;
 
 /// Writes a value over several lines, harmless on a terminal.
-pub(crate) fn pretty<T: Serialize + ?Sized>(
+pub(crate) fn write_pretty<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
@@ -22,7 +22,7 @@ pub(crate) fn pretty<T: Serialize + ?Sized>(
 }
 
 /// Writes a value on one line, harmless on a terminal.
-pub(crate) fn compact<T: Serialize + ?Sized>(
+pub(crate) fn write_compact<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
@@ -31,7 +31,7 @@ pub(crate) fn compact<T: Serialize + ?Sized>(
 }
 
 /// Writes a value on one line for programs: embedded JSON stays as it is stored.
-pub(crate) fn exact<T: Serialize + ?Sized>(
+pub(crate) fn write_exact<T: Serialize + ?Sized>(
     value: &T,
     into: &mut Vec<u8>,
 ) -> Result<(), serde_json::Error> {
@@ -49,11 +49,11 @@ struct DocumentFormatter<F> {
     is_harmless: bool,
     in_key: bool,
     /// The field that is written in each open object, innermost last.
-    fields: Vec<OpenField>,
+    fields: Vec<CurrentField>,
 }
 
 #[derive(Default)]
-struct OpenField {
+struct CurrentField {
     key: String,
     is_list: bool,
     /// The value if it is a name, or the strings of the list.
@@ -73,7 +73,7 @@ impl<F: Formatter> DocumentFormatter<F> {
     }
 
     /// Notes a part of a key, or of a string in a list.
-    fn note(&mut self, part: &str) {
+    fn note_part(&mut self, part: &str) {
         let Some(field) = self.fields.last_mut() else {
             return;
         };
@@ -86,16 +86,20 @@ impl<F: Formatter> DocumentFormatter<F> {
         }
     }
 
-    fn write<W: ?Sized + Write>(&self, w: &mut W, text: &str) -> io::Result<()> {
+    fn write_harmless<W: ?Sized + Write>(&self, w: &mut W, text: &str) -> io::Result<()> {
         if self.is_harmless {
-            escape(w, text)
+            write_escaped(w, text)
         } else {
             w.write_all(text.as_bytes())
         }
     }
 
     /// Writes the field with the bytes of the names.
-    fn write_bytes<W: ?Sized + Write>(&mut self, w: &mut W, field: &OpenField) -> io::Result<()> {
+    fn write_bytes_field<W: ?Sized + Write>(
+        &mut self,
+        w: &mut W,
+        field: &CurrentField,
+    ) -> io::Result<()> {
         self.inner.begin_object_key(w, false)?;
         serde_json::to_writer(&mut *w, &format!("{}_bytes", field.key))?;
         self.inner.end_object_key(w)?;
@@ -135,8 +139,8 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         w: &mut W,
         text: &str,
     ) -> io::Result<()> {
-        self.note(text);
-        self.write(w, text)
+        self.note_part(text);
+        self.write_harmless(w, text)
     }
 
     fn write_char_escape<W: ?Sized + Write>(
@@ -155,7 +159,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
             CharEscape::Tab => '\t',
             CharEscape::AsciiControl(byte) => char::from(*byte),
         };
-        self.note(c.encode_utf8(&mut [0; 4]));
+        self.note_part(c.encode_utf8(&mut [0; 4]));
         self.inner.write_char_escape(w, escape)
     }
 
@@ -165,16 +169,16 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
             field.names.push(name.to_vec());
             field.needs_bytes = true;
         }
-        self.write(w, &serde_json::to_string(&document_text(name))?)
+        self.write_harmless(w, &serde_json::to_string(&document_text(name))?)
     }
 
     /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line
     /// stays one line.
     fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
         if self.is_harmless && text.bytes().any(|byte| byte < b' ') {
-            escape(w, &text.replace(|c: char| c < ' ', " "))
+            write_escaped(w, &text.replace(|c: char| c < ' ', " "))
         } else {
-            self.write(w, text)
+            self.write_harmless(w, text)
         }
     }
 
@@ -198,7 +202,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.fields.push(OpenField::default());
+        self.fields.push(CurrentField::default());
         self.inner.begin_object(w)
     }
 
@@ -233,7 +237,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         self.inner.end_object_value(w)?;
         if self.fields.last().is_some_and(|field| field.needs_bytes) {
             let field = self.fields.pop().unwrap_or_default();
-            self.write_bytes(w, &field)?;
+            self.write_bytes_field(w, &field)?;
             self.fields.push(field);
         }
         Ok(())
@@ -241,7 +245,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
 }
 
 /// Writes the text with harmful characters as `\uXXXX`.
-fn escape<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
+fn write_escaped<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
     let mut start = 0;
     for (at, c) in text.char_indices().filter(|(_, c)| is_harmful(*c)) {
         w.write_all(&text.as_bytes()[start..at])?;
@@ -275,7 +279,7 @@ mod tests {
             plain: vec![Name::from("x")],
         };
         let mut text = Vec::new();
-        compact(&document, &mut text).unwrap();
+        write_compact(&document, &mut text).unwrap();
         assert_eq!(
             String::from_utf8(text).unwrap(),
             concat!(

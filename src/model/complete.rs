@@ -48,7 +48,7 @@ impl View for Lock {
         DocumentKind::new::<Lock>("lock", "A lock that was extended: heartbeat");
 
     fn text(&self, _: &RenderOptions) -> String {
-        let expires = self.expires.rfc3339();
+        let expires = self.expires.to_rfc3339();
         format!("{}\n", expires.unwrap_or_else(|| self.expires.to_string()))
     }
 

@@ -208,7 +208,7 @@ pub(crate) struct KnownOption {
 }
 
 /// The known option of this name.
-pub(crate) fn known(key: &Name) -> Option<KnownOption> {
+pub(crate) fn known_option(key: &Name) -> Option<KnownOption> {
     if let Some(setting) = SETTINGS
         .iter()
         .find(|known| known.key.as_bytes() == key.as_bytes())
@@ -244,7 +244,7 @@ pub(crate) struct OptionChange {
 impl OptionChange {
     /// The changes, by name, from the current options to the wanted ones. Options that are
     /// not among the wanted ones stay, unless `clear` is given.
-    pub(crate) fn all(
+    pub(crate) fn all_changes(
         items: &[ConfigOption],
         wanted: &BTreeMap<Name, Name>,
         clear: bool,
@@ -279,7 +279,7 @@ impl OptionChange {
 
 impl Row for ConfigOption {
     const LIST: DocumentKind =
-        DocumentKind::list::<ConfigOption>("config", "Options: config list, config get");
+        DocumentKind::of_list::<ConfigOption>("config", "Options: config list, config get");
 
     const COLUMNS: &'static [Column<ConfigOption>] = &[
         Column::name("KEY", |option| &option.key),
@@ -293,15 +293,15 @@ impl Row for ConfigOption {
         Column::text("DEFAULT", |option, _| {
             Cell::text(option.default.unwrap_or(NONE))
         }),
-        Column::free("MEANING", |option, _| Cell::text(option.meaning())),
+        Column::of_free_text("MEANING", |option, _| Cell::text(option.meaning_text())),
     ];
 }
 
 impl ConfigOption {
     /// The meaning of the option, with its queue, and that of its value. What a narrow terminal
     /// must not cut comes first.
-    fn meaning(&self) -> String {
-        let Some(known) = known(&self.key) else {
+    fn meaning_text(&self) -> String {
+        let Some(known) = known_option(&self.key) else {
             return "unknown to the core".to_owned();
         };
         let setting = known.setting;
@@ -335,7 +335,7 @@ impl ConfigOption {
 
 impl OptionChange {
     /// The line of this change in a diff: `+` is added, `~` changed, `-` removed.
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn diff_line(&self) -> String {
         let key = &self.key;
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => format!("~ {key}: {before} -> {after}"),
@@ -346,14 +346,17 @@ impl OptionChange {
     }
 
     /// How many changes there are of each kind: `3 options (1 added, 2 removed)`.
-    pub(crate) fn count(changes: &[OptionChange]) -> String {
+    pub(crate) fn count_text(changes: &[OptionChange]) -> String {
         let counted = |word: &str, before: bool, after: bool| {
             let is_such = |change: &&OptionChange| {
                 (change.before.is_some(), change.after.is_some()) == (before, after)
             };
             match changes.iter().filter(is_such).count() {
                 0 => None,
-                count => Some(format!("{} {word}", text::thousands(count as u64))),
+                count => Some(format!(
+                    "{} {word}",
+                    text::with_thousands_separators(count as u64)
+                )),
             }
         };
         let kinds = [
@@ -373,7 +376,7 @@ mod tests {
 
     #[test]
     fn an_option_of_a_queue_begins_with_the_queue() {
-        let known = |key: &str| known(&Name::from(key));
+        let known = |key: &str| known_option(&Name::from(key));
         assert_eq!(known("heartbeat").unwrap().queue, None);
         assert_eq!(
             known("big-mail-heartbeat").unwrap().queue,

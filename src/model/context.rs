@@ -7,7 +7,7 @@ use super::list::List;
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
-use crate::view::table::{Cell, Column, Heading, Table, headings};
+use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 /// A context: named settings of the config file.
@@ -50,7 +50,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// The protections that are on: `protected, read-only`.
-    pub(crate) fn flags(&self) -> String {
+    pub(crate) fn active_protections(&self) -> String {
         let flags = [(self.protected, "protected"), (self.read_only, "read-only")];
         let set = flags.into_iter().filter(|(set, _)| *set);
         set.map(|(_, word)| word).collect::<Vec<_>>().join(", ")
@@ -70,7 +70,7 @@ pub(crate) struct ValidatedContexts(pub List<Context>);
 const USED: Column<Context> = Column::text("USED", |context: &Context, _| {
     Cell::text(if context.used { "*" } else { "" })
 })
-.headless();
+.without_header();
 const NAME: Column<Context> = Column::text("NAME", |context, _| Cell::text(&context.name));
 const REDIS: Column<Context> =
     Column::text("REDIS", |context, _| Cell::maybe(context.redis.as_ref()));
@@ -80,14 +80,14 @@ const VALIDATED: &[Column<Context>] = &[
     USED,
     NAME,
     REDIS,
-    Column::free("SERVER", |context, _| {
+    Column::of_free_text("SERVER", |context, _| {
         let error = context.error.as_ref();
         Cell::maybe(context.server.as_ref().or(error))
     }),
 ];
 
 impl Row for Context {
-    const LIST: DocumentKind = DocumentKind::list::<Context>(
+    const LIST: DocumentKind = DocumentKind::of_list::<Context>(
         "contexts",
         "Contexts: context list, context show, context validate",
     );
@@ -96,7 +96,9 @@ impl Row for Context {
         USED,
         NAME,
         REDIS,
-        Column::text("FLAGS", |context, _| Cell::text(context.flags())),
+        Column::text("FLAGS", |context, _| {
+            Cell::text(context.active_protections())
+        }),
     ];
 }
 
@@ -106,10 +108,10 @@ impl View for ContextsInFull {
     fn text(&self, page: &RenderOptions) -> String {
         let texts = self.0.items.iter().map(|context| {
             let mut detail = DetailLines::new(page);
-            detail.line("name", &context.name);
-            detail.maybe("redis", context.redis.as_ref());
-            detail.maybe("prefix", context.prefix.as_ref());
-            detail.maybe("password", context.password);
+            detail.add_line("name", &context.name);
+            detail.add_line_if_any("redis", context.redis.as_ref());
+            detail.add_line_if_any("prefix", context.prefix.as_ref());
+            detail.add_line_if_any("password", context.password);
             let files = [
                 ("tls-ca", &context.tls_ca),
                 ("tls-cert", &context.tls_cert),
@@ -117,16 +119,16 @@ impl View for ContextsInFull {
             ];
             for (name, file) in files {
                 if let Some(file) = file {
-                    detail.line(name, file);
+                    detail.add_line(name, file);
                 }
             }
-            detail.line("label", &context.label);
-            detail.maybe(
+            detail.add_line("label", &context.label);
+            detail.add_line_if_any(
                 "flags",
-                Some(context.flags()).filter(|flags| !flags.is_empty()),
+                Some(context.active_protections()).filter(|flags| !flags.is_empty()),
             );
-            detail.line("default", if context.default { "yes" } else { "no" });
-            detail.draw()
+            detail.add_line("default", if context.default { "yes" } else { "no" });
+            detail.into_text()
         });
         texts.collect()
     }
@@ -140,11 +142,11 @@ impl View for ValidatedContexts {
     const DOCUMENT: DocumentKind = Context::LIST;
 
     fn headings() -> Vec<Heading> {
-        headings(VALIDATED)
+        column_headings(VALIDATED)
     }
 
     fn text(&self, page: &RenderOptions) -> String {
-        Table::new(VALIDATED, &self.0.items, page).draw(page)
+        Table::new(VALIDATED, &self.0.items, page).into_text(page)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {

@@ -10,7 +10,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::clock::duration;
 use crate::json::Json;
-use crate::name::{Name, reserved_for_throttles};
+use crate::name::{Name, reserved_throttle_suffix};
 
 /// An option that coordinates a job with others.
 #[derive(
@@ -43,33 +43,37 @@ pub enum CoordinationOption {
 
 impl CoordinationOption {
     /// The option of this name.
-    pub fn named(name: &[u8]) -> Option<CoordinationOption> {
+    pub fn from_name(name: &[u8]) -> Option<CoordinationOption> {
         std::str::from_utf8(name).ok()?.parse().ok()
     }
 
     /// The option, and its value if a certain one is meant, without which this one has no
     /// meaning.
-    const fn needs(self) -> Option<Need> {
+    const fn required_option(self) -> Option<RequiredOption> {
         match self {
-            CoordinationOption::Until | CoordinationOption::Ttl => Some(Need::Dup("skip")),
-            CoordinationOption::Score | CoordinationOption::Rescore => Some(Need::Dup("merge")),
-            CoordinationOption::Dup | CoordinationOption::Hold => Some(Need::Key),
+            CoordinationOption::Until | CoordinationOption::Ttl => {
+                Some(RequiredOption::Dup("skip"))
+            }
+            CoordinationOption::Score | CoordinationOption::Rescore => {
+                Some(RequiredOption::Dup("merge"))
+            }
+            CoordinationOption::Dup | CoordinationOption::Hold => Some(RequiredOption::Key),
             _ => None,
         }
     }
 
     /// A text that was typed as the core takes it: a duration has a unit.
-    pub fn parse_value<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
+    pub fn parse_value<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         if self == CoordinationOption::Ttl {
             let text = std::str::from_utf8(text).unwrap_or_default();
-            duration::parse(text).map_err(WrongValue::Expects)?;
+            duration::parse_duration(text).map_err(OptionValueFault::Expects)?;
         }
-        self.checked(text)
+        self.check_value(text)
     }
 
     /// The value as the core takes it. A duration may be a number of seconds.
-    pub fn checked<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
-        use WrongValue::{Because, Expects};
+    pub fn check_value<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
+        use OptionValueFault::{Because, Expects};
         let text = std::str::from_utf8(value).unwrap_or_default();
         let one_of = |words: &[&str]| {
             if words.contains(&text) {
@@ -83,7 +87,7 @@ impl CoordinationOption {
             }
         };
         match self {
-            CoordinationOption::Throttles => match throttle_ids(value) {
+            CoordinationOption::Throttles => match refuse_wrong_throttle_ids(value) {
                 Ok(()) => Ok(Cow::Borrowed(value)),
                 Err(wrong) => Err(wrong),
             },
@@ -96,21 +100,23 @@ impl CoordinationOption {
             CoordinationOption::Until => one_of(&["start", "end"]),
             CoordinationOption::Rescore => one_of(&["min", "max"]),
             CoordinationOption::Hold => one_of(&["0", "1"]),
-            CoordinationOption::Ttl => match duration::parse_or_seconds(text) {
-                Ok(ttl) if !ttl.is_zero() => Ok(Cow::Owned(duration::seconds(ttl).into_bytes())),
+            CoordinationOption::Ttl => match duration::parse_duration_or_seconds(text) {
+                Ok(ttl) if !ttl.is_zero() => {
+                    Ok(Cow::Owned(duration::format_seconds(ttl).into_bytes()))
+                }
                 Ok(_) => Err(Expects("a duration of more than 0".to_owned())),
                 Err(expected) => Err(Expects(expected)),
             },
-            CoordinationOption::Score => match finite(text) {
+            CoordinationOption::Score => match parse_finite(text) {
                 Some(_) => Ok(Cow::Borrowed(value)),
                 None => Err(Expects("a number".to_owned())),
             },
             CoordinationOption::Backoff
-                if value.is_empty() || LostLockBackoff::read(value).is_some() =>
+                if value.is_empty() || LostLockBackoff::from_json(value).is_some() =>
             {
                 Ok(Cow::Borrowed(value))
             }
-            CoordinationOption::Backoff => match policy(text) {
+            CoordinationOption::Backoff => match policy_in_seconds(text) {
                 Some(policy) => Ok(Cow::Owned(policy.into_bytes())),
                 None => Err(Expects(POLICIES.to_owned())),
             },
@@ -120,18 +126,18 @@ impl CoordinationOption {
 
 /// Why a value is refused. The text follows the name of the option.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WrongValue {
+pub enum OptionValueFault {
     /// The option expects this.
     Expects(String),
     /// The sentence about the value.
     Because(String),
 }
 
-impl fmt::Display for WrongValue {
+impl fmt::Display for OptionValueFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WrongValue::Expects(what) => write!(f, "expects {what}"),
-            WrongValue::Because(why) => f.write_str(why),
+            OptionValueFault::Expects(what) => write!(f, "expects {what}"),
+            OptionValueFault::Because(why) => f.write_str(why),
         }
     }
 }
@@ -149,7 +155,7 @@ const POLICIES: &str = "`fixed:30s`, `linear:30s`, `exp:30s` with a factor, a ma
 
 /// What an option needs beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum RequiredOption {
     Key,
     /// The option `dup` with this value.
     Dup(&'static str),
@@ -168,7 +174,7 @@ pub(crate) struct LostLockBackoff {
 
 impl LostLockBackoff {
     /// Reads an object. PHP writes an empty one as `[]`.
-    pub(crate) fn read(value: &[u8]) -> Option<LostLockBackoff> {
+    pub(crate) fn from_json(value: &[u8]) -> Option<LostLockBackoff> {
         if let Ok([]) = serde_json::from_slice::<[(); 0]>(value) {
             return Some(LostLockBackoff::default());
         }
@@ -185,14 +191,14 @@ impl LostLockBackoff {
     }
 }
 
-fn finite(text: &str) -> Option<f64> {
+fn parse_finite(text: &str) -> Option<f64> {
     // `inf` and `nan` parse, too.
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// Refuses a text that is not a JSON array of ids.
-fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
-    use WrongValue::{Because, Expects};
+fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
+    use OptionValueFault::{Because, Expects};
 
     let ids = match array.trim_ascii().first() {
         Some(b'[') => Json::read(array).and_then(|ids| ids.names()),
@@ -209,7 +215,7 @@ fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
         Some(ids)
             if ids
                 .iter()
-                .any(|id| reserved_for_throttles(id.as_bytes()).is_some()) =>
+                .any(|id| reserved_throttle_suffix(id.as_bytes()).is_some()) =>
         {
             Err(Because(RESERVED.to_owned()))
         }
@@ -225,13 +231,17 @@ fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
 const RESERVED: &str = "has an id that ends in `-locks` or `-pending`, which is reserved";
 
 /// A back-off policy with its durations in seconds.
-fn policy(text: &str) -> Option<String> {
+fn policy_in_seconds(text: &str) -> Option<String> {
     let mut parts = text.split(':');
     let name = parts.next()?;
     let parts: Vec<&str> = parts.collect();
     // Documents show the core's form, whose durations are in seconds.
-    let seconds = |text: &str| duration::parse_or_seconds(text).ok().map(duration::seconds);
-    let number = |text: &str| finite(text).filter(|number| *number >= 0.0);
+    let seconds = |text: &str| {
+        duration::parse_duration_or_seconds(text)
+            .ok()
+            .map(duration::format_seconds)
+    };
+    let number = |text: &str| parse_finite(text).filter(|number| *number >= 0.0);
     let mut policy = name.to_owned();
     match (name, parts.as_slice()) {
         ("fixed" | "linear", [delay]) => policy.push_str(&format!(":{}", seconds(delay)?)),
@@ -266,7 +276,7 @@ pub struct Coordination<'t> {
 
 impl<'t> Coordination<'t> {
     /// Sets an option to a value that was checked.
-    pub fn set(&mut self, option: CoordinationOption, value: impl Into<Cow<'t, [u8]>>) {
+    pub fn set_option(&mut self, option: CoordinationOption, value: impl Into<Cow<'t, [u8]>>) {
         let value = value.into();
         match self
             .values
@@ -279,24 +289,27 @@ impl<'t> Coordination<'t> {
 
     /// The options of a JSON object, as the core stores those of a recurring job. A value that
     /// cannot be read is left out.
-    pub fn read(object: &Json) -> Coordination<'static> {
+    pub fn from_json(object: &Json) -> Coordination<'static> {
         let mut options = Coordination::default();
         for (name, value) in object.object().unwrap_or_default() {
-            let Some(option) = CoordinationOption::named(name.as_bytes()) else {
+            let Some(option) = CoordinationOption::from_name(name.as_bytes()) else {
                 continue;
             };
-            let value = match (option, value.text().unwrap_or_else(|| value.to_name())) {
+            let value = match (
+                option,
+                value.text().unwrap_or_else(|| value.to_single_line()),
+            ) {
                 (CoordinationOption::Hold, flag) if flag.as_bytes() == b"true" => Name::from("1"),
                 (_, value) => value,
             };
-            if let Ok(checked) = option.checked(value.as_bytes()) {
-                options.set(option, checked.into_owned());
+            if let Ok(checked) = option.check_value(value.as_bytes()) {
+                options.set_option(option, checked.into_owned());
             }
         }
         options
     }
 
-    pub fn get(&self, option: CoordinationOption) -> Option<&[u8]> {
+    pub fn option_value(&self, option: CoordinationOption) -> Option<&[u8]> {
         let mut given = self.values.iter();
         given
             .find(|(known, _)| *known == option)
@@ -315,26 +328,26 @@ impl<'t> Coordination<'t> {
     }
 
     /// Adds the options of `other` that are absent.
-    pub fn fill<'s: 't>(&mut self, other: &'s Coordination) {
+    pub fn fill_absent<'s: 't>(&mut self, other: &'s Coordination) {
         for (option, value) in &other.values {
-            if self.get(*option).is_none() {
-                self.set(*option, &**value);
+            if self.option_value(*option).is_none() {
+                self.set_option(*option, &**value);
             }
         }
     }
 
     /// The first option without the one that it needs.
-    pub fn unmet(&self) -> Option<(CoordinationOption, Need)> {
+    pub fn first_unmet_requirement(&self) -> Option<(CoordinationOption, RequiredOption)> {
         // An empty key takes the job out of its lane.
         let has_key = self
-            .get(CoordinationOption::Key)
+            .option_value(CoordinationOption::Key)
             .is_some_and(|key| !key.is_empty());
-        let dup = self.get(CoordinationOption::Dup);
+        let dup = self.option_value(CoordinationOption::Dup);
         let given = self.values.iter().map(|(option, _)| *option);
-        let mut needs = given.filter_map(|option| Some((option, option.needs()?)));
+        let mut needs = given.filter_map(|option| Some((option, option.required_option()?)));
         needs.find_map(|(option, need)| match need {
-            Need::Dup(word) if dup != Some(word.as_bytes()) => Some((option, need)),
-            _ if !has_key => Some((option, Need::Key)),
+            RequiredOption::Dup(word) if dup != Some(word.as_bytes()) => Some((option, need)),
+            _ if !has_key => Some((option, RequiredOption::Key)),
             _ => None,
         })
     }
@@ -365,7 +378,7 @@ mod tests {
     use super::*;
 
     fn checked(option: CoordinationOption, value: &str) -> Result<String, String> {
-        let checked = option.checked(value.as_bytes());
+        let checked = option.check_value(value.as_bytes());
         let checked = checked.map_err(|wrong| wrong.to_string())?;
         Ok(String::from_utf8(checked.into_owned()).unwrap())
     }
@@ -434,20 +447,20 @@ mod tests {
         let unmet = |given: &[(CoordinationOption, &'static str)]| {
             let mut all = Coordination::default();
             for (option, value) in given {
-                all.set(*option, value.as_bytes());
+                all.set_option(*option, value.as_bytes());
             }
-            all.unmet()
+            all.first_unmet_requirement()
         };
         assert_eq!(unmet(&[]), None);
-        assert_eq!(unmet(&[(Hold, "1")]), Some((Hold, Need::Key)));
+        assert_eq!(unmet(&[(Hold, "1")]), Some((Hold, RequiredOption::Key)));
         assert_eq!(unmet(&[(Key, "k"), (Hold, "1")]), None);
         assert_eq!(
             unmet(&[(Key, "k"), (Ttl, "1")]),
-            Some((Ttl, Need::Dup("skip")))
+            Some((Ttl, RequiredOption::Dup("skip")))
         );
         assert_eq!(
             unmet(&[(Key, "k"), (Dup, "skip"), (Score, "1")]),
-            Some((Score, Need::Dup("merge")))
+            Some((Score, RequiredOption::Dup("merge")))
         );
         assert_eq!(unmet(&[(Key, "k"), (Dup, "skip"), (Ttl, "1")]), None);
     }

@@ -20,11 +20,11 @@ use crate::name::{Name, lossless_text};
 #[derive(Clone, Debug)]
 pub(crate) struct DataFilter {
     path: Path,
-    condition: Condition,
+    condition: ValueCondition,
 }
 
 #[derive(Clone, Debug)]
-enum Condition {
+enum ValueCondition {
     Equals(Value),
     /// `=~`, or `!~` if `negated`.
     Matches {
@@ -50,7 +50,7 @@ const MAX_DEPTH: usize = 100;
 impl DataFilter {
     /// Reads `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`; the error is the end of a sentence that begins
     /// with the flag.
-    pub(crate) fn new(typed: &Name) -> Result<DataFilter, String> {
+    pub(crate) fn parse(typed: &Name) -> Result<DataFilter, String> {
         let bytes = typed.as_bytes();
         // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the member `a!/b`.
         let is_negated = |at: usize| {
@@ -66,7 +66,7 @@ impl DataFilter {
         };
         let Some(regex) = after.strip_prefix(b"~") else {
             let path = read_path(before, "=")?;
-            let condition = Condition::Equals(Value::parse_typed(after)?);
+            let condition = ValueCondition::Equals(Value::parse_typed(after)?);
             return Ok(DataFilter { path, condition });
         };
         let negated = bytes[end] == b'!';
@@ -77,15 +77,15 @@ impl DataFilter {
         };
         let path = read_path(before, if negated { "!~" } else { "=~" })?;
         let regex = str::from_utf8(regex).map_err(|_| "a regular expression in UTF-8")?;
-        let regex = TextRegex::new(regex)?;
-        let condition = Condition::Matches { regex, negated };
+        let regex = TextRegex::parse(regex)?;
+        let condition = ValueCondition::Matches { regex, negated };
         Ok(DataFilter { path, condition })
     }
 
     /// The filter that may be meant if the value holds `*` or `?`, which only a glob gives a meaning.
     pub(crate) fn as_pattern(&self) -> Option<Name> {
         match &self.condition {
-            Condition::Equals(Value::Text(text)) if text.contains(['*', '?']) => {
+            ValueCondition::Equals(Value::Text(text)) if text.contains(['*', '?']) => {
                 let regex = regex_syntax::escape(text);
                 let regex = regex.replace(r"\*", ".*").replace(r"\?", ".");
                 let path = self.path.to_string();
@@ -98,22 +98,23 @@ impl DataFilter {
     /// Its path, and the rest behind `data` if it begins so, as those of `get --field` do. Data without
     /// a member `data` are compared by the rest.
     pub(crate) fn path_below_data(&self) -> Option<(&Path, Path)> {
-        Some((&self.path, self.path.below("data")?))
+        Some((&self.path, self.path.within_member("data")?))
     }
 
     /// Whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
         let below = self.path_below_data();
-        let below = below.filter(|_| Path::member("data").find(&text).is_none());
+        let below = below.filter(|_| Path::of_member("data").find_value(&text).is_none());
         let path = below.as_ref().map_or(&self.path, |(_, below)| below);
-        path.find(&text).is_some_and(|found| match &self.condition {
-            Condition::Equals(value) => value.equals(found),
-            Condition::Matches { regex, negated } => {
-                let scalar = scalar_text(found);
-                scalar.is_some_and(|text| regex.matches(&text) != *negated)
-            }
-        })
+        path.find_value(&text)
+            .is_some_and(|found| match &self.condition {
+                ValueCondition::Equals(value) => value.equals(found),
+                ValueCondition::Matches { regex, negated } => {
+                    let scalar = scalar_text(found);
+                    scalar.is_some_and(|text| regex.matches(&text) != *negated)
+                }
+            })
     }
 }
 
@@ -134,14 +135,14 @@ impl Value {
     fn parse_typed(bytes: &[u8]) -> Result<Value, String> {
         let text = lossless_text(bytes);
         match serde_json::from_str::<&RawValue>(&text) {
-            Ok(json) => Value::read(json, MAX_DEPTH)
+            Ok(json) => Value::from_json(json, MAX_DEPTH)
                 .ok_or_else(|| format!("a value nested at most {MAX_DEPTH} deep")),
             Err(_) => Ok(Value::Text(text.into_owned())),
         }
     }
 
     /// Reads a value; `None` if it is nested too deep.
-    fn read(json: &RawValue, left: usize) -> Option<Value> {
+    fn from_json(json: &RawValue, left: usize) -> Option<Value> {
         let text = json.get();
         Some(match text.as_bytes().first()? {
             b'n' => Value::Null,
@@ -151,7 +152,7 @@ impl Value {
             b'[' => {
                 let left = left.checked_sub(1)?;
                 let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-                let items = items.into_iter().map(|item| Value::read(item, left));
+                let items = items.into_iter().map(|item| Value::from_json(item, left));
                 Value::List(items.collect::<Option<_>>()?)
             }
             b'{' => {
@@ -159,10 +160,10 @@ impl Value {
                 let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
                 let members = members
                     .into_iter()
-                    .map(|(key, value)| Some((key, Value::read(value, left)?)));
+                    .map(|(key, value)| Some((key, Value::from_json(value, left)?)));
                 Value::Object(members.collect::<Option<_>>()?)
             }
-            _ => Value::Number(Decimal::read(text)),
+            _ => Value::Number(Decimal::parse(text)),
         })
     }
 
@@ -176,7 +177,7 @@ impl Value {
             Some(b'{') => matches!(self, Value::Object(_)),
             _ => matches!(self, Value::Number(_)),
         };
-        same_type && Value::read(stored, MAX_DEPTH).as_ref() == Some(self)
+        same_type && Value::from_json(stored, MAX_DEPTH).as_ref() == Some(self)
     }
 }
 
@@ -192,7 +193,7 @@ struct Decimal {
 
 impl Decimal {
     /// Reads a JSON number.
-    fn read(text: &str) -> Decimal {
+    fn parse(text: &str) -> Decimal {
         let (negative, text) = match text.strip_prefix('-') {
             Some(text) => (true, text),
             None => (false, text),
@@ -234,7 +235,7 @@ mod tests {
 
     fn fits(typed: &[u8], data: &[u8]) -> bool {
         let data = Data::from(data.to_vec());
-        DataFilter::new(&typed.into()).unwrap().matches(&data)
+        DataFilter::parse(&typed.into()).unwrap().matches(&data)
     }
 
     #[test]
@@ -323,7 +324,7 @@ mod tests {
     #[test]
     fn deep_values_are_refused_and_deep_data_never_match() {
         let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
-        assert!(DataFilter::new(&format!("a={deep}").into()).is_err());
+        assert!(DataFilter::parse(&format!("a={deep}").into()).is_err());
         assert!(!fits(b"a=[]", format!("{{\"a\":{deep}}}").as_bytes()));
     }
 
@@ -332,14 +333,14 @@ mod tests {
         fn numbers_are_equal_if_their_values_are(
             digits in 0u64..1_000_000, shift in 0usize..6, zeros in 0usize..4,
         ) {
-            let one = Decimal::read(&digits.to_string());
+            let one = Decimal::parse(&digits.to_string());
             let tail = "0".repeat(zeros);
-            prop_assert_eq!(&one, &Decimal::read(&format!("{digits}.{tail}0")));
-            prop_assert_eq!(&one, &Decimal::read(&format!("{digits}{}e-{shift}", "0".repeat(shift))));
-            prop_assert_eq!(&one, &Decimal::read(&format!("0.{}{digits:07}e{}", "0".repeat(shift), shift + 7)));
-            let negative = Decimal::read(&format!("-{digits}"));
+            prop_assert_eq!(&one, &Decimal::parse(&format!("{digits}.{tail}0")));
+            prop_assert_eq!(&one, &Decimal::parse(&format!("{digits}{}e-{shift}", "0".repeat(shift))));
+            prop_assert_eq!(&one, &Decimal::parse(&format!("0.{}{digits:07}e{}", "0".repeat(shift), shift + 7)));
+            let negative = Decimal::parse(&format!("-{digits}"));
             prop_assert_eq!(one == negative, digits == 0);
-            prop_assert_ne!(one, Decimal::read(&(digits + 1).to_string()));
+            prop_assert_ne!(one, Decimal::parse(&(digits + 1).to_string()));
         }
     }
 }

@@ -23,17 +23,17 @@ pub(crate) struct QueueDefaults {
 }
 
 impl Row for QueueDefaults {
-    const LIST: DocumentKind = DocumentKind::list::<QueueDefaults>(
+    const LIST: DocumentKind = DocumentKind::of_list::<QueueDefaults>(
         "defaults-list",
         "The defaults of all queues: defaults list",
     );
 
     const COLUMNS: &'static [Column<QueueDefaults>] = &[
         Column::name("QUEUE", |of| &of.queue),
-        Column::free("DEFAULTS", |of: &QueueDefaults, _| {
-            Cell::maybe(of.defaults.as_ref().map(Json::to_name))
+        Column::of_free_text("DEFAULTS", |of: &QueueDefaults, _| {
+            Cell::maybe(of.defaults.as_ref().map(Json::to_single_line))
         })
-        .rank(1),
+        .drop_rank(1),
     ];
 }
 
@@ -45,7 +45,7 @@ impl View for QueueDefaults {
 
     fn text(&self, _: &RenderOptions) -> String {
         match &self.defaults {
-            Some(defaults) => format!("{}\n", defaults.to_name()),
+            Some(defaults) => format!("{}\n", defaults.to_single_line()),
             None => String::new(),
         }
     }

@@ -12,9 +12,9 @@ const NEIGHBORS: &[Column<Neighbor>] = &[
     Column::name("JID", |other| &other.jid),
     Column::text("KLASS", |other, _| Cell::maybe(other.klass.as_ref())),
     Column::text("STATE", |other, _| {
-        Cell::text(other.state_text()).ink(other.state.and_then(State::style))
+        Cell::text(other.state_text()).with_style(other.state.and_then(State::state_style))
     }),
-    Column::free("DETAIL", |other, page| Cell::text(other.detail(page))),
+    Column::of_free_text("DETAIL", |other, page| Cell::text(other.state_detail(page))),
 ];
 
 impl View for Dependencies {
@@ -25,16 +25,16 @@ impl View for Dependencies {
 
     fn text(&self, page: &RenderOptions) -> String {
         if !page.terminal {
-            return self.piped();
+            return self.edge_lines();
         }
         let kind = join_parts([
             self.klass.as_ref().map(Name::to_string),
             self.queue.as_ref().map(Name::to_string),
         ]);
-        let mut text = format!("{} ({kind}) depends on", text::short(&self.jid));
-        text.push_str(&neighbors(&self.dependencies, page));
+        let mut text = format!("{} ({kind}) depends on", text::short_jid(&self.jid));
+        text.push_str(&neighbor_table(&self.dependencies, page));
         text.push_str("and is needed by");
-        text.push_str(&neighbors(&self.dependents, page));
+        text.push_str(&neighbor_table(&self.dependents, page));
         text
     }
 
@@ -51,7 +51,7 @@ impl View for Dependencies {
 
 impl Dependencies {
     /// One line for each edge: its direction, then the job at its other end.
-    fn piped(&self) -> String {
+    fn edge_lines(&self) -> String {
         let mut lines = String::new();
         for (direction, others) in [
             ("waits for", &self.dependencies),
@@ -78,7 +78,7 @@ impl Neighbor {
     }
 
     /// Group and time of a failed job, worker and age of a running one, else the usual detail of its state.
-    fn detail(&self, page: &RenderOptions) -> String {
+    fn state_detail(&self, page: &RenderOptions) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job
@@ -91,17 +91,17 @@ impl Neighbor {
                 let worker = job.worker.as_ref().map(Name::to_string);
                 join_parts([worker, Some(page.age(since))])
             }
-            _ => job.detail(page),
+            _ => job.state_detail(page),
         });
         detail.unwrap_or_default()
     }
 }
 
 /// A table of the jobs at the other ends of edges, below the line that it continues.
-fn neighbors(others: &[Neighbor], page: &RenderOptions) -> String {
+fn neighbor_table(others: &[Neighbor], page: &RenderOptions) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();
     }
     let table = Table::new(NEIGHBORS, others, page);
-    format!("\n{}", table.inset(page))
+    format!("\n{}", table.into_indented_text(page))
 }

@@ -1,12 +1,12 @@
 //! The documents of `-o json` and ndjson by kind, for `qless help json KIND` and `qless-json(5)`.
 
 use super::bulk::BulkReport;
-use super::check::Check;
+use super::check::CheckReport;
 use super::complete::{Complete, Lock};
 use super::config::ConfigOption;
 use super::context::Context;
 use super::defaults::QueueDefaults;
-use super::done::Done;
+use super::done::CommandResult;
 use super::explain::{Explanation, Explanations};
 use super::export;
 use super::failure::FailureGroup;
@@ -14,12 +14,12 @@ use super::job::{Dependencies, Job, StateCounts};
 use super::lag::Lag;
 use super::length::Length;
 use super::list::JobList;
-use super::local::Status;
+use super::local::LocalStatus;
 use super::overview::Overview;
 use super::put::Put;
 use super::queue::Queue;
 use super::recur::Recurring;
-use super::stats::DayStats;
+use super::stats::StatsOfDay;
 use super::tag::Tag;
 use super::throttle::{Throttle, ThrottleJobs};
 use super::version::Version;
@@ -34,7 +34,7 @@ use crate::view::list::Row;
 /// All documents, by kind.
 pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
     BulkReport::DOCUMENT,
-    Check::DOCUMENT,
+    CheckReport::DOCUMENT,
     Complete::DOCUMENT,
     ConfigOption::LIST,
     Context::LIST,
@@ -42,7 +42,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
     QueueDefaults::DOCUMENT,
     QueueDefaults::LIST,
     Dependencies::DOCUMENT,
-    Done::DOCUMENT,
+    CommandResult::DOCUMENT,
     ERROR,
     Explanation::DOCUMENT,
     Explanations::DOCUMENT,
@@ -53,14 +53,14 @@ pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
     Lag::LIST,
     Length::DOCUMENT,
     export::LIMIT,
-    Status::DOCUMENT,
+    LocalStatus::DOCUMENT,
     Lock::DOCUMENT,
     export::PAUSED,
     Put::DOCUMENT,
     Queue::LIST,
     Recurring::DOCUMENT,
     Recurring::LIST,
-    DayStats::DOCUMENT,
+    StatsOfDay::DOCUMENT,
     Overview::DOCUMENT,
     Tag::LIST,
     ThrottleJobs::DOCUMENT,
@@ -76,12 +76,12 @@ pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
 const ERROR: DocumentKind = DocumentKind::new::<ErrorDocument>("error", "An error, on stderr");
 
 /// The document of this kind.
-pub(crate) fn named(kind: &str) -> Option<&'static DocumentKind> {
+pub(crate) fn document_kind(kind: &str) -> Option<&'static DocumentKind> {
     DOCUMENTS.iter().find(|document| document.kind == kind)
 }
 
 /// The list of kinds, a line for each.
-pub(crate) fn kinds() -> String {
+pub(crate) fn list_of_kinds() -> String {
     let kinds = DOCUMENTS.iter().map(|document| document.kind.len());
     let widest = kinds.max().unwrap_or(0);
     let lines = DOCUMENTS
@@ -97,20 +97,20 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::view::document::members;
+    use crate::view::document::members_of;
 
     #[test]
     fn kinds_are_unique_and_each_field_has_a_meaning() {
         let kinds: BTreeSet<&str> = DOCUMENTS.iter().map(|document| document.kind).collect();
         assert_eq!(kinds.len(), DOCUMENTS.len());
         for document in &DOCUMENTS {
-            assert_described(document.kind, &document.fields());
+            assert_described(document.kind, &document.fields_schema());
         }
     }
 
     /// Fails if a field has neither a meaning nor the bytes of another field.
     fn assert_described(path: &str, schema: &Value) {
-        for (name, field) in members(schema, "properties") {
+        for (name, field) in members_of(schema, "properties") {
             let path = format!("{path}.{name}");
             let is_bytes = name.ends_with("_bytes");
             assert!(field["description"].is_string() || is_bytes, "{path}");

@@ -10,7 +10,7 @@ use crate::view::{RenderOptions, View};
 
 /// A command and the things that it changed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Done {
+pub(crate) struct CommandResult {
     /// The command
     pub action: &'static str,
     /// The things that it changed
@@ -26,9 +26,9 @@ pub(crate) struct Done {
     pub prints: bool,
 }
 
-impl Done {
-    pub(crate) fn new(action: &'static str, targets: Vec<Name>, dry_run: bool) -> Done {
-        Done {
+impl CommandResult {
+    pub(crate) fn new(action: &'static str, targets: Vec<Name>, dry_run: bool) -> CommandResult {
+        CommandResult {
             action,
             targets,
             dry_run,
@@ -38,20 +38,20 @@ impl Done {
     }
 
     /// Adds the next runs of a recurring job.
-    pub(crate) fn with_next_runs(mut self, runs: &[Moment]) -> Done {
+    pub(crate) fn with_next_runs(mut self, runs: &[Moment]) -> CommandResult {
         self.next_runs = runs.to_vec();
         self
     }
 
     /// Prints the targets, unless nothing was changed.
-    pub(crate) fn prints(mut self) -> Done {
+    pub(crate) fn printing_targets(mut self) -> CommandResult {
         self.prints = !self.dry_run;
         self
     }
 }
 
-impl View for Done {
-    const DOCUMENT: DocumentKind = DocumentKind::new::<Done>(
+impl View for CommandResult {
+    const DOCUMENT: DocumentKind = DocumentKind::new::<CommandResult>(
         "done",
         "The result of a write without a reply: pause, log and the like",
     );

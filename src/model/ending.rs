@@ -30,14 +30,14 @@ pub struct EndingRequest {
     pub jid: Name,
     /// The queue in which it runs.
     pub queue: Name,
-    pub way: EndingWay,
+    pub way: EndingAction,
     /// The exit code of the command, if it had one. The history of a retried job shows it.
     pub exit: Option<i32>,
 }
 
 /// What a worker does with a job at its end.
 #[derive(Clone, Debug, PartialEq)]
-pub enum EndingWay {
+pub enum EndingAction {
     Complete {
         /// JSON; the job keeps its data if absent.
         data: Option<Vec<u8>>,
@@ -61,11 +61,11 @@ pub fn exhausted_group(queue: &Name) -> Name {
     Name::from([b"failed-retries-", queue.as_bytes()].concat())
 }
 
-impl EndingWay {
+impl EndingAction {
     /// Gives a retry that has a message but no group the group that the core uses by itself. The core
     /// would store a failure without a name.
-    pub fn name_group(&mut self, queue: &Name) {
-        if let EndingWay::Retry { why: Some(why), .. } = self
+    pub fn set_missing_group(&mut self, queue: &Name) {
+        if let EndingAction::Retry { why: Some(why), .. } = self
             && why.group.is_empty()
         {
             why.group = exhausted_group(queue);

@@ -17,7 +17,7 @@ use crate::name::Name;
 use crate::text::is_harmful;
 use crate::view::View;
 use crate::view::document::DocumentKind;
-use crate::view::json::record;
+use crate::view::json::document_line;
 use crate::view::list::Row;
 
 /// The first line.
@@ -42,7 +42,10 @@ pub(crate) struct SavedJob {
     #[serde(skip_serializing_if = "Option::is_none")]
     history_bytes: Option<Vec<String>>,
     /// In an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "serialize_seconds"
+    )]
     #[schemars(with = "Option<Number>")]
     due: Option<Moment>,
     /// In the file of `cancel --save`: who deleted it, when and why
@@ -53,21 +56,21 @@ pub(crate) struct SavedJob {
 impl SavedJob {
     /// The job with its history as stored, including entries that an older core stored elsewhere,
     /// and when it is due, to the microsecond.
-    pub(crate) fn new(mut job: Job, entries: &[Name], due: Option<Moment>) -> SavedJob {
-        job.data = job.data.exactly(is_plain);
-        let preserved = entries.iter().all(is_preserved);
+    pub(crate) fn new(mut job: Job, history: &[Name], due: Option<Moment>) -> SavedJob {
+        job.data = job.data.in_exact_form(is_stored_unchanged);
+        let preserved = history.iter().all(is_entry_preserved);
         SavedJob {
             history_bytes: (!preserved)
-                .then(|| entries.iter().map(|entry| STANDARD.encode(entry)).collect()),
-            due: unless_shown(due, job.scheduled_for),
+                .then(|| history.iter().map(|entry| STANDARD.encode(entry)).collect()),
+            due: due_unless_shown(due, job.scheduled_for),
             cancelled: None,
             job,
         }
     }
 
     /// Its line.
-    pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
-        line(Job::DOCUMENT.kind, self)
+    pub(crate) fn export_line(&self) -> Result<Vec<u8>, Error> {
+        document_line_of(Job::DOCUMENT.kind, self)
     }
 }
 
@@ -77,7 +80,10 @@ pub(crate) struct SavedRecurring {
     #[serde(flatten)]
     recurring: Recurring,
     /// In an export, `next` in seconds since the epoch, if milliseconds are not exact
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "serialize_seconds"
+    )]
     #[schemars(with = "Option<Number>")]
     due: Option<Moment>,
 }
@@ -85,16 +91,16 @@ pub(crate) struct SavedRecurring {
 impl SavedRecurring {
     /// The recurring job, and when it is due, to the microsecond.
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
-        recurring.data = recurring.data.exactly(is_plain);
+        recurring.data = recurring.data.in_exact_form(is_stored_unchanged);
         SavedRecurring {
-            due: unless_shown(due, recurring.next),
+            due: due_unless_shown(due, recurring.next),
             recurring,
         }
     }
 
     /// Its line.
-    pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
-        line(Recurring::DOCUMENT.kind, self)
+    pub(crate) fn export_line(&self) -> Result<Vec<u8>, Error> {
+        document_line_of(Recurring::DOCUMENT.kind, self)
     }
 }
 
@@ -152,63 +158,66 @@ pub(crate) const PAUSED: DocumentKind =
     DocumentKind::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
 
 /// The first line.
-pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
-    line(HEAD.kind, head)
+pub(crate) fn head_line(head: &ExportHead) -> Result<Vec<u8>, Error> {
+    document_line_of(HEAD.kind, head)
 }
 
 /// The line of all options that are set.
-pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
-    line(ConfigOption::LIST.kind, &List::whole(options))
+pub(crate) fn config_line(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
+    document_line_of(ConfigOption::LIST.kind, &List::whole(options))
 }
 
 /// The line of a throttle's maximum.
-pub(crate) fn throttle(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
-    line(LIMIT.kind, throttle)
+pub(crate) fn throttle_line(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
+    document_line_of(LIMIT.kind, throttle)
 }
 
 /// The line of a queue that is paused.
-pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
-    line(PAUSED.kind, paused)
+pub(crate) fn paused_queue_line(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
+    document_line_of(PAUSED.kind, paused)
 }
 
-fn line<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> {
-    record(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
+fn document_line_of<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> {
+    document_line(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
 }
 
 /// Whether a document holds the text unchanged, with nothing escaped.
-fn is_plain(text: &str) -> bool {
+fn is_stored_unchanged(text: &str) -> bool {
     !text.chars().any(is_harmful)
 }
 
 /// Whether `history` in the document preserves each byte of this stored entry.
-fn is_preserved(raw: &Name) -> bool {
-    let Some(text) = raw.as_str().filter(|text| is_plain(text)) else {
+fn is_entry_preserved(raw: &Name) -> bool {
+    let Some(text) = raw.as_str().filter(|text| is_stored_unchanged(text)) else {
         return false;
     };
-    let Some(entry) = HistoryEntry::read(text.as_bytes()) else {
+    let Some(entry) = HistoryEntry::from_stored(text.as_bytes()) else {
         return false;
     };
     let exact = entry
         .when
         .is_some_and(|when| to_milliseconds(when) == Some(when));
-    exact && entry.stored() == text.as_bytes()
+    exact && entry.to_stored() == text.as_bytes()
 }
 
 /// `due`, unless the document already shows exactly this moment as `shown`.
-fn unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
+fn due_unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
     due.filter(|due| shown.and_then(to_milliseconds) != Some(*due))
 }
 
 /// The moment without its microseconds, as documents show it; `None` if they cannot.
 fn to_milliseconds(moment: Moment) -> Option<Moment> {
-    moment.rfc3339()?;
+    moment.to_rfc3339()?;
     Some(Moment::from_micros(
         moment.micros() - moment.micros().rem_euclid(1000),
     ))
 }
 
 /// Writes a moment as seconds since the epoch, with all digits.
-fn seconds<S: Serializer>(moment: &Option<Moment>, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_seconds<S: Serializer>(
+    moment: &Option<Moment>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let text = moment.map_or("null".into(), |moment| moment.to_string());
     let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
     raw.serialize(serializer)

@@ -30,30 +30,33 @@ pub struct FailureGroup {
 
 impl Row for FailureGroup {
     const LIST: DocumentKind =
-        DocumentKind::list::<FailureGroup>("failed", "Failure groups: failed");
+        DocumentKind::of_list::<FailureGroup>("failed", "Failure groups: failed");
 
     const COLUMNS: &'static [Column<FailureGroup>] = &[
         Column::name("GROUP", |group| &group.group),
-        Column::count("JOBS", |group: &FailureGroup| group.jobs).rank(1),
-        Column::text("LAST", |group: &FailureGroup, page| last(group.last, page)).rank(3),
+        Column::count("JOBS", |group: &FailureGroup| group.jobs).drop_rank(1),
+        Column::text("LAST", |group: &FailureGroup, page| {
+            time_since_last(group.last, page)
+        })
+        .drop_rank(3),
         Column::text("QUEUES", |group: &FailureGroup, _| {
             Cell::names(&group.queues, !group.queues_complete)
         })
-        .rank(4),
-        Column::free("SAMPLE", |group: &FailureGroup, _| {
+        .drop_rank(4),
+        Column::of_free_text("SAMPLE", |group: &FailureGroup, _| {
             let sample = group.sample.as_ref();
             Cell::maybe(sample.map(|sample| text::decisive_line(sample.as_bytes())))
         })
-        .rank(2),
+        .drop_rank(2),
     ];
 }
 
 /// About how long ago a failure was.
-fn last(last: Option<Moment>, page: &RenderOptions) -> Cell {
+fn time_since_last(last: Option<Moment>, page: &RenderOptions) -> Cell {
     let age = last.map(|last| page.now.since(last));
     match age {
         Some(age) if age >= 0.0 && page.times == Times::Relative => {
-            Cell::by(age, format!("{} ago", text::roughly(age)))
+            Cell::sorted_by(age, format!("{} ago", text::format_rough_duration(age)))
         }
         _ => Cell::when(last, page),
     }

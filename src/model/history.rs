@@ -10,34 +10,40 @@ use crate::view::table::{Cell, Column, Table};
 type Step<'h> = (&'h [HistoryEntry], usize);
 
 /// One line for each entry: when, what, its note, and how long the job waited or ran.
-pub(crate) fn render(history: &[HistoryEntry], page: &RenderOptions) -> String {
+pub(crate) fn render_history(history: &[HistoryEntry], page: &RenderOptions) -> String {
     let columns: [Column<Step>; 4] = [
         Column::text("WHEN", |(history, at), page| {
-            Cell::maybe(history[*at].when.map(|when| page.stamp(when)))
+            Cell::maybe(history[*at].when.map(|when| page.format_timestamp(when)))
         }),
         Column::text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
-        Column::text("NOTE", |(history, at), _| Cell::text(note(&history[*at]))),
+        Column::text("NOTE", |(history, at), _| {
+            Cell::text(note_text(&history[*at]))
+        }),
         Column::text("DURATION", |(history, at), _| {
-            Cell::text(duration(history, *at))
+            Cell::text(wait_or_run_text(history, *at))
         }),
     ];
     let steps: Vec<Step> = (0..history.len()).map(|at| (history, at)).collect();
     let table = Table::new(&columns, &steps, page);
-    format!("\nhistory ({})\n{}", history.len(), table.inset(page))
+    format!(
+        "\nhistory ({})\n{}",
+        history.len(),
+        table.into_indented_text(page)
+    )
 }
 
 /// The note of an entry: in words if the core wrote it, else as `key=value`.
-fn note(entry: &HistoryEntry) -> String {
-    let text = |key: &str| entry.text(key).map(|text| text.to_string());
+fn note_text(entry: &HistoryEntry) -> String {
+    let text = |key: &str| entry.note_text(key).map(|text| text.to_string());
     let known = match entry.what.as_bytes() {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
         b"popped" => text("worker").map(|worker| format!("by {worker}")),
         b"failed" => text("group"),
         b"retried" => {
-            let code = entry.value("exit").map(|code| code.to_name());
+            let code = entry.note_value("exit").map(|code| code.to_single_line());
             let code = code.map(|code| format!("exit code {code}"));
-            let message = entry.text("message");
-            let message = message.map(|message| on_one_line(message.as_bytes()));
+            let message = entry.note_text("message");
+            let message = message.map(|message| first_and_last_line(message.as_bytes()));
             let parts = [code, text("group"), message];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             Some(parts.join(": ")).filter(|why| !why.is_empty())
@@ -47,7 +53,7 @@ fn note(entry: &HistoryEntry) -> String {
     };
     known.unwrap_or_else(|| {
         let members = entry.note.iter().map(|(key, value)| {
-            let value = value.text().unwrap_or_else(|| value.to_name());
+            let value = value.text().unwrap_or_else(|| value.to_single_line());
             format!("{key}={value}")
         });
         members.collect::<Vec<String>>().join(" ")
@@ -55,7 +61,7 @@ fn note(entry: &HistoryEntry) -> String {
 }
 
 /// The first and the last line of a message: some programs write the reason first, others last.
-fn on_one_line(message: &[u8]) -> String {
+fn first_and_last_line(message: &[u8]) -> String {
     let lines = message.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty());
     let line = |line| text::cut(&Name::from(line).to_string(), LINE);
@@ -69,19 +75,19 @@ fn on_one_line(message: &[u8]) -> String {
 const LINE: usize = 80;
 
 /// How long the job had waited when it was popped, or how long it ran.
-fn duration(history: &[HistoryEntry], at: usize) -> String {
-    let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
+fn wait_or_run_text(history: &[HistoryEntry], index: usize) -> String {
+    let (verb, from): (&str, &[u8]) = match history[index].what.as_bytes() {
         b"popped" => ("waited", b"put"),
         b"done" | b"failed" | b"timed-out" | b"retried" => ("ran", b"popped"),
         _ => return String::new(),
     };
-    let began = history[..at].iter().rev().find(|entry| {
+    let began = history[..index].iter().rev().find(|entry| {
         let what = entry.what.as_bytes();
         what == from || what == b"popped" || what == b"put"
     });
     match (
         began.filter(|entry| entry.what.as_bytes() == from),
-        history[at].when,
+        history[index].when,
     ) {
         (
             Some(HistoryEntry {

@@ -11,7 +11,7 @@ use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
 /// The changes that an import would make.
-pub(crate) struct Proposal<'p> {
+pub(crate) struct ImportPlan<'p> {
     /// How many jobs it would put into each queue.
     pub queues: BTreeMap<&'p Name, u64>,
     pub recurring: usize,
@@ -27,9 +27,9 @@ pub(crate) struct Proposal<'p> {
 /// A queue and how many jobs it gets.
 type Target<'p> = (&'p Name, u64);
 
-impl Proposal<'_> {
+impl ImportPlan<'_> {
     /// The jobs by queue, and a line for each other change.
-    pub(crate) fn text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn plan_text(&self, page: &RenderOptions) -> String {
         let columns: [Column<Target>; 2] = [
             Column::text("QUEUE", |(queue, _), _| Cell::text(queue)),
             Column::count("JOBS", |(_, jobs)| *jobs),
@@ -41,7 +41,7 @@ impl Proposal<'_> {
             .collect();
         let table = Table::new(&columns, &targets, page);
         let mut text: String = table
-            .draw(page)
+            .into_text(page)
             .lines()
             .map(|line| format!("  {line}\n"))
             .collect();
@@ -83,17 +83,17 @@ impl Proposal<'_> {
         let changes = self
             .changes
             .iter()
-            .map(|change| format!("set {}", change.line()));
+            .map(|change| format!("set {}", change.diff_line()));
         lines.extend(changes);
-        lines.extend(self.maxima.iter().map(maximum));
+        lines.extend(self.maxima.iter().map(maximum_line));
         lines
     }
 }
 
 /// The line of a maximum that is set.
-fn maximum(change: &MaximumChange) -> String {
+fn maximum_line(change: &MaximumChange) -> String {
     let MaximumChange { id, maximum, .. } = change;
-    let until = change.expires.and_then(Moment::rfc3339);
+    let until = change.expires.and_then(Moment::to_rfc3339);
     let until = until.map_or_else(String::new, |until| format!(", until {until}"));
     match change.before {
         Some(before) => format!("set ~ throttle {id}: {before} -> {maximum}{until}"),

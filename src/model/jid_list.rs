@@ -7,12 +7,13 @@ use serde::Deserialize;
 use crate::name::Name;
 
 /// Whether a reader of lines reads exactly this id from a line that holds it.
-pub(crate) fn fits_a_line(jid: &Name) -> bool {
-    !jid.as_bytes().contains(&b'\n') && read_line(jid.as_bytes()).as_ref() == Ok(&Some(jid.clone()))
+pub(crate) fn is_safe_in_lines(jid: &Name) -> bool {
+    !jid.as_bytes().contains(&b'\n')
+        && read_jid_line(jid.as_bytes()).as_ref() == Ok(&Some(jid.clone()))
 }
 
 /// Whether an id can stand before a NUL.
-pub(crate) fn fits_before_nul(jid: &Name) -> bool {
+pub(crate) fn is_safe_before_nul(jid: &Name) -> bool {
     !jid.as_bytes().contains(&0)
 }
 
@@ -29,7 +30,7 @@ struct JidLine {
 const LONGEST: usize = 64 << 10;
 
 /// The jid of a line, if it has one.
-pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
+pub(crate) fn read_jid_line(line: &[u8]) -> Result<Option<Name>, String> {
     let line = line.trim_ascii();
     match line.first() {
         None | Some(b'#') => return Ok(None),
@@ -68,23 +69,26 @@ mod tests {
 
     #[test]
     fn a_line_is_a_jid_or_an_object_with_one() {
-        assert_eq!(read_line(b" a b \r"), Ok(Some("a b".into())));
-        assert_eq!(read_line(b"# a"), Ok(None));
-        assert_eq!(read_line(b"  "), Ok(None));
+        assert_eq!(read_jid_line(b" a b \r"), Ok(Some("a b".into())));
+        assert_eq!(read_jid_line(b"# a"), Ok(None));
+        assert_eq!(read_jid_line(b"  "), Ok(None));
         assert_eq!(
-            read_line(br#"{"kind":"job","jid":"a"}"#),
+            read_jid_line(br#"{"kind":"job","jid":"a"}"#),
             Ok(Some("a".into()))
         );
         assert_eq!(
-            read_line(br#"{"jid":"a\\xff","jid_bytes":"Yf8="}"#),
+            read_jid_line(br#"{"jid":"a\\xff","jid_bytes":"Yf8="}"#),
             Ok(Some(Name::from(&b"a\xff"[..])))
         );
-        assert_eq!(read_line(br#"{"summary":{"done":3}}"#), Ok(None));
-        assert_eq!(read_line(b"{}"), Err("there is no `jid` in it".to_owned()));
+        assert_eq!(read_jid_line(br#"{"summary":{"done":3}}"#), Ok(None));
+        assert_eq!(
+            read_jid_line(b"{}"),
+            Err("there is no `jid` in it".to_owned())
+        );
         let long = "a".repeat(LONGEST + 1);
         let expected = Err("this is too long for a job id".to_owned());
-        assert_eq!(read_line(long.as_bytes()), expected);
-        assert_eq!(read_line(b"{"), Err("this is not JSON".to_owned()));
+        assert_eq!(read_jid_line(long.as_bytes()), expected);
+        assert_eq!(read_jid_line(b"{"), Err("this is not JSON".to_owned()));
     }
 
     #[test]
@@ -100,7 +104,7 @@ mod tests {
             "a#",
             "'; rm",
         ] {
-            assert!(fits_a_line(&jid.into()), "{jid:?}");
+            assert!(is_safe_in_lines(&jid.into()), "{jid:?}");
         }
         let long = "a".repeat(LONGEST + 1);
         for jid in [
@@ -121,9 +125,9 @@ mod tests {
             "{\"jid\":\"b\"}",
             &long,
         ] {
-            assert!(!fits_a_line(&jid.into()), "{jid:?}");
+            assert!(!is_safe_in_lines(&jid.into()), "{jid:?}");
         }
-        assert!(fits_before_nul(&"a\nb".into()) && !fits_before_nul(&"a\0b".into()));
+        assert!(is_safe_before_nul(&"a\nb".into()) && !is_safe_before_nul(&"a\0b".into()));
     }
 
     proptest! {
@@ -132,8 +136,8 @@ mod tests {
             let jid = Name::from(jid);
             let text = [jid.as_bytes(), b"\n"].concat();
             let read: Vec<Result<Option<Name>, String>> =
-                text.split_inclusive(|byte| *byte == b'\n').map(read_line).collect();
-            prop_assert_eq!(fits_a_line(&jid), read == [Ok(Some(jid))]);
+                text.split_inclusive(|byte| *byte == b'\n').map(read_jid_line).collect();
+            prop_assert_eq!(is_safe_in_lines(&jid), read == [Ok(Some(jid))]);
         }
     }
 }

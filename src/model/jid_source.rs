@@ -4,7 +4,7 @@ use crate::json::path::Path;
 
 /// The origin of a jid that the line of the job does not give.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum JidSource {
+pub(crate) enum JidOrigin {
     /// A new jid for each job.
     #[default]
     Fresh,

@@ -18,7 +18,7 @@ pub struct JobSnapshot {
     pub jid: Name,
     /// The guarded call compares this mark with the present one.
     pub mark: Box<[u8]>,
-    pub common: Arc<SharedFields>,
+    pub common: Arc<SharedJobFields>,
     pub since: Option<Moment>,
     /// When the job is due, if that is in the future.
     pub due: Option<Moment>,
@@ -28,7 +28,7 @@ pub struct JobSnapshot {
 
 /// Fields that many jobs share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct SharedFields {
+pub struct SharedJobFields {
     /// The stored state.
     pub stored: Name,
     /// The state that is shown: `stalled` for a lock that has expired.
@@ -46,11 +46,11 @@ pub struct SharedFields {
 
 /// Stores equal fields once.
 #[derive(Debug, Default)]
-pub struct Interner(HashSet<Arc<SharedFields>>);
+pub struct FieldInterner(HashSet<Arc<SharedJobFields>>);
 
-impl Interner {
+impl FieldInterner {
     /// The stored fields that equal these, after storing them if there are none.
-    pub fn share(&mut self, common: SharedFields) -> Arc<SharedFields> {
+    pub fn share(&mut self, common: SharedJobFields) -> Arc<SharedJobFields> {
         if let Some(shared) = self.0.get(&common) {
             return shared.clone();
         }
@@ -61,27 +61,27 @@ impl Interner {
 }
 
 impl Deref for JobSnapshot {
-    type Target = SharedFields;
+    type Target = SharedJobFields;
 
-    fn deref(&self) -> &SharedFields {
+    fn deref(&self) -> &SharedJobFields {
         &self.common
     }
 }
 
 impl JobSnapshot {
     /// Whether the job is in this stored state.
-    pub fn is(&self, state: &str) -> bool {
+    pub fn is_in_state(&self, state: &str) -> bool {
         self.stored.as_bytes() == state.as_bytes()
     }
 
     /// Whether the job has failed in this group.
-    pub fn failed_in(&self, group: &Name) -> bool {
-        self.is("failed") && self.group.as_ref() == Some(group)
+    pub fn has_failed_in_group(&self, group: &Name) -> bool {
+        self.is_in_state("failed") && self.group.as_ref() == Some(group)
     }
 
-    pub fn from_job(job: Job, interner: &mut Interner) -> JobSnapshot {
+    pub fn from_job(job: Job, interner: &mut FieldInterner) -> JobSnapshot {
         let stored = job.state_stored.unwrap_or_default();
-        let common = SharedFields {
+        let common = SharedJobFields {
             state: job
                 .state
                 .map_or(stored.clone(), |state| state.into_str().into()),

@@ -21,7 +21,7 @@ pub struct Lag {
     pub jid: Option<Name>,
     /// Waiting for a worker; or paused, throttled, ordered (its lane), expired (its lock) or recurring (a
     /// recurring job whose next job no pop has put)
-    pub why: Option<Why>,
+    pub why: Option<LagCause>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
 }
@@ -29,7 +29,7 @@ pub struct Lag {
 /// Why a job that is due has not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum LagCause {
     Waiting,
     Paused,
     Throttled,
@@ -38,31 +38,31 @@ pub enum Why {
     Recurring,
 }
 
-impl Why {
+impl LagCause {
     /// Says what keeps the job.
-    pub(crate) fn sentence(self, held_by: Option<&Name>) -> String {
+    pub(crate) fn as_sentence(self, held_by: Option<&Name>) -> String {
         match (self, held_by) {
-            (Why::Waiting, _) => "no worker has taken it yet".into(),
-            (Why::Paused, _) => "the queue is paused".into(),
-            (Why::Throttled, Some(id)) => format!("throttle {id} has no free slot"),
-            (Why::Throttled, None) => "held by a throttle; slots are free".into(),
-            (Why::Ordered, Some(lane)) => format!("behind other jobs in lane {lane}"),
-            (Why::Ordered, None) => "behind other jobs in its lane".into(),
-            (Why::Expired, _) => "its lock expired".into(),
-            (Why::Recurring, _) => "a recurring job is due, and no pop has put its job".into(),
+            (LagCause::Waiting, _) => "no worker has taken it yet".into(),
+            (LagCause::Paused, _) => "the queue is paused".into(),
+            (LagCause::Throttled, Some(id)) => format!("throttle {id} has no free slot"),
+            (LagCause::Throttled, None) => "held by a throttle; slots are free".into(),
+            (LagCause::Ordered, Some(lane)) => format!("behind other jobs in lane {lane}"),
+            (LagCause::Ordered, None) => "behind other jobs in its lane".into(),
+            (LagCause::Expired, _) => "its lock expired".into(),
+            (LagCause::Recurring, _) => "a recurring job is due, and no pop has put its job".into(),
         }
     }
 }
 
 impl Row for Lag {
-    const LIST: DocumentKind = DocumentKind::list::<Lag>("lag", "Lags of queues: lag");
+    const LIST: DocumentKind = DocumentKind::of_list::<Lag>("lag", "Lags of queues: lag");
 
     const COLUMNS: &'static [Column<Lag>] = &[
         Column::name("QUEUE", |lag| &lag.queue),
         Column::text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
         Column::text("JOB", |lag, _| Cell::maybe(lag.jid.as_ref())),
         Column::text("WHY", |lag, _| {
-            Cell::maybe(lag.why.map(|why| why.sentence(lag.held_by.as_ref())))
+            Cell::maybe(lag.why.map(|why| why.as_sentence(lag.held_by.as_ref())))
         }),
     ];
 }

@@ -4,7 +4,7 @@ use crate::command_line::CommandLine;
 use crate::name::Name;
 
 /// The lane of a key that a job got in a queue.
-pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
+pub(crate) fn lane_name(queue: &Name, key: &[u8]) -> Name {
     if key.starts_with(b"/") {
         Name::from(key)
     } else {
@@ -31,7 +31,7 @@ fn lane_args(lane: &Name, queue: &Name) -> (Name, Name) {
 }
 
 /// The command that lists a lane. `queue` is the present queue of one of its jobs.
-pub(crate) fn command(lane: &Name, queue: &Name) -> CommandLine {
+pub(crate) fn lane_command(lane: &Name, queue: &Name) -> CommandLine {
     let (queue, key) = lane_args(lane, queue);
     CommandLine::new("key").name(queue).name(key)
 }
@@ -42,12 +42,15 @@ mod tests {
 
     #[test]
     fn the_command_names_the_queue_in_which_the_job_got_its_key() {
-        let command =
-            |lane: &str, queue: &str| command(&lane.into(), &queue.into()).shell_line().unwrap();
+        let command = |lane: &str, queue: &str| {
+            lane_command(&lane.into(), &queue.into())
+                .shell_line()
+                .unwrap()
+        };
         assert_eq!(command("mail/a/b", "mail"), "qless key mail a/b");
         assert_eq!(command("/all", "mail"), "qless key mail /all");
         assert_eq!(command("mail/a", "img"), "qless key mail a");
-        assert_eq!(name(&"mail".into(), b"a"), Name::from("mail/a"));
-        assert_eq!(name(&"mail".into(), b"/a"), Name::from("/a"));
+        assert_eq!(lane_name(&"mail".into(), b"a"), Name::from("mail/a"));
+        assert_eq!(lane_name(&"mail".into(), b"/a"), Name::from("/a"));
     }
 }

@@ -24,23 +24,23 @@ pub(crate) struct JobList {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct JobDetails {
     #[serde(flatten)]
-    pub list: List<JobDetail>,
+    pub list: List<JobOrRecurring>,
     pub missing: Vec<Name>,
 }
 
 /// What a jid names: a job or a recurring job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(crate) enum JobDetail {
+pub(crate) enum JobOrRecurring {
     Job(Box<Job>),
     Recurring(Box<Recurring>),
 }
 
-impl JobDetail {
+impl JobOrRecurring {
     pub(crate) fn jid(&self) -> &Name {
         match self {
-            JobDetail::Job(job) => &job.jid,
-            JobDetail::Recurring(recurring) => &recurring.jid,
+            JobOrRecurring::Job(job) => &job.jid,
+            JobOrRecurring::Recurring(recurring) => &recurring.jid,
         }
     }
 }
@@ -73,17 +73,17 @@ impl View for JobDetails {
 
     fn text(&self, page: &RenderOptions) -> String {
         let texts = self.list.items.iter().map(|detail| match detail {
-            JobDetail::Job(job) => job.text(page),
-            JobDetail::Recurring(recurring) => recurring.text(page),
+            JobOrRecurring::Job(job) => job.text(page),
+            JobOrRecurring::Recurring(recurring) => recurring.text(page),
         });
         texts.collect::<Vec<String>>().join("\n")
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.list.items)
+        lines.write_items(&self.list.items)
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {
-        Some(self.list.items.iter().map(JobDetail::jid).collect())
+        Some(self.list.items.iter().map(JobOrRecurring::jid).collect())
     }
 }

@@ -10,7 +10,7 @@ use crate::view::{RenderOptions, View};
 
 /// The state of the private server.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Status {
+pub(crate) struct LocalStatus {
     /// Whether the server runs
     pub running: bool,
     /// Its process
@@ -25,18 +25,18 @@ pub(crate) struct Status {
     pub bytes: u64,
 }
 
-impl View for Status {
+impl View for LocalStatus {
     const DOCUMENT: DocumentKind =
-        DocumentKind::new::<Status>("local", "The private server: local");
+        DocumentKind::new::<LocalStatus>("local", "The private server: local");
 
     fn text(&self, page: &RenderOptions) -> String {
         let mut detail = DetailLines::new(page);
-        detail.line("running", if self.running { "yes" } else { "no" });
-        detail.maybe("pid", self.pid.map(|pid| pid.to_string()));
-        detail.line("dir", &self.dir);
-        detail.line("url", &self.url);
-        detail.maybe("jobs", self.jobs.map(|jobs| page.count(jobs)));
-        detail.line("bytes", page.count(self.bytes));
-        detail.draw()
+        detail.add_line("running", if self.running { "yes" } else { "no" });
+        detail.add_line_if_any("pid", self.pid.map(|pid| pid.to_string()));
+        detail.add_line("dir", &self.dir);
+        detail.add_line("url", &self.url);
+        detail.add_line_if_any("jobs", self.jobs.map(|jobs| page.count(jobs)));
+        detail.add_line("bytes", page.count(self.bytes));
+        detail.into_text()
     }
 }

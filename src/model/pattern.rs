@@ -27,15 +27,15 @@ const MAX_LENGTH: usize = 4096;
 
 impl Pattern {
     /// Reads what was typed; the error is the end of a sentence that begins with the flag.
-    pub fn new(typed: Name) -> Result<Pattern, String> {
+    pub fn parse(typed: Name) -> Result<Pattern, String> {
         if !name::has_wildcards(typed.as_bytes()) {
             return Ok(Pattern::Plain(typed));
         }
         let text = typed.lossless_text();
-        match unescaped(&text) {
+        match unescape_plain_name(&text) {
             Some(plain) => Ok(Pattern::Plain(Name::from_lossless_text(&plain))),
             None => {
-                let regex = compile(&text)?;
+                let regex = compile_glob(&text)?;
                 Ok(Pattern::Glob(Glob {
                     as_typed: typed,
                     regex,
@@ -45,17 +45,17 @@ impl Pattern {
     }
 
     /// Reads a stored pattern, in which only `*` is special.
-    pub(crate) fn stars(stored: &Name) -> Result<Pattern, String> {
+    pub(crate) fn from_stored(stored: &Name) -> Result<Pattern, String> {
         let escape = |byte: &u8| match byte {
             b'?' | b'[' | b']' | b'{' | b'}' | b'\\' => vec![b'\\', *byte],
             byte => vec![*byte],
         };
         let typed: Vec<u8> = stored.as_bytes().iter().flat_map(escape).collect();
-        Pattern::new(Name::from(typed))
+        Pattern::parse(Name::from(typed))
     }
 
     /// The name if the pattern is not a glob.
-    pub fn plain(&self) -> Option<&Name> {
+    pub fn as_plain_name(&self) -> Option<&Name> {
         match self {
             Pattern::Plain(name) => Some(name),
             Pattern::Glob(_) => None,
@@ -63,9 +63,9 @@ impl Pattern {
     }
 
     /// The pattern as it can be typed.
-    pub fn typed(&self) -> Name {
+    pub fn as_typed(&self) -> Name {
         match self {
-            Pattern::Plain(name) => name::escaped(name),
+            Pattern::Plain(name) => name::escape_wildcards(name),
             Pattern::Glob(glob) => glob.as_typed.clone(),
         }
     }
@@ -80,7 +80,7 @@ impl Pattern {
 
 /// The plain name of a pattern without wildcards, its backslashes removed; `None` for a
 /// glob.
-fn unescaped(typed: &str) -> Option<String> {
+fn unescape_plain_name(typed: &str) -> Option<String> {
     let (mut plain, mut chars) = (String::new(), typed.chars());
     while let Some(c) = chars.next() {
         match c {
@@ -93,12 +93,12 @@ fn unescaped(typed: &str) -> Option<String> {
 }
 
 /// Compiles a glob to a regular expression over the characters of lossless texts.
-fn compile(typed: &str) -> Result<Regex, String> {
+fn compile_glob(typed: &str) -> Result<Regex, String> {
     let wants = |why: &str| format!("a name or a glob ({why})");
     if typed.len() > MAX_LENGTH {
         return Err(wants(&format!("of at most {MAX_LENGTH} bytes")));
     }
-    let typed = one_star(typed);
+    let typed = join_adjacent_stars(typed);
     // Names are not paths: `*` and `?` also match `/`.
     let glob = GlobBuilder::new(&typed)
         .literal_separator(false)
@@ -106,14 +106,14 @@ fn compile(typed: &str) -> Result<Regex, String> {
         .empty_alternates(true)
         .build()
         .map_err(|error| wants(&format!("{}; `\\` escapes a character", error.kind())))?;
-    RegexBuilder::new(&by_characters(glob.regex()))
+    RegexBuilder::new(&to_character_regex(glob.regex()))
         .dot_matches_new_line(true)
         .build()
         .map_err(|_| wants("that is not that large"))
 }
 
 /// Replaces several stars in a row by one, because globset gives `**` a meaning for paths.
-fn one_star(typed: &str) -> String {
+fn join_adjacent_stars(typed: &str) -> String {
     let (mut text, mut escaped) = (String::with_capacity(typed.len()), false);
     for c in typed.chars() {
         let again = c == '*' && !escaped && text.ends_with('*') && !text.ends_with("\\*");
@@ -127,8 +127,8 @@ fn one_star(typed: &str) -> String {
 
 /// Turns an expression over bytes into one over characters. globset writes a character as its bytes,
 /// `\xc3\xa9`, even within brackets.
-fn by_characters(bytes: &str) -> String {
-    let text = bytes.strip_prefix("(?-u)").unwrap_or(bytes);
+fn to_character_regex(byte_regex: &str) -> String {
+    let text = byte_regex.strip_prefix("(?-u)").unwrap_or(byte_regex);
     let (mut regex, mut bytes_of_char) = (String::with_capacity(text.len()), Vec::new());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn pattern(typed: impl Into<Name>) -> Pattern {
-        Pattern::new(typed.into()).unwrap()
+        Pattern::parse(typed.into()).unwrap()
     }
 
     fn fits(typed: &str, name: &str) -> bool {
@@ -176,10 +176,14 @@ mod tests {
             ("a\\\\b", "a\\b"),
             ("\\[x\\]", "[x]"),
         ] {
-            assert_eq!(pattern(typed).plain(), Some(&Name::from(name)), "{typed}");
+            assert_eq!(
+                pattern(typed).as_plain_name(),
+                Some(&Name::from(name)),
+                "{typed}"
+            );
         }
-        assert!(pattern("m*").plain().is_none());
-        assert!(pattern("m\\**").plain().is_none());
+        assert!(pattern("m*").as_plain_name().is_none());
+        assert!(pattern("m\\**").as_plain_name().is_none());
     }
 
     #[test]
@@ -255,7 +259,7 @@ mod tests {
         assert!(!pattern("q?").matches(&bytes(b"q\xff\xff")));
         assert!(pattern(bytes(b"[\xfe\xff]")).matches(&bytes(b"\xff")));
         let plain = pattern(bytes(b"\\*\xff"));
-        assert_eq!(plain.plain(), Some(&bytes(b"*\xff")));
+        assert_eq!(plain.as_plain_name(), Some(&bytes(b"*\xff")));
     }
 
     #[test]
@@ -268,7 +272,7 @@ mod tests {
             ("a\\", "dangling '\\'"),
             ("*a\\", "dangling '\\'"),
         ] {
-            let error = Pattern::new(typed.into()).unwrap_err();
+            let error = Pattern::parse(typed.into()).unwrap_err();
             assert!(error.contains(why), "{typed}: {error}");
         }
     }
@@ -278,8 +282,8 @@ mod tests {
         assert!(!fits(&"*a".repeat(50), &"a".repeat(40)));
         assert!(!fits(&"{a,b}".repeat(50), "a"));
         let deep = format!("{}{}", "{".repeat(2000), "}".repeat(2000));
-        assert!(Pattern::new(deep.as_str().into()).is_err());
-        assert!(Pattern::new("{".repeat(100_000).as_str().into()).is_err());
+        assert!(Pattern::parse(deep.as_str().into()).is_err());
+        assert!(Pattern::parse("{".repeat(100_000).as_str().into()).is_err());
     }
 
     proptest! {
@@ -296,7 +300,7 @@ mod tests {
             let (name, other) = (Name::from(name), Name::from(other));
             typed.extend(b"{,}");
             let glob = pattern(typed);
-            prop_assert!(glob.plain().is_none());
+            prop_assert!(glob.as_plain_name().is_none());
             prop_assert!(glob.matches(&name));
             prop_assert_eq!(glob.matches(&other), name == other);
         }

@@ -30,7 +30,7 @@ pub struct PoppedJob {
 
 impl PoppedJob {
     /// Counts from 1: each retry adds one.
-    pub fn attempt(&self) -> i64 {
+    pub fn attempt_number(&self) -> i64 {
         self.retries.saturating_sub(self.remaining).max(0) + 1
     }
 }

@@ -66,7 +66,7 @@ pub struct Queue {
 
 impl Queue {
     /// Adds its jobs to counts.
-    pub(crate) fn add_to(&self, counts: &mut QueuedCounts) {
+    pub(crate) fn add_to_counts(&self, counts: &mut QueuedCounts) {
         counts.waiting += self.waiting;
         counts.running += self.running;
         counts.stalled += self.stalled;
@@ -98,7 +98,7 @@ pub struct ReadyQueues {
 
 impl ReadyQueues {
     /// Adds what was read about other queues.
-    pub fn add(&mut self, other: ReadyQueues) {
+    pub fn add_queues(&mut self, other: ReadyQueues) {
         self.queues.extend(other.queues);
         self.due_in = match (self.due_in, other.due_in) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -118,46 +118,46 @@ impl Serialize for RoundedSeconds {
 }
 
 impl Row for Queue {
-    const LIST: DocumentKind = DocumentKind::list::<Queue>("queues", "Queues: queues");
+    const LIST: DocumentKind = DocumentKind::of_list::<Queue>("queues", "Queues: queues");
 
     const COLUMNS: &'static [Column<Queue>] = &[
-        Column::name("QUEUE", |queue| &queue.name),
-        Column::count("WAITING", |queue: &Queue| queue.waiting).rank(2),
-        Column::count("RUNNING", |queue: &Queue| queue.running).rank(3),
+        Column::name("QUEUE", |missing_queue| &missing_queue.name),
+        Column::count("WAITING", |queue: &Queue| queue.waiting).drop_rank(2),
+        Column::count("RUNNING", |queue: &Queue| queue.running).drop_rank(3),
         Column::count("STALLED", |queue: &Queue| queue.stalled)
-            .rank(4)
-            .warn(),
-        Column::count("SCHEDULED", |queue: &Queue| queue.scheduled).rank(6),
-        Column::count("DEPENDS", |queue: &Queue| queue.depends).rank(7),
+            .drop_rank(4)
+            .warn_if_not_zero(),
+        Column::count("SCHEDULED", |queue: &Queue| queue.scheduled).drop_rank(6),
+        Column::count("DEPENDS", |queue: &Queue| queue.depends).drop_rank(7),
         Column::count("THROTTLED", |queue: &Queue| queue.throttled)
-            .rank(8)
-            .if_any(),
-        Column::count("RECURRING", |queue: &Queue| queue.recurring).rank(9),
+            .drop_rank(8)
+            .only_if_not_zero(),
+        Column::count("RECURRING", |queue: &Queue| queue.recurring).drop_rank(9),
         Column::text("NEXT WAITS", |queue: &Queue, _| {
             Cell::duration(queue.head_wait_s.map(|wait| wait.0))
         })
-        .rank(5),
-        Column::free("STATE", |queue: &Queue, page| queue.state_cell(page))
-            .rank(1)
-            .least(16),
+        .drop_rank(5),
+        Column::of_free_text("STATE", |queue: &Queue, page| queue.state_cell(page))
+            .drop_rank(1)
+            .min_width(16),
     ];
 }
 
 impl Queue {
     fn state_cell(&self, page: &RenderOptions) -> Cell {
-        Cell::text(self.state(page)).ink(self.paused.then_some(Style::Yellow))
+        Cell::text(self.state_text(page)).with_style(self.paused.then_some(Style::Yellow))
     }
 
     /// `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
     /// Nothing for a queue that is not paused.
-    fn state(&self, page: &RenderOptions) -> String {
+    fn state_text(&self, page: &RenderOptions) -> String {
         if !self.paused {
             return String::new();
         }
         let mut state = "paused".to_owned();
         match self.paused_since {
             Some(since) if page.relative() => state.push_str(&format!(" {}", page.age(since))),
-            Some(since) => state.push_str(&format!(" since {}", page.stamp(since))),
+            Some(since) => state.push_str(&format!(" since {}", page.format_timestamp(since))),
             None => {}
         }
         if let Some(until) = self.paused_until {

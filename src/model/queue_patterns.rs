@@ -5,25 +5,25 @@ use schemars::JsonSchema;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::pattern::Pattern;
-use super::work_queue::{QueueNames, WorkQueue};
+use super::work_queue::{QueueSelector, SelectedNames};
 use crate::name::Name;
 
 /// The stored identifier patterns by name.
 #[derive(Clone, Debug, Default)]
-pub struct IdentifierPatterns(BTreeMap<Name, Vec<WorkQueue>>);
+pub struct IdentifierPatterns(BTreeMap<Name, Vec<QueueSelector>>);
 
 impl IdentifierPatterns {
     pub fn new(stored: BTreeMap<Name, Vec<Name>>) -> IdentifierPatterns {
-        let read = |list: Vec<Name>| list.iter().filter_map(stored_pattern).collect();
+        let read = |list: Vec<Name>| list.iter().filter_map(parse_stored).collect();
         let patterns = stored.into_iter();
         IdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
     }
 
     /// The names of `@NAME` in a list for which nothing is stored.
-    pub(crate) fn missing<'a>(&self, list: &'a [WorkQueue]) -> Vec<&'a Name> {
+    pub(crate) fn missing_identifiers<'a>(&self, list: &'a [QueueSelector]) -> Vec<&'a Name> {
         let named = list.iter().filter_map(|queue| match &queue.names {
-            QueueNames::Stored(name) => Some(name),
-            QueueNames::Matching(_) => None,
+            SelectedNames::Stored(name) => Some(name),
+            SelectedNames::Matching(_) => None,
         });
         named.filter(|name| !self.0.contains_key(*name)).collect()
     }
@@ -31,21 +31,21 @@ impl IdentifierPatterns {
     /// The queues that a list selects, with their weights, each once, where it is named first.
     /// The queues of a glob come in the order of `known`. A plain name is always selected, an identifier
     /// for which nothing is stored selects nothing.
-    pub(crate) fn select(&self, list: &[WorkQueue], known: &[Name]) -> Vec<(Name, u32)> {
+    pub(crate) fn select_queues(&self, list: &[QueueSelector], known: &[Name]) -> Vec<(Name, u32)> {
         self.select_within(list, known, &mut Vec::new())
     }
 
     /// `path`: the identifiers that are being resolved. One that contains itself selects nothing there.
     fn select_within<'a>(
         &'a self,
-        list: &'a [WorkQueue],
+        list: &'a [QueueSelector],
         known: &[Name],
         path: &mut Vec<&'a Name>,
     ) -> Vec<(Name, u32)> {
         let mut selected: Vec<(Name, u32)> = Vec::new();
         let mut seen: HashSet<Name> = HashSet::new();
         for queue in list.iter().filter(|queue| !queue.is_excluded) {
-            for name in self.names(queue, known, path) {
+            for name in self.names_of(queue, known, path) {
                 if seen.insert(name.clone()) {
                     selected.push((name, queue.weight));
                 }
@@ -53,12 +53,12 @@ impl IdentifierPatterns {
         }
         for queue in list.iter().filter(|queue| queue.is_excluded) {
             match &queue.names {
-                QueueNames::Matching(pattern) => {
+                SelectedNames::Matching(pattern) => {
                     selected.retain(|(name, _)| !pattern.matches(name))
                 }
-                QueueNames::Stored(_) => {
+                SelectedNames::Stored(_) => {
                     let excluded: HashSet<Name> =
-                        self.names(queue, known, path).into_iter().collect();
+                        self.names_of(queue, known, path).into_iter().collect();
                     selected.retain(|(name, _)| !excluded.contains(name));
                 }
             }
@@ -66,19 +66,19 @@ impl IdentifierPatterns {
         selected
     }
 
-    fn names<'a>(
+    fn names_of<'a>(
         &'a self,
-        queue: &'a WorkQueue,
+        queue: &'a QueueSelector,
         known: &[Name],
         path: &mut Vec<&'a Name>,
     ) -> Vec<Name> {
         match &queue.names {
-            QueueNames::Matching(Pattern::Plain(name)) => vec![name.clone()],
-            QueueNames::Matching(pattern) => {
+            SelectedNames::Matching(Pattern::Plain(name)) => vec![name.clone()],
+            SelectedNames::Matching(pattern) => {
                 let matching = known.iter().filter(|name| pattern.matches(name));
                 matching.cloned().collect()
             }
-            QueueNames::Stored(name) => {
+            SelectedNames::Stored(name) => {
                 let stored = self.0.get(name).filter(|_| !path.contains(&name));
                 let Some(stored) = stored else {
                     return Vec::new();
@@ -99,7 +99,7 @@ pub struct PriorityPattern {
     pub is_fair: bool,
     /// Whether it stands for the queues that no other pattern matches.
     is_default: bool,
-    patterns: Vec<WorkQueue>,
+    patterns: Vec<QueueSelector>,
 }
 
 impl PriorityPattern {
@@ -107,7 +107,7 @@ impl PriorityPattern {
         PriorityPattern {
             is_fair,
             is_default: matches!(patterns, [only] if only.as_bytes() == b"default"),
-            patterns: patterns.iter().filter_map(stored_pattern).collect(),
+            patterns: patterns.iter().filter_map(parse_stored).collect(),
         }
     }
 }
@@ -121,7 +121,7 @@ pub(crate) struct PriorityBucket {
 
 /// Sorts queues by priority patterns. The queues that none matches come where the pattern `default` is,
 /// else last.
-pub(crate) fn by_priority(
+pub(crate) fn sort_by_priority(
     queues: &[(Name, u32)],
     patterns: &[PriorityPattern],
     identifiers: &IdentifierPatterns,
@@ -139,7 +139,7 @@ pub(crate) fn by_priority(
         }
         let known: Vec<Name> = rest.iter().map(|(name, _)| name.clone()).collect();
         let is_left: HashSet<&Name> = known.iter().collect();
-        let chosen = identifiers.select(&pattern.patterns, &known);
+        let chosen = identifiers.select_queues(&pattern.patterns, &known);
         let chosen = chosen.into_iter().map(|(name, _)| name);
         let chosen: Vec<Name> = chosen.filter(|name| is_left.contains(name)).collect();
         let taken: HashSet<&Name> = chosen.iter().collect();
@@ -156,7 +156,7 @@ pub(crate) fn by_priority(
 }
 
 /// Reads a stored pattern; `None` for an empty one.
-fn stored_pattern(text: &Name) -> Option<WorkQueue> {
+fn parse_stored(text: &Name) -> Option<QueueSelector> {
     let text = text.as_bytes().trim_ascii();
     let (text, is_excluded) = match text.strip_prefix(b"!") {
         Some(rest) => (rest.trim_ascii_start(), true),
@@ -164,11 +164,11 @@ fn stored_pattern(text: &Name) -> Option<WorkQueue> {
     };
     let names = match text.strip_prefix(b"@") {
         Some(b"") => return None,
-        Some(name) => QueueNames::Stored(Name::from(name)),
+        Some(name) => SelectedNames::Stored(Name::from(name)),
         None if text.is_empty() => return None,
-        None => QueueNames::Matching(Pattern::stars(&Name::from(text)).ok()?),
+        None => SelectedNames::Matching(Pattern::from_stored(&Name::from(text)).ok()?),
     };
-    Some(WorkQueue {
+    Some(QueueSelector {
         names,
         weight: 1,
         is_excluded,
@@ -183,8 +183,8 @@ mod tests {
         list.iter().map(|name| Name::from(*name)).collect()
     }
 
-    fn typed(list: &[&str]) -> Vec<WorkQueue> {
-        let read = |name: &&str| WorkQueue::new(&Name::from(*name)).unwrap();
+    fn typed(list: &[&str]) -> Vec<QueueSelector> {
+        let read = |name: &&str| QueueSelector::parse(&Name::from(*name)).unwrap();
         list.iter().map(read).collect()
     }
 
@@ -200,7 +200,7 @@ mod tests {
 
     fn selected(list: &[&str]) -> String {
         let known = names(&["a?[b]", "abc", "web-a", "web-b", "web-old"]);
-        let selected = stored().select(&typed(list), &known);
+        let selected = stored().select_queues(&typed(list), &known);
         let selected = selected
             .iter()
             .map(|(name, weight)| format!("{name}={weight}"));
@@ -215,7 +215,12 @@ mod tests {
         // It contains itself, and a queue that does not exist yet.
         assert_eq!(selected(&["@all"]), "web-a=1 web-b=1 mail=1");
         assert_eq!(selected(&["@none", "q", "!@none"]), "q=1");
-        assert_eq!(stored().missing(&typed(&["@none", "@web"])).len(), 1);
+        assert_eq!(
+            stored()
+                .missing_identifiers(&typed(&["@none", "@web"]))
+                .len(),
+            1
+        );
     }
 
     #[test]
@@ -231,7 +236,7 @@ mod tests {
                 .iter()
                 .map(|(fair, list)| PriorityPattern::new(*fair, &names(list)))
                 .collect();
-            let buckets = by_priority(&queues, &patterns, &stored());
+            let buckets = sort_by_priority(&queues, &patterns, &stored());
             let shown = buckets.iter().map(|bucket| {
                 let queues = bucket.queues.iter().map(|(name, _)| name.to_string());
                 let fair = if bucket.is_fair { "fair " } else { "" };

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 /// The maximum number of jobs per second, which is more than 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rate(f64);
+pub(crate) struct MaxRate(f64);
 
 /// Displays as `20 jobs a second`; slower rates by the minute or the hour.
-impl fmt::Display for Rate {
+impl fmt::Display for MaxRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (number, unit) = match self.0 {
             rate if rate >= 1.0 => (rate, "a second"),
@@ -22,7 +22,7 @@ impl fmt::Display for Rate {
     }
 }
 
-impl Rate {
+impl MaxRate {
     /// The time that this number of jobs takes.
     pub(crate) fn time(self, jobs: usize) -> Duration {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
@@ -34,10 +34,10 @@ impl Rate {
     }
 }
 
-impl FromStr for Rate {
+impl FromStr for MaxRate {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Rate, String> {
+    fn from_str(text: &str) -> Result<MaxRate, String> {
         let wants = || "a number per second, such as `20/s`, or `90/m`".to_string();
         let (number, unit) = text.split_once('/').ok_or_else(wants)?;
         let seconds = match unit {
@@ -53,7 +53,7 @@ impl FromStr for Rate {
         let number: f64 = number.parse().map_err(|_| wants())?;
         match number / seconds {
             // A rate below one job per month is a typing error.
-            rate if rate.is_finite() && rate > 3e-7 => Ok(Rate(rate)),
+            rate if rate.is_finite() && rate > 3e-7 => Ok(MaxRate(rate)),
             _ => Err(wants()),
         }
     }
@@ -65,11 +65,11 @@ mod tests {
 
     #[test]
     fn a_rate_is_a_number_of_jobs_per_time() {
-        let rate = |text: &str| text.parse::<Rate>();
-        assert_eq!(rate("20/s"), Ok(Rate(20.0)));
-        assert_eq!(rate("90/m"), Ok(Rate(1.5)));
-        assert_eq!(rate("7200/h"), Ok(Rate(2.0)));
-        assert_eq!(rate("0.5/s"), Ok(Rate(0.5)));
+        let rate = |text: &str| text.parse::<MaxRate>();
+        assert_eq!(rate("20/s"), Ok(MaxRate(20.0)));
+        assert_eq!(rate("90/m"), Ok(MaxRate(1.5)));
+        assert_eq!(rate("7200/h"), Ok(MaxRate(2.0)));
+        assert_eq!(rate("0.5/s"), Ok(MaxRate(0.5)));
         for nonsense in [
             "",
             "20",
@@ -96,11 +96,11 @@ mod tests {
     #[test]
     fn a_moment_takes_one_job_at_least() {
         let tenth = Duration::from_millis(100);
-        assert_eq!(Rate(20.0).jobs(tenth), 2);
-        assert_eq!(Rate(1.0).jobs(tenth), 1);
-        assert_eq!(Rate(20.0).time(2), tenth);
-        assert_eq!(Rate(20.0).to_string(), "20 jobs a second");
-        assert_eq!(Rate(1.0 / 60.0).to_string(), "1 job a minute");
-        assert_eq!(Rate(0.001).to_string(), "3.6 jobs an hour");
+        assert_eq!(MaxRate(20.0).jobs(tenth), 2);
+        assert_eq!(MaxRate(1.0).jobs(tenth), 1);
+        assert_eq!(MaxRate(20.0).time(2), tenth);
+        assert_eq!(MaxRate(20.0).to_string(), "20 jobs a second");
+        assert_eq!(MaxRate(1.0 / 60.0).to_string(), "1 job a minute");
+        assert_eq!(MaxRate(0.001).to_string(), "3.6 jobs an hour");
     }
 }

@@ -30,14 +30,14 @@ pub enum ProcessFault<'a> {
 }
 
 impl RetryCause {
-    /// Whether a job is retried after this fault. `was_to_stay`: of a process of `--persistent`.
-    pub fn covers(&self, fault: ProcessFault, was_to_stay: bool) -> bool {
+    /// Whether a job is retried after this fault. `was_persistent`: of a process of `--persistent`.
+    pub fn applies_to(&self, fault: ProcessFault, was_persistent: bool) -> bool {
         match (self, fault) {
             (RetryCause::Codes(codes), ProcessFault::Code(code)) => codes.contains(&code),
             (RetryCause::Any, fault) => fault != ProcessFault::Code(0),
             (RetryCause::Signal(None), ProcessFault::Signal(_)) => true,
             (RetryCause::Signal(Some(known)), ProcessFault::Signal(name)) => known == name,
-            (RetryCause::Crash, ProcessFault::Code(_) | ProcessFault::Signal(_)) => was_to_stay,
+            (RetryCause::Crash, ProcessFault::Code(_) | ProcessFault::Signal(_)) => was_persistent,
             (RetryCause::TimeLimit, ProcessFault::TimeLimit) => true,
             _ => false,
         }
@@ -46,7 +46,7 @@ impl RetryCause {
 
 impl ProcessFault<'_> {
     /// The group of a job that fails for it.
-    pub fn group(self) -> String {
+    pub fn failure_group(self) -> String {
         match self {
             ProcessFault::Code(code) => format!("exit-{code}"),
             ProcessFault::Signal(name) => format!("signal-{name}"),
@@ -65,7 +65,7 @@ impl FromStr for RetryCause {
             "signal" => RetryCause::Signal(None),
             "crash" => RetryCause::Crash,
             "time-limit" => RetryCause::TimeLimit,
-            word => match (codes(word), signal(word)) {
+            word => match (parse_exit_codes(word), parse_signal(word)) {
                 (Some(codes), _) => RetryCause::Codes(codes),
                 (_, Some(name)) => RetryCause::Signal(Some(name)),
                 (None, None) => {
@@ -79,7 +79,7 @@ impl FromStr for RetryCause {
 }
 
 /// Reads `75` or `1-255`.
-fn codes(word: &str) -> Option<RangeInclusive<i32>> {
+fn parse_exit_codes(word: &str) -> Option<RangeInclusive<i32>> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(first) || !is_number(last) {
@@ -90,7 +90,7 @@ fn codes(word: &str) -> Option<RangeInclusive<i32>> {
 }
 
 /// Reads `KILL`, `SIGKILL` or `kill`, and returns the name as the end of a process has it.
-fn signal(word: &str) -> Option<String> {
+fn parse_signal(word: &str) -> Option<String> {
     let word = word.to_ascii_uppercase();
     let word = word.strip_prefix("SIG").unwrap_or(&word);
     let mut names = (1..64).filter_map(signal_name);
@@ -109,9 +109,9 @@ mod tests {
             let faults = [0, 1, 75, 255].map(ProcessFault::Code).into_iter();
             let faults = faults.chain(["KILL", "?"].map(ProcessFault::Signal));
             let faults = faults.chain([ProcessFault::TimeLimit]);
-            let covered = faults.filter(|fault| cause.covers(*fault, was_to_stay));
+            let covered = faults.filter(|fault| cause.applies_to(*fault, was_to_stay));
             covered
-                .map(ProcessFault::group)
+                .map(ProcessFault::failure_group)
                 .collect::<Vec<_>>()
                 .join(" ")
         })

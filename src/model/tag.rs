@@ -18,7 +18,7 @@ pub struct Tag {
 }
 
 impl Row for Tag {
-    const LIST: DocumentKind = DocumentKind::list::<Tag>("tags", "Tags: tag");
+    const LIST: DocumentKind = DocumentKind::of_list::<Tag>("tags", "Tags: tag");
 
     const COLUMNS: &'static [Column<Tag>] = &[
         Column::name("TAG", |tag| &tag.tag),

@@ -16,7 +16,7 @@ const MAX_SIZE: usize = 1 << 20;
 
 impl TextRegex {
     /// Reads what was typed; the error is the end of a sentence that begins with the flag.
-    pub(crate) fn new(typed: &str) -> Result<TextRegex, String> {
+    pub(crate) fn parse(typed: &str) -> Result<TextRegex, String> {
         let wants = |why: String| format!("a regular expression ({why})");
         let (what, at) = match regex_syntax::ParserBuilder::new()
             .utf8(false)
@@ -60,11 +60,13 @@ mod tests {
             ("", b""),
         ] {
             assert!(
-                TextRegex::new(typed).unwrap().matches(&Name::from(message)),
+                TextRegex::parse(typed)
+                    .unwrap()
+                    .matches(&Name::from(message)),
                 "{typed}"
             );
         }
-        assert!(!TextRegex::new("^a$").unwrap().matches(&Name::from("ab")));
+        assert!(!TextRegex::parse("^a$").unwrap().matches(&Name::from("ab")));
     }
 
     #[test]
@@ -77,7 +79,7 @@ mod tests {
             (r"(a)\1", "backreferences are not supported, at character 4"),
             ("(((((a{50}){50}){50}){50}){50})", "not that large"),
         ] {
-            let error = TextRegex::new(typed).unwrap_err();
+            let error = TextRegex::parse(typed).unwrap_err();
             assert!(error.starts_with("a regular expression ("), "{error}");
             assert!(error.contains(why), "{typed}: {error}");
         }
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_expression_is_searched_in_linear_time() {
-        let regex = TextRegex::new("(a*)*(a*)*b").unwrap();
+        let regex = TextRegex::parse("(a*)*(a*)*b").unwrap();
         assert!(!regex.matches(&Name::from("a".repeat(100_000))));
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Throttle {
 }
 
 /// A maximum with what it means if it is no number of jobs.
-pub(crate) fn maximum_text(maximum: i64) -> String {
+pub(crate) fn describe_maximum(maximum: i64) -> String {
     match maximum {
         0 => "0 (no limit)".to_owned(),
         ..0 => format!("{maximum} (no job runs)"),
@@ -75,30 +75,30 @@ pub(crate) struct ThrottleJobs {
 
 impl Row for Throttle {
     const LIST: DocumentKind =
-        DocumentKind::list::<Throttle>("throttles", "Throttles: throttle list");
+        DocumentKind::of_list::<Throttle>("throttles", "Throttles: throttle list");
 
     const COLUMNS: &'static [Column<Throttle>] = &[
-        Column::name("THROTTLE", |throttle| &throttle.id),
+        Column::name("THROTTLE", |throttle_line| &throttle_line.id),
         Column::text("MAXIMUM", |throttle: &Throttle, _| {
-            Cell::by(throttle.maximum as f64, throttle.limit())
+            Cell::sorted_by(throttle.maximum as f64, throttle.limit_text())
         })
-        .rank(1),
-        Column::count("LOCKS", |throttle: &Throttle| throttle.locks).rank(2),
-        Column::count("PENDING", |throttle: &Throttle| throttle.pending).rank(3),
+        .drop_rank(1),
+        Column::count("LOCKS", |throttle: &Throttle| throttle.locks).drop_rank(2),
+        Column::count("PENDING", |throttle: &Throttle| throttle.pending).drop_rank(3),
         Column::text("EXPIRES", |throttle: &Throttle, page| {
             match throttle.ttl_s {
-                Some(seconds) => Cell::by(seconds as f64, page.after(seconds)),
+                Some(seconds) => Cell::sorted_by(seconds as f64, page.format_end_of_ttl(seconds)),
                 None => Cell::missing(),
             }
         })
-        .sparse()
-        .rank(4),
+        .only_if_filled()
+        .drop_rank(4),
     ];
 }
 
 impl Throttle {
     /// The maximum in words where it is no number of jobs.
-    fn limit(&self) -> String {
+    fn limit_text(&self) -> String {
         match self.maximum {
             0 => "no limit".to_owned(),
             ..0 => "none may run".to_owned(),
@@ -114,38 +114,38 @@ impl View for ThrottleJobs {
     fn text(&self, page: &RenderOptions) -> String {
         let throttle = &self.throttle;
         let mut detail = DetailLines::new(page);
-        detail.line("throttle", &throttle.id);
+        detail.add_line("throttle", &throttle.id);
         let remark = if throttle.defined {
             String::new()
         } else {
             "by default".to_owned()
         };
-        detail.line_with_remark("maximum", throttle.limit(), None, remark);
+        detail.add_line_with_remark("maximum", throttle.limit_text(), None, remark);
         if let Some(changed) = self.changed {
             let by = self.changed_by.as_ref();
             let by = by.map_or_else(String::new, |by| format!("by {by}"));
-            detail.line_with_remark("changed", page.when(changed), None, by);
+            detail.add_line_with_remark("changed", page.when(changed), None, by);
         }
         if let Some(seconds) = throttle.ttl_s {
-            detail.line("expires", page.after(seconds));
+            detail.add_line("expires", page.format_end_of_ttl(seconds));
         }
         let parts = [
             ("locks", throttle.locks, "holder", &self.holders),
             ("pending", throttle.pending, "waiting", &self.waiting),
         ];
         for (name, count, item, jobs) in parts {
-            detail.line(name, page.count(count));
+            detail.add_line(name, page.count(count));
             // A script finds each line by its name.
             let item = if page.terminal { "" } else { item };
             for job in jobs {
-                detail.line_with_remark(item, &job.jid, None, queue_and_state(job));
+                detail.add_line_with_remark(item, &job.jid, None, queue_and_state(job));
             }
             let more = count.saturating_sub(jobs.len() as u64);
             if more > 0 && page.terminal {
-                detail.line(item, format!("… {} more", page.count(more)));
+                detail.add_line(item, format!("… {} more", page.count(more)));
             }
         }
-        detail.draw()
+        detail.into_text()
     }
 }
 

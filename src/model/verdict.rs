@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use strum::IntoStaticStr;
 
-use super::finding::{Detail, FindingId, Severity, SeverityCondition};
+use super::finding::{FindingId, Severity, SeverityCondition, VerdictDetail};
 use crate::name::Name;
 
 /// The most items that one call verifies.
@@ -71,7 +71,7 @@ pub struct Location {
 
 impl Location {
     /// The location for jobs that belong in one call.
-    pub(crate) fn jobs_together() -> Location {
+    pub(crate) fn of_jobs_together() -> Location {
         Location::new(ItemKind::Job, "together")
     }
 
@@ -117,7 +117,7 @@ pub struct Verdict {
     pub outcome: VerdictOutcome,
     pub detail: Name,
     /// The detail as a value, if the program acts on it.
-    pub known_detail: Detail,
+    pub known_detail: VerdictDetail,
     /// The number in the detail, if it decides something.
     pub number: Option<f64>,
     /// The jobs of a dependency cycle, each of which depends on the next, and the last on the first;
@@ -143,25 +143,25 @@ pub struct SliceReply {
 
 impl Verdict {
     /// A finding that is only reported.
-    pub fn report(id: FindingId, item: Name, detail: Name) -> Verdict {
+    pub fn report_only(id: FindingId, item: Name, detail: Name) -> Verdict {
         Verdict {
             id,
             item,
             outcome: VerdictOutcome::Report,
             detail,
-            known_detail: Detail::Other,
+            known_detail: VerdictDetail::Other,
             number: None,
             cycle: Vec::new(),
             changes: Vec::new(),
         }
     }
 
-    /// How bad it is. `head`: its job is at the head of a queue; `missing`: its job does not exist.
-    pub fn severity(&self, head: bool, missing: bool) -> Severity {
+    /// How bad it is. `at_head`: its job is at the head of a queue; `job_missing`: its job does not exist.
+    pub fn severity(&self, at_head: bool, job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
-            SeverityCondition::Head => head,
-            SeverityCondition::HeadAnd(detail) => head && self.known_detail == detail,
-            SeverityCondition::NoJob => missing,
+            SeverityCondition::Head => at_head,
+            SeverityCondition::HeadAnd(detail) => at_head && self.known_detail == detail,
+            SeverityCondition::NoJob => job_missing,
             SeverityCondition::Reported => self.outcome == VerdictOutcome::Report,
             SeverityCondition::Detail(detail) => self.known_detail == detail,
         };

@@ -106,11 +106,14 @@ impl View for Wait {
         DocumentKind::new::<Wait>("wait", "Jobs that were waited for: wait");
 
     fn text(&self, page: &RenderOptions) -> String {
-        self.items.iter().map(|item| item.line(page)).collect()
+        self.items
+            .iter()
+            .map(|item| item.result_line(page))
+            .collect()
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.items)
+        lines.write_items(&self.items)
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {
@@ -120,7 +123,7 @@ impl View for Wait {
 
 impl WaitItem {
     /// The line of a job whose wait has ended.
-    pub(crate) fn line(&self, page: &RenderOptions) -> String {
+    pub(crate) fn result_line(&self, page: &RenderOptions) -> String {
         let gap = if page.terminal { "  " } else { "\t" };
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
         let elapsed = text::duration(elapsed);
@@ -131,7 +134,7 @@ impl WaitItem {
 }
 
 /// A line about a job that is still waited for.
-pub(crate) fn pending(jid: &Name, state: Option<State>, elapsed: f64) -> String {
+pub(crate) fn pending_line(jid: &Name, state: Option<State>, elapsed: f64) -> String {
     let state = state.as_ref().map_or("gone", State::into_str);
     format!("{jid}  {state}  {}", text::duration(elapsed))
 }

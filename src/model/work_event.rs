@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::{Sanitized, duration, measure};
+use crate::text::{Sanitized, duration, format_measured};
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
@@ -65,13 +65,13 @@ impl View for WorkEvent {
     );
 
     fn text(&self, _: &RenderOptions) -> String {
-        self.line()
+        self.event_line()
     }
 }
 
 impl WorkEvent {
     /// The line for people.
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn event_line(&self) -> String {
         let mut line = format!("{:<9} {}", self.event.into_str(), self.jid);
         if let Some(queue) = &self.queue {
             line.push_str(&format!(" of {queue}"));
@@ -85,7 +85,7 @@ impl WorkEvent {
             }
             (_, Some(elapsed)) => {
                 let elapsed = if elapsed.0 < 1.0 {
-                    measure(elapsed.0)
+                    format_measured(elapsed.0)
                 } else {
                     duration(elapsed.0)
                 };

@@ -9,8 +9,8 @@ const MAX_WEIGHT: u32 = 1000;
 /// `NAME`, `NAME=WEIGHT`, a glob, `@NAME` for a stored identifier pattern, or `!NAME` to leave queues
 /// out.
 #[derive(Clone, Debug)]
-pub(crate) struct WorkQueue {
-    pub names: QueueNames,
+pub(crate) struct QueueSelector {
+    pub names: SelectedNames,
     /// The turns of the queue in a round.
     pub weight: u32,
     pub is_excluded: bool,
@@ -18,15 +18,15 @@ pub(crate) struct WorkQueue {
 
 /// The queues that are meant.
 #[derive(Clone, Debug)]
-pub(crate) enum QueueNames {
+pub(crate) enum SelectedNames {
     Matching(Pattern),
     /// Those of the stored identifier pattern with this name.
     Stored(Name),
 }
 
-impl WorkQueue {
+impl QueueSelector {
     /// Reads what was typed; the error is the end of a sentence that begins with the argument.
-    pub(crate) fn new(typed: &Name) -> Result<WorkQueue, String> {
+    pub(crate) fn parse(typed: &Name) -> Result<QueueSelector, String> {
         let text = typed.as_bytes();
         let (text, is_excluded) = match text.strip_prefix(b"!") {
             Some(rest) => (rest, true),
@@ -34,16 +34,16 @@ impl WorkQueue {
         };
         let equals = text.iter().rposition(|byte| *byte == b'=');
         let (name, weight) = match equals.map(|at| (&text[..at], &text[at + 1..])) {
-            Some((name, typed)) if is_meant_as_weight(typed) => (name, weight(typed)?),
+            Some((name, typed)) if looks_like_weight(typed) => (name, parse_weight(typed)?),
             _ => (text, 1),
         };
         let names = match name.strip_prefix(b"@") {
             Some(b"") => return Err("the name of an identifier pattern".to_owned()),
-            Some(name) => QueueNames::Stored(Name::from(name)),
+            Some(name) => SelectedNames::Stored(Name::from(name)),
             None if name.is_empty() => return Err("the name of a queue".to_owned()),
-            None => QueueNames::Matching(Pattern::new(Name::from(name))?),
+            None => SelectedNames::Matching(Pattern::parse(Name::from(name))?),
         };
-        Ok(WorkQueue {
+        Ok(QueueSelector {
             names,
             weight,
             is_excluded,
@@ -51,23 +51,23 @@ impl WorkQueue {
     }
 
     /// The name of the queue, if it is one.
-    pub(crate) fn plain(&self) -> Option<&Name> {
+    pub(crate) fn as_plain_name(&self) -> Option<&Name> {
         match &self.names {
-            QueueNames::Matching(pattern) => pattern.plain(),
-            QueueNames::Stored(_) => None,
+            SelectedNames::Matching(pattern) => pattern.as_plain_name(),
+            SelectedNames::Stored(_) => None,
         }
     }
 }
 
 /// Whether the text behind the last `=` is a weight, or a mistyped one. As a part of the name it would
 /// have the worker wait for a queue that does not exist.
-fn is_meant_as_weight(text: &[u8]) -> bool {
+fn looks_like_weight(text: &[u8]) -> bool {
     let is_number = std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
     // `inf` and `nan` are numbers for the parser, too.
     text.is_empty() || is_number && text.iter().any(u8::is_ascii_digit)
 }
 
-fn weight(text: &[u8]) -> Result<u32, String> {
+fn parse_weight(text: &[u8]) -> Result<u32, String> {
     let digits = Some(text).filter(|text| text.iter().all(u8::is_ascii_digit));
     digits
         .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())

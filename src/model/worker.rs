@@ -10,7 +10,7 @@ use crate::lenient;
 use crate::name::Name;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
-use crate::view::table::{Cell, Column, Heading, headings};
+use crate::view::table::{Cell, Column, Heading, column_headings};
 use crate::view::{RenderOptions, View, list};
 
 /// A worker's counts at one moment.
@@ -50,36 +50,36 @@ pub struct WorkerJobs {
 }
 
 impl Row for Worker {
-    const LIST: DocumentKind = DocumentKind::list::<Worker>("workers", "Workers: workers");
+    const LIST: DocumentKind = DocumentKind::of_list::<Worker>("workers", "Workers: workers");
 
     const COLUMNS: &'static [Column<Worker>] = &[
         Column::name("WORKER", |worker| &worker.name),
-        Column::count("RUNNING", |worker: &Worker| worker.running).rank(1),
+        Column::count("RUNNING", |worker: &Worker| worker.running).drop_rank(1),
         Column::count("STALLED", |worker: &Worker| worker.stalled)
-            .rank(2)
-            .warn(),
+            .drop_rank(2)
+            .warn_if_not_zero(),
         Column::text("LAST SEEN", |worker: &Worker, page| {
             Cell::when(worker.last_seen, page)
         })
-        .rank(3),
+        .drop_rank(3),
         Column::text("HOST", |worker: &Worker, _| {
             Cell::maybe(worker.process.host.as_ref())
         })
-        .rank(5)
-        .sparse(),
+        .drop_rank(5)
+        .only_if_filled(),
         Column::number("PID", |worker: &Worker, _| Cell::plain(worker.process.pid))
-            .rank(6)
-            .sparse(),
+            .drop_rank(6)
+            .only_if_filled(),
         Column::number("SLOTS", |worker: &Worker, _| {
             Cell::plain(worker.process.slots)
         })
-        .rank(4)
-        .sparse(),
+        .drop_rank(4)
+        .only_if_filled(),
         Column::text("VERSION", |worker: &Worker, _| {
             Cell::maybe(worker.process.version.as_ref())
         })
-        .rank(7)
-        .sparse(),
+        .drop_rank(7)
+        .only_if_filled(),
     ];
 }
 
@@ -88,11 +88,11 @@ impl View for WorkerJobs {
         DocumentKind::new::<WorkerJobs>("worker", "A worker's jobs: workers NAME");
 
     fn headings() -> Vec<Heading> {
-        headings(Job::COLUMNS)
+        column_headings(Job::COLUMNS)
     }
 
     fn text(&self, page: &RenderOptions) -> String {
-        list::table(&self.details, page)
+        list::draw_table(&self.details, page)
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {

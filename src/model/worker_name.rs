@@ -24,10 +24,10 @@ pub struct WorkerProcess {
 impl WorkerProcess {
     /// Reads the name of a worker.
     pub(crate) fn from_name(worker: &Name) -> WorkerProcess {
-        WorkerProcess::read(worker).unwrap_or_default()
+        WorkerProcess::parse(worker).unwrap_or_default()
     }
 
-    fn read(worker: &Name) -> Option<WorkerProcess> {
+    fn parse(worker: &Name) -> Option<WorkerProcess> {
         let mut parts = worker.as_bytes().rsplitn(5, |byte| *byte == b'-');
         let mut text = || std::str::from_utf8(parts.next()?).ok();
         let random = text()?;
@@ -47,7 +47,7 @@ impl WorkerProcess {
 
 /// The name of a worker of this process, such as `mx-2-qless-0.1.0-x4-18841-3fa9`. `random`
 /// distinguishes it from a process with the same id in another container.
-pub(crate) fn make(host: &Name, slots: usize, random: u16) -> Name {
+pub(crate) fn make_worker_name(host: &Name, slots: usize, random: u16) -> Name {
     let mut name = host.as_bytes().to_vec();
     let pid = std::process::id();
     // Dashes separate the parts.
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_name_says_where_a_worker_runs() {
-        let name = make(&Name::from("mx-2"), 4, 0x3a);
+        let name = make_worker_name(&Name::from("mx-2"), 4, 0x3a);
         let read = WorkerProcess::from_name(&name);
         assert_eq!(read.host, Some(Name::from("mx-2")));
         assert_eq!(read.slots, Some(4));

@@ -37,13 +37,13 @@ pub(crate) fn count(
         unreadable = skipped;
         queues
             .iter()
-            .for_each(|queue| queue.add_to(&mut counts.queued));
+            .for_each(|queue| queue.add_to_counts(&mut counts.queued));
     }
     if known.contains(&State::Failed) {
         counts.failed = core.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
     }
     if known.contains(&State::Complete) {
-        counts.complete = core.index(now, &Index::Complete, 0, 0)?.total;
+        counts.complete = core.index_slice(now, &Index::Complete, 0, 0)?.total;
     }
     for state in State::VARIANTS
         .iter()

@@ -300,7 +300,7 @@ impl Prefilter {
                     let tags = Json::read(&text).and_then(|tags| tags.names());
                     filter.has_tags(&tags.unwrap_or_default())
                 }
-                FilterField::Failure => filter.has_failure(Failure::read(&text).as_ref()),
+                FilterField::Failure => filter.has_failure(Failure::from_stored(&text).as_ref()),
                 FilterField::Data => filter.has_data(&Data::from(text)),
                 FilterField::Key => filter.has_key(Some(&Name::from(text))),
                 FilterField::Throttles => {

@@ -19,7 +19,7 @@ use crate::error::{Error, Kind};
 use crate::model::data_filter::DataFilter;
 use crate::model::hashed_set::HashedSet;
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{Interner, JobSnapshot};
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
@@ -101,7 +101,7 @@ pub(crate) fn snapshots(
     now: Moment,
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
-    let (mut jobs, mut alike) = (Vec::new(), Interner::default());
+    let (mut jobs, mut alike) = (Vec::new(), FieldInterner::default());
     let mut misplaced = for_each_job(session, now, selector, JobFields::Snapshot, |job| {
         jobs.push(JobSnapshot::from_job(job, &mut alike))
     })?;
@@ -190,11 +190,11 @@ impl<'a> Selection<'a> {
     /// Refuses a name that was typed if nothing was found and nothing has that name.
     fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(stranger) = self.unknown_workers.first() {
-            let known = core.members(self.now, &Index::Workers)?;
+            let known = core.index_members(self.now, &Index::Workers)?;
             return Err(Error::unknown("worker", stranger, &known));
         }
         let queues = self.filter.selector.queues.iter();
-        for queue in queues.filter_map(|pattern| pattern.plain()) {
+        for queue in queues.filter_map(|pattern| pattern.as_plain_name()) {
             core.require_queue(self.now, queue)?;
         }
         Ok(())
@@ -241,7 +241,7 @@ impl<'a> Selection<'a> {
         let size = (size as usize).min(self.jids.len());
         let mut slice: Vec<Name> = self.jids.drain(..size).collect();
         if !exact && !prefilter.is_empty() {
-            let fields = core.fields(self.now, &prefilter.field_names(), &slice)?;
+            let fields = core.stored_fields(self.now, &prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
                 .map(|fields| prefilter.may_match(&self.filter, fields));
@@ -253,7 +253,7 @@ impl<'a> Selection<'a> {
         } else {
             self.filter.field_list(self.detail, locks)
         };
-        let found = core.jobs_with(self.now, &names, &slice)?;
+        let found = core.jobs_with_fields(self.now, &names, &slice)?;
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
         for (jid, job) in slice.into_iter().zip(found) {
             match (job, &group) {
@@ -301,7 +301,7 @@ impl<'a> Selection<'a> {
             .drain(..)
             .filter_map(|source| Some((source.index?, 0)))
             .collect();
-        let rest: u64 = match core.parts(self.now, &rest, 0) {
+        let rest: u64 = match core.index_slices(self.now, &rest, 0) {
             Ok(parts) => parts.iter().map(|part| part.total).sum(),
             // A key of a wrong type is reported when it is read.
             Err(error) if error.kind() == Kind::Damaged => return Ok(None),
@@ -336,7 +336,7 @@ impl<'a> Selection<'a> {
                     _ => None,
                 };
                 if let (true, Some(0), Some(index)) = (source.typed, total, &source.index) {
-                    not_found::index(core, self.now, index)?;
+                    not_found::refuse_missing_index(core, self.now, index)?;
                 }
                 self.current = None;
             }
@@ -352,7 +352,7 @@ impl<'a> Selection<'a> {
                 None if source.listed.is_some() => MemberReader::Listed(source.listed.take()),
                 None => MemberReader::AllJobs(JobScan::default()),
                 Some(index @ Index::Failed(_)) if self.newest => {
-                    MemberReader::Index(IndexReader::back(index.clone(), size))
+                    MemberReader::Index(IndexReader::backward(index.clone(), size))
                 }
                 Some(index) => MemberReader::Index(IndexReader::new(index.clone(), size)),
             };
@@ -377,7 +377,7 @@ fn unreadable_queue(
     source: &IndexSource,
     error: &Error,
 ) -> Result<Option<Queue>, Error> {
-    let queue = source.index.as_ref().and_then(Index::queue);
+    let queue = source.index.as_ref().and_then(Index::queue_of_index);
     let (Some(queue), Kind::Damaged) = (queue, error.kind()) else {
         return Ok(None);
     };
@@ -394,9 +394,9 @@ fn is_in_group(job: &Job, group: &Name) -> bool {
 impl MemberReader {
     fn next_jids(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         match self {
-            MemberReader::Index(walk) => walk.next(core, now),
+            MemberReader::Index(walk) => walk.next_members(core, now),
             MemberReader::Listed(jids) => Ok(jids.take()),
-            MemberReader::AllJobs(scan) => scan.next(core, now),
+            MemberReader::AllJobs(scan) => scan.next_jids(core, now),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::clock::moment::Moment;
 use crate::command_line;
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
-use crate::core::api::read::{Read, ReadReply};
+use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::USUAL;
 use crate::core::script::keys::Keys;
@@ -29,7 +29,7 @@ pub(crate) fn hint_at_reason(
         let pattern = command_line::flag_with_value("--where", pattern);
         let line = format!("a value of `--where` is no glob: `{pattern}` is a regular expression");
         session.ui.hint(&line);
-    } else if let Some(line) = not_found::nothing_stored(session.core()?, now)? {
+    } else if let Some(line) = not_found::empty_prefix_hint(session.core()?, now)? {
         session.ui.hint(&line);
     }
     Ok(())
@@ -46,10 +46,11 @@ pub(crate) fn explain_not_found(error: Error, session: &mut Session) -> Error {
     let Some(core) = session.opened_core() else {
         return error;
     };
-    let meant = error.subject().and_then(|jid| {
-        meaning_of_name(core, now, jid, &prefixes).or_else(|| not_found::beginning(core, now, jid))
+    let meant = error.subject_jid().and_then(|jid| {
+        meaning_of_name(core, now, jid, &prefixes)
+            .or_else(|| not_found::hint_at_full_jids(core, now, jid))
     });
-    let hint = meant.or_else(|| not_found::nothing_stored(core, now).ok().flatten());
+    let hint = meant.or_else(|| not_found::empty_prefix_hint(core, now).ok().flatten());
     match hint {
         Some(hint) => error.hint(hint),
         None => error,
@@ -88,7 +89,7 @@ fn meaning_of_name(
         let flag = command_line::exact_flag(flag, jid);
         format!("`{jid}` is a {what}: `{flag}`")
     };
-    if core.members(now, &Index::Groups).ok()?.contains(jid) {
+    if core.index_members(now, &Index::Groups).ok()?.contains(jid) {
         return Some(flag("failure group", "--group"));
     }
     let queues = core
@@ -100,7 +101,10 @@ fn meaning_of_name(
     let other = prefixes.iter().find(|prefix| {
         let key = Keys::new(prefix).job(jid.as_bytes());
         // The user may have no right to keys of another prefix.
-        matches!(core.read(now, Read::exists(&key)), Ok(ReadReply::Number(1)))
+        matches!(
+            core.run_read(now, ReadCommand::key_exists(&key)),
+            Ok(ReadReply::Number(1))
+        )
     })?;
     Some(format!(
         "it exists under another prefix: add `{}`",

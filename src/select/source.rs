@@ -138,7 +138,7 @@ fn count_members(
     let sets = plans.iter().flatten();
     let wanted = sets.filter_map(|source| Some((source.index.clone()?, 0)));
     let wanted: Vec<(Index, u64)> = wanted.collect();
-    let mut parts = core.parts(now, &wanted, 0)?.into_iter();
+    let mut parts = core.index_slices(now, &wanted, 0)?.into_iter();
     let costs = plans.iter().map(|plan| {
         let parts = parts.by_ref().take(plan.len());
         parts.map(|part| part.total).sum()
@@ -187,7 +187,7 @@ fn sets_by_state(
 /// The jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
 /// lane of the queue in which it got its key, so the lanes of all queues are read.
 fn lane_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
-    let queues = core.members(now, &Index::Queues)?;
+    let queues = core.index_members(now, &Index::Queues)?;
     let mut lanes: Vec<Name> = selector.keys.clone();
     for key in selector
         .keys
@@ -197,7 +197,7 @@ fn lane_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexS
         let of = |queue: &Name| Name::from([queue.as_bytes(), b"/", key.as_bytes()].concat());
         lanes.extend(queues.iter().map(of));
     }
-    let jobs = core.lanes(now, &lanes)?.into_iter().flatten();
+    let jobs = core.jobs_of_lanes(now, &lanes)?.into_iter().flatten();
     Ok(IndexSource {
         index: None,
         listed: Some(jobs.map(|job| job.jid).collect()),
@@ -218,7 +218,7 @@ fn failure_lists(
     let list = |group: Name| IndexSource::new(Index::Failed(group), exact);
     let plain: Vec<&Name> = groups
         .iter()
-        .filter_map(|pattern| pattern.plain())
+        .filter_map(|pattern| pattern.as_plain_name())
         .collect();
     if !groups.is_empty() && plain.len() == groups.len() {
         let mut lists: Vec<IndexSource> = Vec::new();
@@ -233,7 +233,7 @@ fn failure_lists(
         }
         return Ok(lists);
     }
-    let known = core.members(now, &Index::Groups)?;
+    let known = core.index_members(now, &Index::Groups)?;
     if let Some(unknown) = plain.into_iter().find(|group| !known.contains(group)) {
         return Err(Error::unknown("group", unknown, &known));
     }
@@ -252,7 +252,7 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
     let plain = selector
         .held_by
         .iter()
-        .filter_map(|pattern| pattern.plain().cloned());
+        .filter_map(|pattern| pattern.as_plain_name().cloned());
     let names: Vec<Name> = plain.collect();
     if names.is_empty() {
         return Ok(names);
@@ -327,7 +327,7 @@ fn queue_sets(
         return Ok(Vec::new());
     }
     if let [pattern] = selector.queues.as_slice()
-        && let Some(queue) = pattern.plain()
+        && let Some(queue) = pattern.as_plain_name()
     {
         // With one set, the queue is looked up only if the set is empty.
         let mut sets = sets(queue, &|_| true);

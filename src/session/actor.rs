@@ -2,9 +2,9 @@
 
 use crate::env;
 use crate::error::Error;
-use crate::json::quote::quote;
+use crate::json::quote::quote_string;
 use crate::name::Name;
-use crate::name::refuse_new;
+use crate::name::refuse_as_new_name;
 
 /// `user@host`.
 pub(crate) fn user_at_host() -> String {
@@ -14,12 +14,12 @@ pub(crate) fn user_at_host() -> String {
 /// The note that a change leaves in a job's history: verb, actor and reason.
 pub(crate) fn history_note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     let mut note = b"{\"verb\":".to_vec();
-    note.extend(quote(verb.as_bytes()));
+    note.extend(quote_string(verb.as_bytes()));
     note.extend(b",\"by\":");
-    note.extend(quote(user_at_host().as_bytes()));
+    note.extend(quote_string(user_at_host().as_bytes()));
     if let Some(reason) = reason {
         note.extend(b",\"reason\":");
-        note.extend(quote(reason.as_bytes()));
+        note.extend(quote_string(reason.as_bytes()));
     }
     note.push(b'}');
     note
@@ -37,7 +37,7 @@ pub(crate) fn worker_name(given: Option<&Name>) -> Result<Name, Error> {
         let session = session_id().map_or(String::new(), |id| format!("-{id}"));
         return Ok(Name::from(format!("cli-{}{session}", user_at_host())));
     };
-    match refuse_new(name.as_bytes()) {
+    match refuse_as_new_name(name.as_bytes()) {
         Ok(()) => Ok(name),
         Err(why) => Err(Error::usage(format!("`QLESS_WORKER` {why}"))),
     }
@@ -78,5 +78,7 @@ fn program_output(program: &str, flag: &str) -> Option<String> {
 /// A text that can be part of a name, trimmed.
 fn name_part(text: String) -> Option<String> {
     let text = text.trim();
-    refuse_new(text.as_bytes()).ok().map(|()| text.to_string())
+    refuse_as_new_name(text.as_bytes())
+        .ok()
+        .map(|()| text.to_string())
 }

@@ -15,11 +15,11 @@ use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::call::{Core, Settings};
-use crate::core::script::{USUAL, with_tag};
+use crate::core::call::{Core, CoreSettings};
+use crate::core::script::{USUAL, with_hash_tag};
 use crate::error::{Cause, Error, Kind};
 use crate::input::source::InputSource;
-use crate::model::overview::Sample;
+use crate::model::overview::WatchSample;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::{self, Sanitized};
 use crate::ui::Ui;
@@ -42,7 +42,7 @@ pub(crate) struct Session {
     /// Whether this command may change data.
     pub changes: bool,
     /// What `status --watch` counted in the last minute.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<WatchSample>,
     command_line: CommandText,
     clock: Clock,
     core: Option<Core>,
@@ -146,7 +146,7 @@ impl Session {
 
     /// Connects. The commands that bring work warn if the server may delete it.
     fn open_core(&mut self) -> Result<Core, Error> {
-        let core = match Core::open(self.settings()?) {
+        let core = match Core::connect(self.settings()?) {
             Ok(core) => core,
             Err(error) => {
                 return Err(with_corrected_line(
@@ -160,16 +160,16 @@ impl Session {
             let note = format!(
                 "note: prefix `{prefix}` works in this cluster because it has one primary; with a second \
                  one, each call will fail: move with `export` and `import --prefix '{}'`",
-                with_tag(prefix)
+                with_hash_tag(prefix)
             );
             self.ui.note(&note);
         }
-        if let Some(lag) = core.lag().filter(|lag| *lag > MAX_LAG) {
+        if let Some(lag) = core.replica_lag().filter(|lag| *lag > MAX_LAG) {
             let lag = text::duration(lag.as_secs_f64());
             let note = format!("note: this replica has heard nothing from its primary for {lag}");
             self.ui.note(&note);
         }
-        if let Some(policy) = core.eviction()
+        if let Some(policy) = core.eviction_policy()
             && !std::mem::replace(&mut self.warned_of_eviction, true)
         {
             self.ui.warn(&format!(
@@ -273,7 +273,7 @@ impl Session {
     /// Connects to this address instead of the one that was given.
     pub(crate) fn core_at(&mut self, target: Target) -> Result<&mut Core, Error> {
         let settings = self.settings_for(target);
-        Ok(self.core.insert(Core::open(settings)?))
+        Ok(self.core.insert(Core::connect(settings)?))
     }
 
     /// Connects with the settings of a context. Returns the server's version.
@@ -292,7 +292,7 @@ impl Session {
         let files = globals.tls.or(&values.tls());
         tls::fill(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
         let prefix = globals.prefix.or(values.prefix);
-        let settings = Settings {
+        let settings = CoreSettings {
             prefix: prefix.unwrap_or_else(|| USUAL.into()),
             timeout: globals
                 .timeout
@@ -301,10 +301,10 @@ impl Session {
             read_only: globals.read_only || values.read_only == Some(true),
             ..self.settings_for(target)
         };
-        Ok(Core::open(settings)?.version().to_owned())
+        Ok(Core::connect(settings)?.version().to_owned())
     }
 
-    fn settings(&mut self) -> Result<Settings, Error> {
+    fn settings(&mut self) -> Result<CoreSettings, Error> {
         let mut target = self.target()?;
         if !matches!(target.address, Address::Local { .. }) {
             let context = self.file.as_ref().and_then(|file| file.context.as_ref());
@@ -315,8 +315,8 @@ impl Session {
         Ok(self.settings_for(target))
     }
 
-    fn settings_for(&self, target: Target) -> Settings {
-        Settings {
+    fn settings_for(&self, target: Target) -> CoreSettings {
+        CoreSettings {
             target,
             prefix: self.prefix().to_string(),
             name: format!("qless-{}", self.command_name()),

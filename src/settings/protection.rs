@@ -41,7 +41,7 @@ impl Database {
             }
             Address::Unix(socket) => vec![ServerIdentity::Socket(without_links(&socket))],
             Address::Local { dir, .. } => {
-                let socket = Local::new(dir.as_deref()).ok()?.socket();
+                let socket = Local::new(dir.as_deref()).ok()?.socket_path();
                 vec![ServerIdentity::Socket(without_links(&socket))]
             }
         };

@@ -15,7 +15,7 @@ use crate::args::format::{DisplayWhen, Output, TimeFormat};
 use crate::args::invalid::Invalid;
 use crate::args::tls::TlsFiles;
 use crate::args::value;
-use crate::name::refuse_new;
+use crate::name::refuse_as_new_name;
 
 /// The settings of a context, or of `[defaults]`.
 ///
@@ -286,7 +286,7 @@ fn file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error>
 fn label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     text(from, TEXT, |given| {
         let label = given.trim();
-        refuse_new(label.as_bytes())?;
+        refuse_as_new_name(label.as_bytes())?;
         Ok(label.to_owned())
     })
 }

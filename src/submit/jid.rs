@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind, io_message};
 use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_jid};
-use crate::json::object::{offset_of, text_of};
+use crate::json::object::{offset_of, string_text};
 use crate::json::path::Path;
-use crate::json::syntax::Shape;
-use crate::model::coordination::{CoordinationOption, Need};
-use crate::model::jid_source::JidSource;
+use crate::json::syntax::JsonType;
+use crate::model::coordination::{CoordinationOption, RequiredOption};
+use crate::model::jid_source::JidOrigin;
 
 /// What the command line says about all lines.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct LineDefaults {
     /// The values of members that a line does not have.
     pub job: NewJob<'static>,
     /// The origin of the jid of a line that has none.
-    pub jids: JidSource,
+    pub jids: JidOrigin,
     /// Maximum length of a job's data in bytes.
     pub max_data: usize,
 }
@@ -41,13 +41,18 @@ impl LineDefaults {
         if job.jid == NewJid::Fresh {
             job.jid = self.jid_for_job(&job, text)?;
         }
-        if let Some((option, need)) = job.coordination.unmet() {
+        if let Some((option, need)) = job.coordination.first_unmet_requirement() {
             let needed = match need {
-                Need::Key if job.coordination.get(CoordinationOption::Key).is_some() => {
+                RequiredOption::Key
+                    if job
+                        .coordination
+                        .option_value(CoordinationOption::Key)
+                        .is_some() =>
+                {
                     "a `key` that is not empty".to_owned()
                 }
-                Need::Key => "`key`".to_owned(),
-                Need::Dup(word) => format!("`dup` to be `{word}`"),
+                RequiredOption::Key => "`key`".to_owned(),
+                RequiredOption::Dup(word) => format!("`dup` to be `{word}`"),
             };
             let what = format!("`{}` needs {needed}", option.into_str());
             return Err(LineFault::at_offset(text, 0, what));
@@ -58,12 +63,12 @@ impl LineDefaults {
     /// The jid of a job whose line gives none.
     fn jid_for_job<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
         let (path, typed) = match &self.jids {
-            JidSource::Fresh => return Ok(NewJid::Fresh),
-            JidSource::Content => {
+            JidOrigin::Fresh => return Ok(NewJid::Fresh),
+            JidOrigin::Content => {
                 let content = content_hash([job.queue(), job.klass(), job.data()]);
                 return Ok(NewJid::Content(content));
             }
-            JidSource::Path(path, typed) => (path, typed),
+            JidOrigin::Path(path, typed) => (path, typed),
         };
         let wrong = |(part, what): (&[u8], String)| {
             LineFault::at_offset(text, offset_in_line(text, part), what)
@@ -87,14 +92,19 @@ fn jid_in_data<'d>(
     typed: &str,
 ) -> Result<Cow<'d, [u8]>, (&'d [u8], String)> {
     let json = std::str::from_utf8(data).unwrap_or_default();
-    let Some(value) = path.find(json) else {
+    let Some(value) = path.find_value(json) else {
         return Err((data, format!("its data has no `{typed}`")));
     };
     let wrong = |what: String| Err((value.get().as_bytes(), format!("`{typed}` {what}")));
-    let jid = match Shape::from_text(value.get().as_bytes()) {
-        Shape::String => into_bytes(text_of(value)),
-        Shape::Number => Cow::Borrowed(value.get().as_bytes()),
-        shape => return wrong(format!("is {}, not a text or a number", shape.phrase())),
+    let jid = match JsonType::from_text(value.get().as_bytes()) {
+        JsonType::String => into_bytes(string_text(value)),
+        JsonType::Number => Cow::Borrowed(value.get().as_bytes()),
+        shape => {
+            return wrong(format!(
+                "is {}, not a text or a number",
+                shape.name_with_article()
+            ));
+        }
     };
     match refuse_jid(&jid) {
         Ok(()) => Ok(jid),

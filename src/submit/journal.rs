@@ -26,7 +26,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::json::quote::quote;
+use crate::json::quote::quote_string;
 use crate::name::Name;
 
 /// The state that earlier runs left.
@@ -207,7 +207,7 @@ impl JournalState {
                     .unwrap_or_else(|| jid.as_str().into())
             })
             .collect();
-        let found = core.are_jobs(core.now(), &jids)?;
+        let found = core.jobs_exist(core.now(), &jids)?;
         for ((line, jid, at), found) in sent.drain(..).zip(found) {
             if found || !self.is_done(line) {
                 continue;
@@ -259,7 +259,7 @@ impl Journal {
         core: &mut Core,
     ) -> Result<LostJobs, Error> {
         let mut lost = LostJobs::default();
-        let Some(present) = core.epoch()? else {
+        let Some(present) = core.server_epoch()? else {
             return Ok(lost);
         };
         let is_other = match &state.server {
@@ -269,7 +269,7 @@ impl Journal {
         if is_other != Some(true) {
             return Ok(lost);
         }
-        let kept_since = core.kept_since(core.now())?;
+        let kept_since = core.jobs_kept_since(core.now())?;
         let mut sent = Vec::new();
         self.ledger.reread_lines(|record| {
             // The first pass has read the record.
@@ -306,7 +306,7 @@ impl Journal {
             _ = write!(line, "{{\"line\":{},\"sha256\":\"", job.line);
             append_hex(sum, &mut line);
             line.extend(b"\",\"jid\":");
-            line.extend(quote(round.jid(job)));
+            line.extend(quote_string(round.jid(job)));
             _ = write!(line, ",\"at\":{now}}}");
             self.ledger.add_line(&line);
         }

@@ -24,14 +24,14 @@ use crate::bulk::pace::Pace;
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{Placed, Policy, PutMaxima};
+use crate::core::api::put::{PutMaxima, PutPolicy, PutResult};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::Interrupt;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::bulk::{ItemResult, OutcomeCode};
-use crate::model::rate::Rate;
+use crate::model::bulk::{ItemTally, OutcomeCode};
+use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
@@ -62,13 +62,13 @@ pub(crate) struct SubmitOptions {
     pub defaults: LineDefaults,
     /// The throttles of the command line, whose maxima are set.
     pub throttles: Vec<ThrottleArg>,
-    pub policy: Policy,
+    pub policy: PutPolicy,
     /// Whether a queue that does not exist is refused.
     pub existing: ExistingQueue,
     /// Whether an existing job counts as put.
     pub if_absent: bool,
     pub batch: Option<usize>,
-    pub rate: Option<Rate>,
+    pub rate: Option<MaxRate>,
     pub fail_fast: bool,
     pub journal: Option<PathBuf>,
     /// How many replicas must confirm each round before the next one.
@@ -166,7 +166,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     }
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
-        policy: Policy {
+        policy: PutPolicy {
             // In a dry run, a call does not see the jobs that earlier calls would put.
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
@@ -345,19 +345,19 @@ impl RoundSender<'_> {
             };
             for (job, reply) in batch.jobs.iter().zip(&replies) {
                 let mut outcome = outcome_of(round, job, reply, self.options.if_absent);
-                is_put |= reply.done.is_some() && outcome.result == ItemResult::Done;
+                is_put |= reply.done.is_some() && outcome.result == ItemTally::Done;
                 if self.options.policy.dry_run {
                     outcome.mark_planned();
                 } else if self.journal.is_some() {
                     match outcome.result {
-                        ItemResult::Failed => failed.push(job.line),
+                        ItemTally::Failed => failed.push(job.line),
                         _ => done.push(job.line),
                     }
                     if outcome.jid != round.jid(job) {
                         took.push((job.line, outcome.jid.into()));
                     }
                 }
-                if let (Some(restarts), ItemResult::Done) = (&mut self.restarts, outcome.result) {
+                if let (Some(restarts), ItemTally::Done) = (&mut self.restarts, outcome.result) {
                     restarts.remember_put(outcome.jid);
                 }
                 self.tally.add_outcome(&mut session.ui, outcome)?;
@@ -408,7 +408,7 @@ impl RoundSender<'_> {
         &mut self,
         session: &mut Session,
         batch: &mut PutBatch,
-        reply: GuardReply<Placed>,
+        reply: GuardReply<PutResult>,
     ) -> CallOutcomes {
         let sent = batch.jobs.first().and_then(|job| job.since);
         let (OutcomeCode::Exists, Some(since), Some(mut puts)) =
@@ -423,7 +423,7 @@ impl RoundSender<'_> {
         puts.maxima.clone_from(&self.to_set);
         let core = session.core()?;
         let now = core.now();
-        core.puts(now, vec![puts])
+        core.put_batches(now, vec![puts])
             .pop()
             .unwrap_or_else(|| Ok(Vec::new()))
     }
@@ -473,7 +473,7 @@ fn lost_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOu
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: ItemResult::Failed,
+        result: ItemTally::Failed,
         code,
         why: Some(error.message().into_owned()),
         detail: None,
@@ -485,14 +485,14 @@ fn lost_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOu
 fn outcome_of<'r>(
     round: &'r PutRound,
     job: &SentJob,
-    reply: &'r GuardReply<Placed>,
+    reply: &'r GuardReply<PutResult>,
     if_absent: bool,
 ) -> LineOutcome<'r> {
     let mut outcome = LineOutcome {
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: reply.code.result(),
+        result: reply.code.as_result(),
         code: reply.code,
         why: None,
         detail: None,
@@ -505,7 +505,7 @@ fn outcome_of<'r>(
                 return outcome;
             };
             match placed.state.as_ref().map(Name::as_bytes) {
-                Some(b"skipped") => outcome.result = ItemResult::Skipped,
+                Some(b"skipped") => outcome.result = ItemTally::Skipped,
                 Some(b"merged" | b"replaced") => {}
                 _ => outcome.state = placed.state.as_ref(),
             }
@@ -517,22 +517,25 @@ fn outcome_of<'r>(
         }
         // An earlier run put the job and ended before it recorded the reply.
         OutcomeCode::Exists if job.since.is_some_and(put_by_us) => {
-            (outcome.result, outcome.code) = (ItemResult::Done, OutcomeCode::Ok);
+            (outcome.result, outcome.code) = (ItemTally::Done, OutcomeCode::Ok);
         }
-        OutcomeCode::Exists if if_absent => outcome.result = ItemResult::Skipped,
+        OutcomeCode::Exists if if_absent => outcome.result = ItemTally::Skipped,
         OutcomeCode::Exists => outcome.why = Some("a job of this id exists already".into()),
         OutcomeCode::MissingDependency => {
             outcome.why = Some("a job that it would wait for does not exist".into());
-            let names: Vec<String> = reply.names().map(|name| format!("`{name}`")).collect();
+            let names: Vec<String> = reply
+                .detail_names()
+                .map(|name| format!("`{name}`"))
+                .collect();
             let verb = if names.len() == 1 { "does" } else { "do" };
             outcome.detail = Some(format!("{} {verb} not exist", names.join(", ")));
         }
         OutcomeCode::Cycle => {
             outcome.why = Some("it would wait for itself".into());
-            let names: Vec<String> = reply.names().map(Name::to_string).collect();
+            let names: Vec<String> = reply.detail_names().map(Name::to_string).collect();
             outcome.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));
         }
-        _ => outcome.why = Some(reply.why()),
+        _ => outcome.why = Some(reply.refusal_text()),
     }
     outcome
 }
@@ -540,6 +543,6 @@ fn outcome_of<'r>(
 /// Whether an existing job is not older than a moment, by its first entry (0) or its newest
 /// put (1), which are whole seconds.
 fn is_put_since<D>(reply: &GuardReply<D>, history_index: usize, moment: Moment) -> bool {
-    let when = reply.moment(history_index);
+    let when = reply.detail_moment(history_index);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)
 }

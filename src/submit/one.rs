@@ -3,25 +3,25 @@
 use crate::args::coordination;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{Placed, Policy, PutMaxima, Puts};
+use crate::core::api::put::{PutCall, PutMaxima, PutPolicy, PutResult};
 use crate::core::api::queue::CHECK;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::line::NewJob;
 use crate::json::Json;
 use crate::model::bulk::OutcomeCode;
-use crate::model::coordination::{Coordination, CoordinationOption, Need};
+use crate::model::coordination::{Coordination, CoordinationOption, RequiredOption};
 use crate::model::put::Put;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short;
+use crate::text::short_jid;
 
 /// The put of one job.
 #[derive(Debug)]
 pub(crate) struct SinglePut<'j> {
     pub job: NewJob<'j>,
     pub jid: Name,
-    pub policy: Policy,
+    pub policy: PutPolicy,
     /// Whether an existing job is left as it is.
     pub if_absent: bool,
     pub maxima: Option<PutMaxima>,
@@ -75,9 +75,11 @@ impl SinglePut<'_> {
             OutcomeCode::Exists => Err(self
                 .conflict_error("a job of this id exists already")
                 .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
-            OutcomeCode::MissingDependency => Err(self.missing_dependencies_error(reply.names())),
+            OutcomeCode::MissingDependency => {
+                Err(self.missing_dependencies_error(reply.detail_names()))
+            }
             OutcomeCode::Cycle => {
-                let mut names: Vec<String> = reply.names().map(Name::to_string).collect();
+                let mut names: Vec<String> = reply.detail_names().map(Name::to_string).collect();
                 if names.len() < 2 || names.first() != names.last() {
                     names.extend(names.first().cloned());
                 }
@@ -93,17 +95,17 @@ impl SinglePut<'_> {
         &self,
         now: Moment,
         session: &mut Session,
-    ) -> Result<GuardReply<Placed>, Error> {
-        let mut puts = Puts::new(self.policy);
+    ) -> Result<GuardReply<PutResult>, Error> {
+        let mut puts = PutCall::new(self.policy);
         puts.maxima.clone_from(&self.maxima);
         self.job.pack(self.jid.as_bytes(), now, &mut puts);
-        session.core()?.put(now, &self.jid, &puts)
+        session.core()?.put_one(now, &self.jid, &puts)
     }
 
     /// The job that was put, or the one that took the put.
     pub(crate) fn placement(
         &self,
-        placed: &Placed,
+        placed: &PutResult,
         now: Moment,
         session: &mut Session,
     ) -> Result<Placement, Error> {
@@ -137,7 +139,9 @@ impl SinglePut<'_> {
 
     /// A job that existed before the put, with its present queue and state.
     fn existing_put(&self, jid: &Name, now: Moment, session: &mut Session) -> Result<Put, Error> {
-        let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
+        let found = session
+            .core()?
+            .job_snapshots(now, std::slice::from_ref(jid))?;
         let found = found.into_iter().flatten().next();
         Ok(Put {
             jid: jid.clone(),
@@ -153,9 +157,10 @@ impl SinglePut<'_> {
     /// can change between two runs of the same command.
     fn note_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
         let given = &self.job.coordination;
-        let (Some((_, Need::Dup(needed))), Err(unmet)) =
-            (given.unmet(), coordination::refuse_unmet_options(given))
-        else {
+        let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
+            given.first_unmet_requirement(),
+            coordination::refuse_unmet_options(given),
+        ) else {
             return Ok(());
         };
         let key = Name::from([self.job.queue(), b"-defaults"].concat());
@@ -165,11 +170,11 @@ impl SinglePut<'_> {
             .find(|option| option.key == key);
         let stored = stored.and_then(|stored| Json::read(stored.value.as_bytes()));
         let defaults = stored
-            .map(|stored| Coordination::read(&stored))
+            .map(|stored| Coordination::from_json(&stored))
             .unwrap_or_default();
         let mut all = given.clone();
-        all.fill(&defaults);
-        if all.get(CoordinationOption::Dup) != Some(needed.as_bytes()) {
+        all.fill_absent(&defaults);
+        if all.option_value(CoordinationOption::Dup) != Some(needed.as_bytes()) {
             let why = unmet.message();
             session.ui.note(&format!("note: {why}: it has no effect"));
         }
@@ -195,7 +200,7 @@ impl SinglePut<'_> {
     }
 
     /// The error for a put that the core refused as invalid.
-    fn refusal_error(&self, reply: &GuardReply<Placed>) -> Error {
+    fn refusal_error(&self, reply: &GuardReply<PutResult>) -> Error {
         // The put has an option that requires another one, which the defaults of the queue do not give
         // either.
         if let (OutcomeCode::Invalid, Err(unmet)) = (
@@ -204,7 +209,7 @@ impl SinglePut<'_> {
         ) {
             return unmet;
         }
-        let why = reply.why();
+        let why = reply.refusal_text();
         // The core names the key, or repeats the words of the server.
         if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
             let why = why
@@ -239,8 +244,8 @@ impl Placement {
             });
             return Ok(Exit::Ok);
         }
-        let jid = short(jid.as_bytes());
-        let behind = self.describe_job_before(|jid| short(jid.as_bytes()));
+        let jid = short_jid(jid.as_bytes());
+        let behind = self.describe_job_before(|jid| short_jid(jid.as_bytes()));
         session.ui.note_on_terminal(&match self.taken {
             PutAnswer::Not => format!("put {jid} {place}{behind}"),
             PutAnswer::Merged => format!("merged into {jid} {place}"),

@@ -8,14 +8,14 @@ use super::journal::JournalState;
 use super::line_order::LineLocation;
 use super::round::{PutBatch, PutRound};
 use crate::clock::moment::Moment;
-use crate::core::api::put::Policy;
+use crate::core::api::put::PutPolicy;
 use crate::error::Error;
 use crate::input::two_pass::{TextLine, TwoPassFile};
 
 /// The limits and options for packing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendOptions {
-    pub policy: Policy,
+    pub policy: PutPolicy,
     /// Maximum number of jobs in a call.
     pub batch: usize,
     /// Maximum number of jobs in a round.
@@ -103,7 +103,7 @@ impl Packer<'_> {
         let since = unfinished.and_then(|unfinished| unfinished.since);
         // A job that may exist already is replaced only if the reply to a plain put requires it.
         let alone = self.limits.policy.replace && since.is_some();
-        let policy = Policy {
+        let policy = PutPolicy {
             replace: self.limits.policy.replace && !alone,
             ..self.limits.policy
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{Placed, Policy, PutMaxima, Puts};
+use crate::core::api::put::{PutCall, PutMaxima, PutPolicy, PutResult};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::line::NewJob;
@@ -17,7 +17,7 @@ use crate::input::line::NewJob;
 const APART: Duration = Duration::from_micros(20);
 
 /// The outcomes of the jobs of a call.
-pub(super) type CallOutcomes = Result<Vec<GuardReply<Placed>>, Error>;
+pub(super) type CallOutcomes = Result<Vec<GuardReply<PutResult>>, Error>;
 
 /// The calls of one round trip.
 #[derive(Debug, Default)]
@@ -33,10 +33,10 @@ pub(super) struct PutRound {
 /// The jobs of one call.
 #[derive(Debug)]
 pub(super) struct PutBatch {
-    puts: Puts,
+    puts: PutCall,
     pub jobs: Vec<SentJob>,
     /// A copy of the call, if an earlier run may have replaced its job.
-    pub again: Option<Puts>,
+    pub again: Option<PutCall>,
 }
 
 impl PutBatch {
@@ -45,7 +45,7 @@ impl PutBatch {
         self.puts.is_full()
     }
 
-    pub(super) fn policy(&self) -> Policy {
+    pub(super) fn policy(&self) -> PutPolicy {
         self.puts.policy
     }
 
@@ -88,9 +88,9 @@ impl PutRound {
     }
 
     /// Begins a further call for at most `most` jobs.
-    pub(super) fn begin_call(&mut self, policy: Policy, most: usize) {
+    pub(super) fn begin_call(&mut self, policy: PutPolicy, most: usize) {
         self.batches.push(PutBatch {
-            puts: Puts::new(policy),
+            puts: PutCall::new(policy),
             jobs: Vec::with_capacity(most),
             again: None,
         });
@@ -137,11 +137,11 @@ impl PutRound {
         let now = *next;
         let mut calls = Vec::with_capacity(self.batches.len());
         for batch in &mut self.batches {
-            let mut puts = std::mem::take(&mut batch.puts).at(*next);
+            let mut puts = std::mem::take(&mut batch.puts).at_moment(*next);
             puts.maxima = maxima.cloned();
             calls.push(puts);
             *next = next.after(APART);
         }
-        core.puts(now, calls)
+        core.put_batches(now, calls)
     }
 }

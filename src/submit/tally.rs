@@ -5,8 +5,10 @@ use crate::bulk::exit;
 use crate::bulk::exit::Codes;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::bulk::text::{Reasons, submitted};
-use crate::model::bulk::{BulkItem, BulkReport, ItemResult, OutcomeCode, TableContent, Totals};
+use crate::model::bulk::text::{ReasonTally, put_summary};
+use crate::model::bulk::{
+    BulkItem, BulkReport, BulkTableContent, BulkTotals, ItemTally, OutcomeCode,
+};
 use crate::model::queue::RoundedSeconds;
 use crate::name::Name;
 use crate::ui::Ui;
@@ -22,7 +24,7 @@ pub(super) struct PutTally {
     /// Skipped lines that the journal says are done.
     done_before: usize,
     codes: Codes,
-    reasons: Reasons,
+    reasons: ReasonTally,
     begun: Moment,
     /// Whether the document also lists the jobs that were put.
     all: bool,
@@ -39,7 +41,7 @@ pub(super) struct LineOutcome<'t> {
     pub line: u64,
     pub jid: &'t [u8],
     pub queue: &'t [u8],
-    pub result: ItemResult,
+    pub result: ItemTally,
     pub code: OutcomeCode,
     /// Why the line failed, in words that many lines share.
     pub why: Option<String>,
@@ -52,15 +54,15 @@ impl LineOutcome<'_> {
     /// Turns the outcome of a put into the planned outcome of a dry run.
     pub(super) fn mark_planned(&mut self) {
         self.state = None;
-        if self.result == ItemResult::Done {
-            self.result = ItemResult::Planned;
+        if self.result == ItemTally::Done {
+            self.result = ItemTally::Planned;
         }
     }
 }
 
 #[derive(serde::Serialize)]
 struct PutSummary<'a> {
-    summary: &'a Totals,
+    summary: &'a BulkTotals,
 }
 
 impl PutTally {
@@ -73,15 +75,15 @@ impl PutTally {
     ) -> PutTally {
         PutTally {
             doc: BulkReport {
-                sum: Totals::new("put", dry_run, matched).within(ui.context_name()),
+                sum: BulkTotals::new("put", dry_run, matched).in_context(ui.context_name()),
                 items: Vec::new(),
-                row_content: TableContent::Nothing,
+                row_content: BulkTableContent::Nothing,
                 rows: Vec::new(),
             },
             existing: 0,
             done_before: 0,
             codes: Codes::default(),
-            reasons: Reasons::default(),
+            reasons: ReasonTally::default(),
             begun,
             all: dry_run || ui.is_verbose(),
             jids: sorted.then(Vec::new),
@@ -99,28 +101,28 @@ impl PutTally {
     pub(super) fn add_outcome(&mut self, ui: &mut Ui, outcome: LineOutcome) -> Result<(), Error> {
         let sum = &mut self.doc.sum;
         match outcome.result {
-            ItemResult::Done => sum.done += 1,
-            ItemResult::Skipped => {
+            ItemTally::Done => sum.done += 1,
+            ItemTally::Skipped => {
                 sum.skipped += 1;
                 self.existing += 1;
             }
-            ItemResult::Failed => sum.failed += 1,
-            ItemResult::Planned => self.planned += 1,
+            ItemTally::Failed => sum.failed += 1,
+            ItemTally::Planned => self.planned += 1,
         }
-        let failed = outcome.result == ItemResult::Failed;
+        let failed = outcome.result == ItemTally::Failed;
         if let (false, Some(kept)) = (failed, &mut self.kept) {
             kept.push(outcome.jid.into());
         }
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
-                Format::Json if !self.all && outcome.result == ItemResult::Done => return Ok(()),
+                Format::Json if !self.all && outcome.result == ItemTally::Done => return Ok(()),
                 Format::Jid | Format::Raw => return self.write_jid(ui, &outcome),
                 _ => {}
             }
         }
         if let (true, Some(why)) = (failed, &outcome.why) {
-            self.reasons.count(outcome.result, why, outcome.jid);
+            self.reasons.count_reason(outcome.result, why, outcome.jid);
         }
         let item = BulkItem {
             jid: outcome.jid.into(),
@@ -208,7 +210,7 @@ impl PutTally {
             Format::Jid | Format::Raw => {}
         }
         let sum = &self.doc.sum;
-        let text = submitted(
+        let text = put_summary(
             sum,
             self.existing,
             self.done_before,
@@ -221,9 +223,9 @@ impl PutTally {
             ui.note(text.trim_end())
         }
         for (result, count) in [
-            (ItemResult::Done, sum.done),
-            (ItemResult::Skipped, sum.skipped),
-            (ItemResult::Planned, self.planned),
+            (ItemTally::Done, sum.done),
+            (ItemTally::Skipped, sum.skipped),
+            (ItemTally::Planned, self.planned),
         ] {
             if count > 0 {
                 self.codes.insert((result, OutcomeCode::Ok), count);

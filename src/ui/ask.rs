@@ -141,7 +141,7 @@ impl Ui {
                 answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().trim()))
             }
             Some(word) => {
-                let word = text::clean(word.as_bytes());
+                let word = text::clean_line(word.as_bytes());
                 let answer = read_answer(&format!("Type {word} to proceed: "))?;
                 answer.is_some_and(|answer| answer.trim() == word.trim())
             }
@@ -164,10 +164,10 @@ impl Ui {
             return Ok(());
         };
         let here = match &self.context.label {
-            Some(label) => format!("this is `{}`", text::clean(label)),
+            Some(label) => format!("this is `{}`", text::clean_line(label)),
             None => "no context is in use".into(),
         };
-        let meant = text::clean(meant);
+        let meant = text::clean_line(meant);
         Err(Error::new(
             Kind::NotConfirmed,
             format!("`--confirm` says `{meant}`, but {here}; nothing was changed"),
@@ -204,7 +204,7 @@ impl Ui {
         let plan: String = first.into_iter().chain(letters).collect();
         let details = details(&self.page);
         let gap = if details.is_empty() { "" } else { "\n" };
-        format!("{}\n{gap}{details}{gap}", text::clean(plan))
+        format!("{}\n{gap}{details}{gap}", text::clean_line(plan))
     }
 
     /// Asks for a password on the terminal.

@@ -85,7 +85,7 @@ impl Ui {
             self.write_stderr(&format!("{lines} could not be written to stdout\n"));
         } else if !text.is_empty() {
             self.write_stderr("this could not be written to stdout:\n");
-            self.write_stderr(&text::clean_lines(&text));
+            self.write_stderr(&text::clean_text(&text));
         }
     }
 }

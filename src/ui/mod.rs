@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
-use crate::view::table::Choice;
+use crate::view::table::TableChoice;
 use crate::view::{NdjsonLines, RenderOptions, Times, View, json};
 
 mod ask;
@@ -118,7 +118,7 @@ impl Ui {
             DisplayWhen::Never => false,
             DisplayWhen::Auto => page.headers,
         };
-        page.choice = Choice {
+        page.choice = TableChoice {
             columns: globals.columns.clone(),
             sort: globals.sort.clone(),
             reverse: globals.reverse,
@@ -141,7 +141,7 @@ impl Ui {
                 now: Moment::from_micros(0),
                 times: Times::Iso,
                 headers: tty,
-                choice: Choice::default(),
+                choice: TableChoice::default(),
             },
             yes: false,
             confirm: Vec::new(),
@@ -257,7 +257,7 @@ impl Ui {
             return Err(Error::usage(format!("`{flag}` is only for tables"))
                 .hint("`-o table` and `-o tsv` are tables"));
         }
-        self.page.choice.check(&V::headings())
+        self.page.choice.refuse_unknown_columns(&V::headings())
     }
 
     /// The default number of rows of a table; `None` in pipes and documents.
@@ -298,7 +298,7 @@ impl Ui {
             }
             Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
             Format::Json if self.ticks => {
-                json::tick(view, self.page.now).map_err(serialize_error)?
+                json::watch_line(view, self.page.now).map_err(serialize_error)?
             }
             Format::Json => json::document(view).map_err(serialize_error)?,
             Format::Ndjson => {
@@ -316,8 +316,8 @@ impl Ui {
     pub(crate) fn write_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
         let (end, fits): (u8, fn(&Name) -> bool) = match (self.format, self.null) {
             (Format::Raw, _) => (b'\n', |_| true),
-            (_, true) => (0, jid_list::fits_before_nul),
-            (_, false) => (b'\n', jid_list::fits_a_line),
+            (_, true) => (0, jid_list::is_safe_before_nul),
+            (_, false) => (b'\n', jid_list::is_safe_in_lines),
         };
         let mut bytes = Vec::new();
         for jid in jids {
@@ -354,7 +354,7 @@ impl Ui {
         };
         let jids = text::plural(self.unlisted, "job id", "job ids");
         let shown = self.unlisted_jids.iter();
-        let shown = shown.map(|jid| format!("`{}`", text::cut(&text::clean(jid), 40)));
+        let shown = shown.map(|jid| format!("`{}`", text::cut(&text::clean_line(jid), 40)));
         let more = (self.unlisted > UNLISTED_SHOWN as u64).then(|| "…".to_owned());
         let shown: Vec<String> = shown.chain(more).collect();
         let message = format!("left out {jids} {reason}: {}", shown.join(", "));
@@ -369,7 +369,7 @@ impl Ui {
     /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
     pub(crate) fn write_verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.tty && !self.force_raw {
-            self.write(text::clean_lines(bytes).as_bytes())
+            self.write(text::clean_text(bytes).as_bytes())
         } else {
             self.write(bytes)
         }
@@ -472,7 +472,7 @@ impl Ui {
     /// Writes to stderr what a dry run would change, after the context's label.
     pub(crate) fn note_dry_run(&mut self, line: &str) {
         self.rehearsed = true;
-        match self.context.label.as_ref().map(text::clean) {
+        match self.context.label.as_ref().map(text::clean_line) {
             Some(label) => self.note(&format!("{label}: {line}")),
             None => self.note(line),
         }
@@ -489,11 +489,11 @@ impl Ui {
     /// the list, if it is known.
     pub(crate) fn note_cut(&mut self, shown: u64, total: Option<u64>, offset: u64, noun: &str) {
         let more = "`--limit N` shows more";
-        let count = text::thousands(shown);
+        let count = text::with_thousands_separators(shown);
         match total {
             Some(total) if total <= offset + shown => {}
             Some(total) => {
-                let total = text::thousands(total);
+                let total = text::with_thousands_separators(total);
                 self.note_on_terminal(&format!("{count} of {total} {noun}; {more}"));
             }
             None => self.note_on_terminal(&format!("the first {count} {noun}; {more}")),
@@ -544,12 +544,12 @@ impl Ui {
             }
             return error.exit();
         }
-        let mut text = format!("error: {}\n", text::clean(error.message().as_bytes()));
+        let mut text = format!("error: {}\n", text::clean_line(error.message().as_bytes()));
         if let Some(hint) = error.hint_text() {
-            text.push_str(&format!("hint: {}\n", text::clean(hint.as_bytes())));
+            text.push_str(&format!("hint: {}\n", text::clean_line(hint.as_bytes())));
         }
-        if let (true, Some(words)) = (self.is_verbose(), error.detail_text()) {
-            text.push_str(&format!("server: {}\n", text::clean(words.as_bytes())));
+        if let (true, Some(words)) = (self.is_verbose(), error.server_message()) {
+            text.push_str(&format!("server: {}\n", text::clean_line(words.as_bytes())));
         }
         self.write_stderr(&text);
         error.exit()

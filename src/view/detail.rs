@@ -1,7 +1,7 @@
 //! One thing in full: a name and its value on each line.
 
 use super::RenderOptions;
-use super::paint::{Style, Symbols};
+use super::paint::{Style, StyleMarks};
 use super::table::NONE;
 use crate::text;
 
@@ -27,38 +27,38 @@ impl<'a> DetailLines<'a> {
     }
 
     /// Adds a line; the value is made harmless here.
-    pub(crate) fn line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
-        self.line_with_remark(name, value, None, String::new());
+    pub(crate) fn add_line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
+        self.add_line_with_remark(name, value, None, String::new());
     }
 
     /// Adds a line for a value that may be missing.
-    pub(crate) fn maybe(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
+    pub(crate) fn add_line_if_any(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
         match value {
-            Some(value) => self.line(name, value),
-            None => self.line(name, NONE),
+            Some(value) => self.add_line(name, value),
+            None => self.add_line(name, NONE),
         }
     }
 
     /// Adds a line with a remark beside the value. The remark must be harmless.
-    pub(crate) fn line_with_remark(
+    pub(crate) fn add_line_with_remark(
         &mut self,
         name: &'static str,
         value: impl AsRef<[u8]>,
-        ink: Option<Style>,
+        style: Option<Style>,
         remark: String,
     ) {
-        let value = text::clean(value.as_ref());
+        let value = text::clean_line(value.as_ref());
         self.lines.push(DetailLine {
             name,
             value,
-            ink,
+            ink: style,
             remark,
         });
     }
 
     /// The text; the remarks are aligned.
-    pub(crate) fn draw(self) -> String {
-        let marks = Symbols::new(self.page.color);
+    pub(crate) fn into_text(self) -> String {
+        let marks = StyleMarks::new(self.page.color);
         let names = self
             .lines
             .iter()
@@ -72,7 +72,7 @@ impl<'a> DetailLines<'a> {
             .unwrap_or(0);
         let mut text = String::new();
         for line in &self.lines {
-            let value = marks.put(&line.value, line.ink);
+            let value = marks.mark_text(&line.value, line.ink);
             let gap = values.saturating_sub(text::width(&line.value)) + 4;
             let line = match (self.page.terminal, line.remark.is_empty()) {
                 (true, true) => format!("{:names$}  {value}\n", line.name),
@@ -84,6 +84,6 @@ impl<'a> DetailLines<'a> {
             };
             text.push_str(&line);
         }
-        marks.colorize(text)
+        marks.replace_marks(text)
     }
 }

@@ -33,19 +33,19 @@ impl DocumentKind {
     }
 
     /// The document, which some commands write with the fields of `T`.
-    pub(crate) const fn or<T: JsonSchema>(mut self) -> DocumentKind {
+    pub(crate) const fn or_with_fields_of<T: JsonSchema>(mut self) -> DocumentKind {
         let at = if self.schemas[1].is_none() { 1 } else { 2 };
         self.schemas[at] = Some(T::json_schema);
         self
     }
 
     /// Its JSON Schema.
-    pub(crate) fn schema(&self) -> String {
-        let fields = self.fields();
+    pub(crate) fn json_schema_text(&self) -> String {
+        let fields = self.fields_schema();
         let mut properties = Map::new();
         properties.insert("kind".into(), json!({ "const": self.kind }));
         properties.insert("v".into(), json!({ "const": 1 }));
-        properties.extend(members(&fields, "properties"));
+        properties.extend(members_of(&fields, "properties"));
         let required = fields["required"].as_array().cloned().unwrap_or_default();
         let required = [vec!["kind".into(), "v".into()], required].concat();
         let schema = json!({
@@ -60,27 +60,30 @@ impl DocumentKind {
     }
 
     /// Its fields in order, those of items and objects below them.
-    pub(crate) fn outline(&self) -> Vec<OutlineLine> {
+    pub(crate) fn field_outline(&self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
-        outline(&self.fields(), 0, &mut lines);
+        add_outline_lines(&self.fields_schema(), 0, &mut lines);
         lines
     }
 
     /// The schema of its fields.
-    pub(crate) fn fields(&self) -> Value {
+    pub(crate) fn fields_schema(&self) -> Value {
         let mut settings = SchemaSettings::draft2020_12().for_serialize();
         settings.inline_subschemas = true;
         let mut generator = settings.into_generator();
         let mut fields = Value::Null;
         for schema in self.schemas.iter().flatten() {
-            join(&mut fields, tidy(schema(&mut generator).to_value()));
+            merge_schemas(
+                &mut fields,
+                reduce_schema(schema(&mut generator).to_value()),
+            );
         }
         fields
     }
 }
 
 /// Reduces a schema to type, format, description and fields. Adds `…_bytes` to each name.
-fn tidy(schema: Value) -> Value {
+fn reduce_schema(schema: Value) -> Value {
     let Value::Object(mut schema) = schema else {
         return json!({});
     };
@@ -101,7 +104,7 @@ fn tidy(schema: Value) -> Value {
         *text = text.replace('\n', " ");
     }
     if let Some(items) = schema.remove("items") {
-        schema.insert("items".into(), tidy(items));
+        schema.insert("items".into(), reduce_schema(items));
     }
     if let Some(Value::Object(fields)) = schema.remove("properties") {
         let required = schema.get("required").cloned().unwrap_or_default();
@@ -111,7 +114,7 @@ fn tidy(schema: Value) -> Value {
         };
         let mut properties = Map::new();
         for (name, field) in fields {
-            let mut field = tidy(field);
+            let mut field = reduce_schema(field);
             // A document lacks such a field instead of having null.
             if !is_required(&name)
                 && let Some([only, _]) = field["type"].as_array().map(Vec::as_slice)
@@ -119,9 +122,9 @@ fn tidy(schema: Value) -> Value {
                 field["type"] = only.clone();
             }
             let bytes = json!({ "type": "string", "contentEncoding": "base64" });
-            let bytes = if take_mark(&mut field) {
+            let bytes = if take_name_mark(&mut field) {
                 Some(bytes)
-            } else if field.get_mut("items").is_some_and(take_mark) {
+            } else if field.get_mut("items").is_some_and(take_name_mark) {
                 Some(json!({ "type": "array", "items": bytes }))
             } else {
                 None
@@ -136,23 +139,23 @@ fn tidy(schema: Value) -> Value {
 }
 
 /// Removes the mark of a name.
-fn take_mark(schema: &mut Value) -> bool {
+fn take_name_mark(schema: &mut Value) -> bool {
     let schema = schema.as_object_mut();
     schema.is_some_and(|schema| schema.remove(HAS_BYTES).is_some())
 }
 
 /// Joins the schemas of two forms of a document: a field that one of them lacks is not required.
-fn join(one: &mut Value, other: Value) {
+fn merge_schemas(one: &mut Value, other: Value) {
     if one.is_null() {
         *one = other;
         return;
     }
     if let (Some(items), Some(others)) = (one.get_mut("items"), other.get("items")) {
-        join(items, others.clone());
+        merge_schemas(items, others.clone());
     }
-    for (name, field) in members(&other, "properties") {
+    for (name, field) in members_of(&other, "properties") {
         match one["properties"].get_mut(&name) {
-            Some(known) => join(known, field),
+            Some(known) => merge_schemas(known, field),
             None => one["properties"][name] = field,
         }
     }
@@ -162,7 +165,7 @@ fn join(one: &mut Value, other: Value) {
     }
 }
 
-pub(crate) fn members(schema: &Value, key: &str) -> Map<String, Value> {
+pub(crate) fn members_of(schema: &Value, key: &str) -> Map<String, Value> {
     let members = schema.get(key).and_then(Value::as_object);
     members.cloned().unwrap_or_default()
 }
@@ -177,16 +180,16 @@ pub(crate) struct OutlineLine {
 }
 
 /// Adds a line for each field that has a meaning, those of objects one step deeper.
-fn outline(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
-    for (name, field) in members(schema, "properties") {
+fn add_outline_lines(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
+    for (name, field) in members_of(schema, "properties") {
         if let Some(meaning) = field["description"].as_str() {
             lines.push(OutlineLine {
                 depth,
                 field: format!("{name}: {}", type_name(&field)),
                 meaning: meaning.to_owned(),
             });
-            outline(&field, depth + 1, lines);
-            outline(&field["items"], depth + 1, lines);
+            add_outline_lines(&field, depth + 1, lines);
+            add_outline_lines(&field["items"], depth + 1, lines);
         }
     }
 }

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::json::Members;
+use crate::json::OrderedMembers;
 
 /// The result of the search for a path.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Lookup {
+pub(crate) enum FieldLookup {
     /// A string, without its quotes.
     Text(String),
     /// Any other value, as JSON.
@@ -21,19 +21,19 @@ pub(crate) enum Lookup {
 
 /// Finds `data.user` or `tags.0` in a document. A key that contains dots is tried as a whole before
 /// its parts.
-pub(crate) fn find(document: &str, path: &str) -> Lookup {
-    let fields = members(document);
+pub(crate) fn find_field(document: &str, path: &str) -> FieldLookup {
+    let fields = object_members(document);
     let first = path.split('.').next().unwrap_or_default();
     if fields.iter().any(|(key, _)| key == path || key == first) {
-        find_within(document, path).unwrap_or(Lookup::Nothing)
+        find_within(document, path).unwrap_or(FieldLookup::Nothing)
     } else {
-        Lookup::Unknown(fields.into_iter().map(|(key, _)| key.into()).collect())
+        FieldLookup::Unknown(fields.into_iter().map(|(key, _)| key.into()).collect())
     }
 }
 
 /// Finds a path in a JSON value.
-fn find_within(value: &str, path: &str) -> Option<Lookup> {
-    let members = members(value);
+fn find_within(value: &str, path: &str) -> Option<FieldLookup> {
+    let members = object_members(value);
     let ends = path
         .match_indices('.')
         .map(|(at, _)| at)
@@ -48,11 +48,11 @@ fn find_within(value: &str, path: &str) -> Option<Lookup> {
             .rev()
             .find(|(name, _)| name == key)
             .map(|(_, value)| *value);
-        let Some(member) = member.or_else(|| element(value, key)) else {
+        let Some(member) = member.or_else(|| list_element(value, key)) else {
             continue;
         };
         let found = match rest {
-            None => Some(bare(member)),
+            None => Some(found_value(member)),
             Some(rest) => find_within(member.get(), rest),
         };
         if found.is_some() {
@@ -63,22 +63,22 @@ fn find_within(value: &str, path: &str) -> Option<Lookup> {
 }
 
 /// The value as a result.
-fn bare(value: &RawValue) -> Lookup {
+fn found_value(value: &RawValue) -> FieldLookup {
     match serde_json::from_str(value.get()) {
-        Ok(text) => Lookup::Text(text),
-        Err(_) => Lookup::Json(value.get().to_owned()),
+        Ok(text) => FieldLookup::Text(text),
+        Err(_) => FieldLookup::Json(value.get().to_owned()),
     }
 }
 
 /// The element of a list at this index.
-fn element<'a>(value: &'a str, at: &str) -> Option<&'a RawValue> {
+fn list_element<'a>(value: &'a str, index: &str) -> Option<&'a RawValue> {
     let elements: Vec<&RawValue> = serde_json::from_str(value).ok()?;
-    elements.get(at.parse::<usize>().ok()?).copied()
+    elements.get(index.parse::<usize>().ok()?).copied()
 }
 
 /// The members of an object in their order; nothing if the value is not an object.
-fn members(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
-    serde_json::from_str(value).map_or_else(|_| Vec::new(), |Members(members)| members)
+fn object_members(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+    serde_json::from_str(value).map_or_else(|_| Vec::new(), |OrderedMembers(members)| members)
 }
 
 #[cfg(test)]
@@ -90,33 +90,33 @@ mod tests {
         r#""data":{"user":9007199254740993,"a.b":{"c":[]},"l":[{"k":1.10}]}}"#
     );
 
-    fn json(text: &str) -> Lookup {
-        Lookup::Json(text.to_owned())
+    fn json(text: &str) -> FieldLookup {
+        FieldLookup::Json(text.to_owned())
     }
 
-    fn text(text: &str) -> Lookup {
-        Lookup::Text(text.to_owned())
+    fn text(text: &str) -> FieldLookup {
+        FieldLookup::Text(text.to_owned())
     }
 
     #[test]
     fn values_are_found_by_their_path() {
-        assert_eq!(find(JOB, "jid"), text("j"));
-        assert_eq!(find(JOB, "failure.message"), text("a\nb"));
-        assert_eq!(find(JOB, "tags.1"), text("y"));
-        assert_eq!(find(JOB, "worker"), json("null"));
-        assert_eq!(find(JOB, "data.user"), json("9007199254740993"));
-        assert_eq!(find(JOB, "data.a.b.c"), json("[]"));
-        assert_eq!(find(JOB, "data.l.0.k"), json("1.10"));
+        assert_eq!(find_field(JOB, "jid"), text("j"));
+        assert_eq!(find_field(JOB, "failure.message"), text("a\nb"));
+        assert_eq!(find_field(JOB, "tags.1"), text("y"));
+        assert_eq!(find_field(JOB, "worker"), json("null"));
+        assert_eq!(find_field(JOB, "data.user"), json("9007199254740993"));
+        assert_eq!(find_field(JOB, "data.a.b.c"), json("[]"));
+        assert_eq!(find_field(JOB, "data.l.0.k"), json("1.10"));
     }
 
     #[test]
     fn a_missing_value_differs_from_an_unknown_field() {
-        assert_eq!(find(JOB, "data.nope"), Lookup::Nothing);
-        assert_eq!(find(JOB, "tags.7"), Lookup::Nothing);
-        assert_eq!(find(JOB, "failure.message.x"), Lookup::Nothing);
+        assert_eq!(find_field(JOB, "data.nope"), FieldLookup::Nothing);
+        assert_eq!(find_field(JOB, "tags.7"), FieldLookup::Nothing);
+        assert_eq!(find_field(JOB, "failure.message.x"), FieldLookup::Nothing);
         let known = ["jid", "failure", "tags", "worker", "data"]
             .map(str::to_owned)
             .to_vec();
-        assert_eq!(find(JOB, "failre"), Lookup::Unknown(known));
+        assert_eq!(find_field(JOB, "failre"), FieldLookup::Unknown(known));
     }
 }

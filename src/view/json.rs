@@ -23,31 +23,34 @@ pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json
         v: 1,
         fields,
     };
-    bare(&document)
+    pretty_value(&document)
 }
 
 /// A document of `--watch`: one compact line with the moment `at` which it was read.
-pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn watch_line<T: View + ?Sized>(
+    view: &T,
+    now: Moment,
+) -> Result<Vec<u8>, serde_json::Error> {
     #[derive(Serialize)]
-    struct Tick<'a, T: Serialize + ?Sized> {
+    struct WatchDocument<'a, T: Serialize + ?Sized> {
         kind: &'static str,
         v: u8,
         at: Option<String>,
         #[serde(flatten)]
         fields: &'a T,
     }
-    line(&Tick {
+    line(&WatchDocument {
         kind: T::DOCUMENT.kind,
         v: 1,
-        at: now.rfc3339(),
+        at: now.to_rfc3339(),
         fields: view,
     })
 }
 
 /// A value that is not a document, pretty-printed.
-pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn pretty_value<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
-    write::pretty(value, &mut text)?;
+    write::write_pretty(value, &mut text)?;
     text.push(b'\n');
     Ok(text)
 }
@@ -55,13 +58,13 @@ pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_js
 /// A value as one compact line.
 pub(crate) fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
-    write::compact(value, &mut text)?;
+    write::write_compact(value, &mut text)?;
     text.push(b'\n');
     Ok(text)
 }
 
 /// A whole document as one line.
-pub(crate) fn record<T: Serialize + ?Sized>(
+pub(crate) fn document_line<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,
 ) -> Result<Vec<u8>, serde_json::Error> {
@@ -74,7 +77,7 @@ pub(crate) struct NdjsonLines(pub(crate) Vec<u8>);
 
 impl NdjsonLines {
     /// Writes one item.
-    pub(crate) fn item<T: Serialize + ?Sized>(
+    pub(crate) fn write_item<T: Serialize + ?Sized>(
         &mut self,
         item: &T,
     ) -> Result<(), serde_json::Error> {
@@ -83,13 +86,16 @@ impl NdjsonLines {
     }
 
     /// Writes items, a line each.
-    pub(crate) fn items<T: Serialize>(&mut self, items: &[T]) -> Result<(), serde_json::Error> {
-        items.iter().try_for_each(|item| self.item(item))
+    pub(crate) fn write_items<T: Serialize>(
+        &mut self,
+        items: &[T],
+    ) -> Result<(), serde_json::Error> {
+        items.iter().try_for_each(|item| self.write_item(item))
     }
 
     /// Writes a whole document.
     pub(crate) fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
-        self.0.append(&mut record(T::DOCUMENT.kind, view)?);
+        self.0.append(&mut document_line(T::DOCUMENT.kind, view)?);
         Ok(())
     }
 }

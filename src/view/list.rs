@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::DocumentKind;
-use super::table::{Column, Heading, Table, headings};
+use super::table::{Column, Heading, Table, column_headings};
 use super::{NdjsonLines, RenderOptions, View};
 use crate::name::Name;
 
@@ -30,7 +30,7 @@ impl<T> List<T> {
     }
 
     /// Keeps the items of one page. `total` still counts all.
-    pub(crate) fn page(&mut self, offset: u64, limit: Option<u64>) {
+    pub(crate) fn keep_page(&mut self, offset: u64, limit: Option<u64>) {
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         self.items.drain(..size(offset).min(self.items.len()));
         self.items.truncate(limit.map_or(usize::MAX, size));
@@ -46,7 +46,7 @@ impl<T> Default for List<T> {
 
 impl DocumentKind {
     /// A document of a [`List`].
-    pub(crate) const fn list<T: JsonSchema>(
+    pub(crate) const fn of_list<T: JsonSchema>(
         kind: &'static str,
         summary: &'static str,
     ) -> DocumentKind {
@@ -69,26 +69,26 @@ pub(crate) trait Row: Serialize + Sized + 'static {
 }
 
 /// These rows as a table.
-pub(crate) fn table<'a, T: Row + 'a>(
+pub(crate) fn draw_table<'a, T: Row + 'a>(
     rows: impl IntoIterator<Item = &'a T>,
     page: &RenderOptions,
 ) -> String {
-    Table::new(T::COLUMNS, rows, page).draw(page)
+    Table::new(T::COLUMNS, rows, page).into_text(page)
 }
 
 impl<T: Row> View for List<T> {
     const DOCUMENT: DocumentKind = T::LIST;
 
     fn headings() -> Vec<Heading> {
-        headings(T::COLUMNS)
+        column_headings(T::COLUMNS)
     }
 
     fn text(&self, page: &RenderOptions) -> String {
-        table(&self.items, page)
+        draw_table(&self.items, page)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.items)
+        lines.write_items(&self.items)
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {

@@ -37,7 +37,7 @@ pub struct RenderOptions {
     /// Whether tables have headers.
     pub headers: bool,
     /// Which columns and rows of a table are shown, in which order.
-    pub choice: table::Choice,
+    pub choice: table::TableChoice,
 }
 
 /// How moments are written.
@@ -62,7 +62,7 @@ impl RenderOptions {
             now: Moment::from_micros(0),
             times: Times::Relative,
             headers: true,
-            choice: table::Choice::default(),
+            choice: table::TableChoice::default(),
         }
     }
 
@@ -78,7 +78,7 @@ impl RenderOptions {
     }
 
     /// What follows a stamp that does not name its zone.
-    pub fn zone(&self) -> &'static str {
+    pub fn zone_suffix(&self) -> &'static str {
         match self.times {
             Times::Relative => " UTC",
             _ => "",
@@ -88,7 +88,7 @@ impl RenderOptions {
     /// A count, its thousands separated on a terminal.
     pub fn count(&self, count: u64) -> String {
         if self.terminal {
-            text::thousands(count)
+            text::with_thousands_separators(count)
         } else {
             count.to_string()
         }
@@ -120,15 +120,15 @@ impl RenderOptions {
         match self.times {
             Times::Relative if age < 0.0 => format!("in {}", text::duration(-age)),
             Times::Relative => format!("{} ago", text::duration(age)),
-            _ => self.stamp(moment),
+            _ => self.format_timestamp(moment),
         }
     }
 
     /// The end of a time to live: `in 1h` by default.
-    pub fn after(&self, ttl_s: u64) -> String {
+    pub fn format_end_of_ttl(&self, ttl_s: u64) -> String {
         match self.times {
             Times::Relative => format!("in {}", text::duration(ttl_s as f64)),
-            _ => self.stamp(self.now.after(Duration::from_secs(ttl_s))),
+            _ => self.format_timestamp(self.now.after(Duration::from_secs(ttl_s))),
         }
     }
 
@@ -136,13 +136,13 @@ impl RenderOptions {
     pub fn age(&self, moment: Moment) -> String {
         match self.times {
             Times::Relative => text::duration(self.now.since(moment).max(0.0)),
-            _ => self.stamp(moment),
+            _ => self.format_timestamp(moment),
         }
     }
 
     /// A moment as date and time, or in seconds since the epoch.
-    pub fn stamp(&self, moment: Moment) -> String {
-        match (self.times, moment.rfc3339()) {
+    pub fn format_timestamp(&self, moment: Moment) -> String {
+        match (self.times, moment.to_rfc3339()) {
             (Times::Unix, _) | (_, None) => moment.to_string(),
             (Times::Iso, Some(text)) => text,
             (Times::Relative, Some(text)) => text[..text.len() - 5].replace('T', " "),

@@ -17,7 +17,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    const fn code(self) -> &'static str {
+    const fn ansi_code(self) -> &'static str {
         match self {
             Style::Green => "\x1b[32m",
             Style::Blue => "\x1b[34m",
@@ -30,7 +30,7 @@ impl Style {
 
     /// The mark at the start of a colored text: a character without width, which harmless text
     /// never contains.
-    const fn mark(self) -> char {
+    const fn style_mark(self) -> char {
         match self {
             Style::Green => '\u{206a}',
             Style::Blue => '\u{206b}',
@@ -47,30 +47,30 @@ const END: char = '\u{2063}';
 
 /// Writes marks into texts, and replaces them by colors after the layout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Symbols {
+pub(crate) struct StyleMarks {
     color: bool,
 }
 
-impl Symbols {
-    pub(crate) fn new(color: bool) -> Symbols {
-        Symbols { color }
+impl StyleMarks {
+    pub(crate) fn new(color: bool) -> StyleMarks {
+        StyleMarks { color }
     }
 
     /// The harmless text between its marks.
-    pub(crate) fn put(&self, text: &str, ink: Option<Style>) -> String {
-        match ink.filter(|_| self.color) {
-            Some(ink) => format!("{}{text}{END}", ink.mark()),
+    pub(crate) fn mark_text(&self, text: &str, style: Option<Style>) -> String {
+        match style.filter(|_| self.color) {
+            Some(style) => format!("{}{text}{END}", style.style_mark()),
             None => text.to_owned(),
         }
     }
 
     /// Replaces the marks by colors.
-    pub(crate) fn colorize(&self, text: String) -> String {
+    pub(crate) fn replace_marks(&self, text: String) -> String {
         if !self.color {
             return text;
         }
-        let replace = |c: char| match Style::VARIANTS.iter().find(|ink| ink.mark() == c) {
-            Some(ink) => Cow::from(ink.code()),
+        let replace = |c: char| match Style::VARIANTS.iter().find(|ink| ink.style_mark() == c) {
+            Some(ink) => Cow::from(ink.ansi_code()),
             None if c == END => Cow::from("\x1b[0m"),
             None => Cow::from(c.to_string()),
         };

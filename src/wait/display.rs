@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::jobs::AwaitedJobs;
-use crate::model::wait::pending;
+use crate::model::wait::pending_line;
 use crate::ui::{LiveLines, Progress, Ui};
 
 /// The number of jobs that have a line of their own on a terminal.
@@ -30,7 +30,7 @@ impl WaitDisplay {
             let elapsed = begun.elapsed().as_secs_f64();
             let texts = jobs.unfinished().map(|at| {
                 let item = jobs.item_at(at);
-                pending(&item.jid, item.state, elapsed)
+                pending_line(&item.jid, item.state, elapsed)
             });
             lines.show(&texts.collect::<Vec<String>>());
         }

@@ -7,7 +7,7 @@ use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, duration, measure, plural};
+use crate::text::{Sanitized, decisive_line, duration, format_measured, plural};
 
 /// The error of a wait that did not reach its end.
 pub(crate) fn wait_error(
@@ -31,7 +31,7 @@ pub(crate) fn wait_error(
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
             let words = |seconds: f64| {
                 if seconds < 1.0 {
-                    measure(seconds)
+                    format_measured(seconds)
                 } else {
                     duration(seconds)
                 }
@@ -102,7 +102,7 @@ fn ended_job_error(job: &WaitItem, options: &WaitOptions, session: &mut Session)
 fn failure_cause(jid: &Name, session: &mut Session) -> String {
     let read = |session: &mut Session| {
         let core = session.core().ok()?;
-        let jobs = core.jobs_with(core.now(), "jid,failure", std::slice::from_ref(jid));
+        let jobs = core.jobs_with_fields(core.now(), "jid,failure", std::slice::from_ref(jid));
         jobs.ok()?.pop()??.failure
     };
     let Some(failure) = read(session) else {

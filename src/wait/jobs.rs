@@ -166,7 +166,7 @@ impl AwaitedJobs {
             return self.set_result(at, result);
         };
         known.missing_since = None;
-        let entries = job.entries();
+        let entries = job.history_length();
         let changed = known.entries.is_some_and(|before| Some(before) != entries);
         if let Some(state) = job.state
             && (state == awaited || matches!(state, State::Complete | State::Failed) && !changed)
@@ -191,7 +191,7 @@ impl AwaitedJobs {
         let entries = job.history.as_deref().unwrap_or_default();
         let known = &mut self.jobs[at];
         let before = known.entries.unwrap_or(0);
-        known.entries = job.entries();
+        known.entries = job.history_length();
         // A shorter history is that of another job with this jid.
         let fresh = entries.get(before..).unwrap_or(entries);
         let completed = known.heard.take() == Some(EventKind::Completed);

@@ -226,7 +226,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             return false;
         };
         for _ in 0..TURN {
-            match log.next(until) {
+            match log.next_event(until) {
                 None => break,
                 Some(LogNotice::Gap) => return true,
                 // The events behind it have probably arrived: take them, and read.
@@ -253,7 +253,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let missing: Vec<Name> = missing
             .map(|at| self.jobs.item_at(*at).jid.clone())
             .collect();
-        not_found::jobs(&missing).map_err(WaitStop::Failed)
+        not_found::refuse_missing_jobs(&missing).map_err(WaitStop::Failed)
     }
 
     /// Reads these jobs, page by page, until the outcome is certain.
@@ -280,7 +280,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let mut changed = Vec::new();
         for (&at, job) in page
             .iter()
-            .zip(core.jobs_with(now, "jid,shown,mark", &jids)?)
+            .zip(core.jobs_with_fields(now, "jid,shown,mark", &jids)?)
         {
             let late = self
                 .jobs
@@ -295,7 +295,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         }
         let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
         let jids: Vec<Name> = changed.iter().map(jid).collect();
-        let histories = core.jobs_with(now, "jid,shown,mark,history", &jids)?;
+        let histories = core.jobs_with_fields(now, "jid,shown,mark,history", &jids)?;
         for (&at, job) in changed.iter().zip(histories) {
             let seen = match job {
                 Some(job) => self.jobs.read_history(at, &job),

@@ -67,8 +67,8 @@ pub(super) fn remaining_work(
 fn read_other_locks(core: &mut Core, now: Moment, queue: &Name) -> Result<OtherLocks, Error> {
     let mut locks = OtherLocks::default();
     let mut held = IndexReader::new(Index::Locks(queue.clone()), SLICE);
-    while let Some(jids) = held.next(core, now)? {
-        let jobs = core.jobs_with(now, "jid,shown,grace,lock", &jids)?;
+    while let Some(jids) = held.next_members(core, now)? {
+        let jobs = core.jobs_with_fields(now, "jid,shown,grace,lock", &jids)?;
         for job in jobs.iter().flatten() {
             if !job.in_grace && job.state != Some(State::Stalled) {
                 locks.valid += 1;
@@ -88,9 +88,9 @@ fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, 
     let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
     let mut held = IndexReader::new(Index::Throttled(queue.clone()), SLICE);
     let mut was_released = true;
-    while let Some(jids) = held.next(core, now)? {
+    while let Some(jids) = held.next_members(core, now)? {
         was_released &= jids.is_empty();
-        let jobs = core.jobs_with(now, "jid,throttles", &jids)?;
+        let jobs = core.jobs_with_fields(now, "jid,throttles", &jids)?;
         let ids: BTreeSet<&Name> = jobs
             .iter()
             .flatten()
@@ -98,7 +98,7 @@ fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, 
             .collect();
         let new = ids.into_iter().filter(|id| !maxima.contains_key(*id));
         let new: Vec<Name> = new.cloned().collect();
-        let found = core.maxima(now, &new)?;
+        let found = core.throttle_maxima(now, &new)?;
         maxima.extend(new.into_iter().zip(found));
         let lets_run = |id: &Name| maxima.get(id).is_none_or(|maximum| *maximum >= 0);
         let mut jobs = jobs.iter().flatten();
@@ -120,12 +120,12 @@ fn may_be_unblocked(
     let mut seen: BTreeSet<Name> = BTreeSet::new();
     let mut blocked = IndexReader::new(Index::Depends(queue.clone()), SLICE);
     let mut was_released = true;
-    while let Some(jids) = blocked.next(core, now)? {
+    while let Some(jids) = blocked.next_members(core, now)? {
         was_released &= jids.is_empty();
-        let jobs = core.jobs_with(now, "jid,key", &jids)?;
+        let jobs = core.jobs_with_fields(now, "jid,key", &jids)?;
         let keys = jobs.into_iter().flatten().filter_map(|job| job.key);
         let lanes: Vec<Name> = keys.filter(|key| seen.insert(key.clone())).collect();
-        let lanes = core.lanes(now, &lanes)?;
+        let lanes = core.jobs_of_lanes(now, &lanes)?;
         let mut jobs = lanes.iter().flatten();
         let runs = |job: &Neighbor| match job.state {
             Some(State::Running | State::Stalled) => true,

@@ -2,7 +2,7 @@
 
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::clean;
+use crate::text::clean_line;
 
 /// The longest jid that is not shortened, and how much of a longer one is kept at both ends: those of
 /// recurring jobs differ at the end only.
@@ -20,7 +20,7 @@ pub(super) fn add_labels(
     jids: &[&Name],
     output: &[u8],
 ) -> Vec<u8> {
-    let time = at.rfc3339().unwrap_or_default();
+    let time = at.to_rfc3339().unwrap_or_default();
     let time = time.get(11..19).unwrap_or("-");
     let slot = slot.map_or("hook".to_owned(), |slot| (slot + 1).to_string());
     let label = format!("{time} {slot} {} ", short_jids(jids));
@@ -47,7 +47,7 @@ fn short_jids(jids: &[&Name]) -> String {
 }
 
 fn shorten_jid(jid: &Name) -> String {
-    let text: Vec<char> = clean(jid.as_bytes()).chars().collect();
+    let text: Vec<char> = clean_line(jid.as_bytes()).chars().collect();
     if text.len() <= WHOLE {
         return text.into_iter().collect();
     }

@@ -14,11 +14,11 @@ use super::process::{
 };
 use super::reporter::Reporter;
 use crate::error::{Error, Kind};
-use crate::json::quote::quote;
+use crate::json::quote::quote_string;
 use crate::json::syntax;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
-use crate::text::{Sanitized, clean_lines};
+use crate::text::{Sanitized, clean_text};
 
 /// The most output that becomes data.
 const MAX_DATA: usize = 16 * 1024 * 1024;
@@ -142,7 +142,7 @@ impl Launcher {
             CapturedStdout::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
             CapturedStdout::Whole(bytes) => {
                 let data = bytes.trim_ascii();
-                match syntax::check(data) {
+                match syntax::check_syntax(data) {
                     Ok(_) => Some(data.to_vec()),
                     Err(_) => {
                         warn("is not JSON");
@@ -174,7 +174,7 @@ pub(super) fn job_line(job: &PoppedJob) -> Result<Vec<u8>, Error> {
 /// The line that takes a job away from a process that stays.
 pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     let mut line = b"{\"jid\":".to_vec();
-    line.extend(quote(jid.as_bytes()));
+    line.extend(quote_string(jid.as_bytes()));
     line.extend(b",\"cancel\":true}\n");
     line
 }
@@ -182,7 +182,7 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
 /// The end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
 /// harmless, since an escape is longer than the byte that it stands for.
 fn failure_message(stderr_tail: &[u8], most: usize) -> String {
-    let text = clean_lines(stderr_tail);
+    let text = clean_text(stderr_tail);
     let text = text.trim();
     let mut start = text.len().saturating_sub(most);
     while !text.is_char_boundary(start) {

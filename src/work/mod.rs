@@ -40,7 +40,7 @@ use self::queues::{FoundQueues, QueueList};
 use self::reporter::Reporter;
 use self::server::{Order, ServerThread};
 use self::service::ServiceManager;
-use crate::clock::Steady;
+use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::Core;
@@ -50,7 +50,7 @@ use crate::model::queue::Queue;
 use crate::model::worker_name;
 use crate::name::Name;
 use crate::session::{Session, secrets};
-use crate::text::{clean_lines, duration, plural};
+use crate::text::{clean_text, duration, plural};
 
 /// Time between two searches for queues whose names match.
 const RESOLVE: Duration = Duration::from_secs(10);
@@ -107,7 +107,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         }
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
-    let worker = worker_name::make(&options.worker, options.concurrency, random);
+    let worker = worker_name::make_worker_name(&options.worker, options.concurrency, random);
     let mut config = MachineConfig {
         mode: options.mode,
         slots: options.concurrency,
@@ -338,14 +338,14 @@ fn subscribe(
 /// The time of the server, continued by the clock of this host.
 struct ServerClock {
     server: f64,
-    at: Steady,
+    at: SteadyInstant,
 }
 
 impl ServerClock {
     fn new(now: Moment) -> ServerClock {
         ServerClock {
             server: now.seconds(),
-            at: Steady::now(),
+            at: SteadyInstant::now(),
         }
     }
 
@@ -676,7 +676,7 @@ impl Work {
             }
             Err(bad) if is_whole => {
                 let start: Vec<u8> = line.iter().copied().take(200).collect();
-                let text = clean_lines(&start);
+                let text = clean_text(&start);
                 let reason = if bad.jid.is_some() {
                     bad.reason
                 } else {

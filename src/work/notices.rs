@@ -19,7 +19,7 @@ const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 pub(super) fn pass_on_notices(notices: WorkerNotices, events: Sender<Event>, waker: Waker) {
     thread::spawn(move || {
         loop {
-            let event = match notices.next(Instant::now() + NOTICE_WAIT) {
+            let event = match notices.next_notice(Instant::now() + NOTICE_WAIT) {
                 None => continue,
                 Some(WorkerNotice::Gap) => Event::Missed,
                 Some(WorkerNotice::Lost(jid)) => Event::Notice(jid),
@@ -112,7 +112,7 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
                 waker.wake();
             }
             event = notices
-                .next(Instant::now() + LOOK)
+                .next_notice(Instant::now() + LOOK)
                 .map(|notice| match notice {
                     PutNotice::Gap => Event::Put(None),
                     PutNotice::Put(queue) => Event::Put(Some(queue)),

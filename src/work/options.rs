@@ -7,13 +7,13 @@ use super::machine::event::{DispatchMode, WorkLimit};
 use super::machine::rotation::QueueOrder;
 use super::process::Directory;
 use crate::model::retry_cause::RetryCause;
-use crate::model::work_queue::WorkQueue;
+use crate::model::work_queue::QueueSelector;
 use crate::name::Name;
 
 /// What `qless work` was asked to do.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkOptions {
-    pub queues: Vec<WorkQueue>,
+    pub queues: Vec<QueueSelector>,
     pub order: QueueOrder,
     pub mode: DispatchMode,
     /// The number of processes at a time.

@@ -6,8 +6,8 @@ use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::queue::Queue;
-use crate::model::queue_patterns::{IdentifierPatterns, PriorityBucket, by_priority};
-use crate::model::work_queue::{QueueNames, WorkQueue};
+use crate::model::queue_patterns::{IdentifierPatterns, PriorityBucket, sort_by_priority};
+use crate::model::work_queue::{QueueSelector, SelectedNames};
 use crate::name::Name;
 
 /// The most queues of one turn.
@@ -16,7 +16,7 @@ pub(super) const MAX_QUEUES: usize = 500;
 /// The queues of a worker as typed, in order.
 #[derive(Clone, Debug)]
 pub(super) struct QueueList {
-    pub queues: Vec<WorkQueue>,
+    pub queues: Vec<QueueSelector>,
     pub order: QueueOrder,
 }
 
@@ -58,12 +58,12 @@ impl QueueList {
 
     fn has_globs(&self) -> bool {
         let mut included = self.queues.iter().filter(|queue| !queue.is_excluded);
-        included.any(|queue| queue.plain().is_none())
+        included.any(|queue| queue.as_plain_name().is_none())
     }
 
     fn has_identifiers(&self) -> bool {
         let mut queues = self.queues.iter();
-        queues.any(|queue| matches!(queue.names, QueueNames::Stored(_)))
+        queues.any(|queue| matches!(queue.names, SelectedNames::Stored(_)))
     }
 
     /// Finds the queues. The queues of a glob come in the order of their names. Without globs and stored
@@ -72,21 +72,21 @@ impl QueueList {
         let (mut known, mut identifiers) = (Vec::new(), IdentifierPatterns::default());
         let are_known = self.has_globs() || self.has_identifiers();
         if are_known {
-            known = core.members(core.now(), &Index::Queues)?;
+            known = core.index_members(core.now(), &Index::Queues)?;
             known.sort();
         }
         let by_patterns = self.order == QueueOrder::Patterns;
         if by_patterns || self.has_identifiers() {
             identifiers = core.identifier_patterns(core.now())?;
         }
-        let queues = identifiers.select(&self.queues, &known);
+        let queues = identifiers.select_queues(&self.queues, &known);
         let buckets = if by_patterns {
             let patterns = core.priority_patterns(core.now())?;
-            Some(by_priority(&queues, &patterns, &identifiers))
+            Some(sort_by_priority(&queues, &patterns, &identifiers))
         } else {
             None
         };
-        let missing = identifiers.missing(&self.queues);
+        let missing = identifiers.missing_identifiers(&self.queues);
         let is_listed = |queue: &Name| known.binary_search(queue).is_ok();
         let unlisted = queues.iter().map(|(queue, _)| queue);
         let unlisted = unlisted.filter(|queue| !is_listed(queue)).cloned();

@@ -12,7 +12,9 @@ use crate::model::queue::RoundedSeconds;
 use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, clean_lines, duration, measure, plural, thousands};
+use crate::text::{
+    Sanitized, clean_text, duration, format_measured, plural, with_thousands_separators,
+};
 
 /// Time between two changes of the status line.
 const TICK: Duration = Duration::from_millis(500);
@@ -253,7 +255,7 @@ format!("the command ended with {exit}")
 } else {
 "replies again"
 };
-                let line = format!("the server {what} after {}", measure(after));
+                let line = format!("the server {what} after {}", format_measured(after));
                 self.add_note(&line, session);
             }
             Report::Stopping { running } => {
@@ -263,7 +265,7 @@ format!("the command ended with {exit}")
                         .to_owned(),
                     _ => format!(
                         "stopping: {} jobs are still running; a second signal stops them and gives them back",
-                        thousands(running as u64)
+                        with_thousands_separators(running as u64)
                     ),
                 };
                 self.add_note(&line, session);
@@ -360,7 +362,7 @@ format!("the command ended with {exit}")
             // A reader that has gone does not stop the work.
             Format::Ndjson => _ = session.ui.show(event),
             _ if session.ui.is_quiet() => {}
-            _ => self.lines.push_str(&event.line()),
+            _ => self.lines.push_str(&event.event_line()),
         }
     }
 
@@ -370,7 +372,7 @@ format!("the command ended with {exit}")
             self.flush(session);
             _ = session.ui.write_verbatim(bytes);
         } else {
-            let text = clean_lines(bytes);
+            let text = clean_text(bytes);
             self.lines.push_str(&text);
             if !text.ends_with('\n') {
                 self.lines.push('\n');
@@ -404,8 +406,8 @@ format!("the command ended with {exit}")
         let rate = done as f64 / elapsed.max(1.0);
         let line = format!(
             "{running} running, {} completed, {} failed, {rate:.1}/s",
-            thousands(self.counts.completed),
-            thousands(self.counts.failed)
+            with_thousands_separators(self.counts.completed),
+            with_thousands_separators(self.counts.failed)
         );
         session.ui.status(line);
     }
@@ -419,7 +421,10 @@ format!("the command ended with {exit}")
             self.add_note(&format!("note: {queues} still have jobs"), session);
         }
         let counts = self.counts;
-        let mut parts = vec![format!("{} completed", thousands(counts.completed))];
+        let mut parts = vec![format!(
+            "{} completed",
+            with_thousands_separators(counts.completed)
+        )];
         for (count, word) in [
             (counts.failed, "failed"),
             (counts.retried, "retried"),
@@ -427,17 +432,21 @@ format!("the command ended with {exit}")
             (counts.lost, "lost"),
         ] {
             if count > 0 {
-                parts.push(format!("{} {word}", thousands(count)));
+                parts.push(format!("{} {word}", with_thousands_separators(count)));
             }
         }
         let elapsed = self.begun.elapsed().as_secs_f64();
         if !session.ui.is_quiet() {
             let left = match self.left_held {
                 0 => String::new(),
-                held => format!("; {} left {}", thousands(held), held_by_others(held)),
+                held => format!(
+                    "; {} left {}",
+                    with_thousands_separators(held),
+                    held_by_others(held)
+                ),
             };
             let done = parts.join(", ");
-            self.add_line(&format!("{done} in {}{left}", measure(elapsed)));
+            self.add_line(&format!("{done} in {}{left}", format_measured(elapsed)));
         }
         self.flush(session);
     }
@@ -464,7 +473,7 @@ fn describe_left(left: &LeftJobs) -> String {
         locks,
     } = left;
     let grace = match locks.grace_left {
-        left if left > 0.0 => format!(" (grace period ends in {})", measure(left)),
+        left if left > 0.0 => format!(" (grace period ends in {})", format_measured(left)),
         _ => String::new(),
     };
     let kinds = [
@@ -477,7 +486,7 @@ fn describe_left(left: &LeftJobs) -> String {
     ];
     let kinds = kinds.iter().filter(|(count, _)| **count > 0);
     let jobs: Vec<String> = kinds
-        .map(|(count, kind)| format!("{} {kind}", thousands(**count)))
+        .map(|(count, kind)| format!("{} {kind}", with_thousands_separators(**count)))
         .collect();
     let why = if *is_paused { " is paused and" } else { "" };
     format!("queue `{queue}`{why} still has jobs: {}", jobs.join(", "))

@@ -150,7 +150,7 @@ impl ServerCalls {
             return false;
         }
         // If the server does not reply to this question, the next call asks again.
-        let Ok(Some(present)) = self.core.epoch() else {
+        let Ok(Some(present)) = self.core.server_epoch() else {
             return false;
         };
         self.connection = self.core.connection_number();
@@ -174,10 +174,12 @@ impl ServerCalls {
             }
             Order::Leave => {
                 self.core.end_calls_at(Instant::now().checked_add(LEAVING));
-                let held = self.core.members(now, &Index::Worker(self.worker.clone()));
+                let held = self
+                    .core
+                    .index_members(now, &Index::Worker(self.worker.clone()));
                 if held.is_ok_and(|held| held.is_empty()) {
                     // If the name stays in the list of workers, the core forgets it after `max-worker-age`.
-                    _ = self.core.leave(now, &self.worker);
+                    _ = self.core.deregister_worker(now, &self.worker);
                 }
                 return None;
             }
@@ -195,7 +197,9 @@ impl ServerCalls {
                 }
                 let now = self.core.now();
                 self.turn_at = now;
-                let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
+                let turn = self
+                    .core
+                    .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let turn = turn.and_then(|mut turn| {
                     let (has_rest, left) = if is_last && turn.jobs.is_empty() {
                         self.find_remaining_work(total, &queues, &mut turn)?
@@ -219,9 +223,10 @@ impl ServerCalls {
                 let known: HashSet<Name> = known.into_iter().collect();
                 let core = &mut self.core;
                 let reply = core
-                    .finish_again(self.turn_at, &self.worker, &endings)
+                    .finish_jobs_again(self.turn_at, &self.worker, &endings)
                     .and_then(|endings| {
-                        let jobs = core.take_over(now, &self.worker, |jid| known.contains(jid))?;
+                        let jobs = core
+                            .take_over_unknown_jobs(now, &self.worker, |jid| known.contains(jid))?;
                         Ok(TurnReply {
                             endings,
                             jobs,
@@ -237,12 +242,12 @@ impl ServerCalls {
             }
             Request::Release(jids) => {
                 let note = actor::history_note("work", None);
-                let released = self.core.give_back(now, &self.worker, &jids, &note);
+                let released = self.core.release_jobs(now, &self.worker, &jids, &note);
                 Event::Released(released)
             }
             Request::Log { jid, text } => {
                 // An entry about progress is not worth a repetition.
-                _ = self.core.log(now, &jid, &text, None);
+                _ = self.core.append_to_history(now, &jid, &text, None);
                 return None;
             }
         })
@@ -273,7 +278,9 @@ impl ServerCalls {
                     queues.to_vec()
                 };
                 // After an error, the worker ends the jobs of the turn again and searches for new ones.
-                let again = self.core.turn(now, &self.worker, total, &queues, &[]);
+                let again = self
+                    .core
+                    .finish_and_pop(now, &self.worker, total, &queues, &[]);
                 let again = again.map_err(|error| {
                     if turn.endings.is_empty() {
                         error
@@ -296,7 +303,7 @@ impl ServerCalls {
             ReadyQueues::default()
         };
         if !self.found.unlisted.is_empty() {
-            ready.add(self.core.ready_queues(now, &self.found.unlisted)?);
+            ready.add_queues(self.core.ready_queues(now, &self.found.unlisted)?);
         }
         Ok(ready)
     }

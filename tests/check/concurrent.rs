@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use qless::internals::finding::{Detail, FindingId, Severity};
+use qless::internals::finding::{FindingId, Severity, VerdictDetail};
 use qless::internals::verdict::{Verdict, VerdictOutcome};
 use redis::Value;
 
@@ -208,15 +208,15 @@ impl Client {
         };
         let rows = rows.into_iter().map(|row| {
             let text = |at: usize| bytes(&row[at]);
-            let id = FindingId::named(&shown(&text(0))).expect("a finding of the table");
+            let id = FindingId::from_name(&shown(&text(0))).expect("a finding of the table");
             Verdict {
                 outcome: match text(2).as_slice() {
                     b"found" => VerdictOutcome::Repairable,
                     b"decide" => VerdictOutcome::NeedsOnly,
                     _ => VerdictOutcome::Report,
                 },
-                known_detail: Detail::read(id, &text(3)),
-                ..Verdict::report(id, text(1).into(), text(3).into())
+                known_detail: VerdictDetail::parse(id, &text(3)),
+                ..Verdict::report_only(id, text(1).into(), text(3).into())
             }
         });
         others.extend(rows);

@@ -25,7 +25,7 @@ fn finds(core: &Core, expected: Expect) {
 
 /// What a core of qless-php leaves: jobs of all kinds, topics, lists of failures and of complete jobs.
 fn used() -> Core {
-    let mut core = Core::with(&qless::internals::Script::qless_php("ql:").text());
+    let mut core = Core::with(&qless::internals::Script::for_qless_php("ql:").script_text());
     for (at, jid) in ["failed", "again", "waits", "done"].into_iter().enumerate() {
         let at = 900 + at;
         core.all(&format!(
@@ -177,7 +177,7 @@ fn call() -> impl Strategy<Value = String> {
 #[test]
 fn random_calls_of_both_dialects_leave_nothing_to_find() {
     let mut core = Core::new();
-    let mut php = core.beside(&qless::internals::Script::qless_php("ql:").text());
+    let mut php = core.beside(&qless::internals::Script::for_qless_php("ql:").script_text());
     let calls = prop::collection::vec((call(), any::<bool>(), 0..40_u32), 1..100);
     random::property(100, calls, |calls| {
         core.flush();

@@ -263,7 +263,7 @@ fn a_list_of_another_type_is_named_before_anything_is_written() {
 
 #[test]
 fn the_script_for_qless_php_keeps_failed_jobs_for_a_week() {
-    let mut core = Core::with(&qless::internals::Script::qless_php("ql:").text());
+    let mut core = Core::with(&qless::internals::Script::for_qless_php("ql:").script_text());
     fail(&mut core, 1, "a");
     assert_eq!(core.score(TIMES, "a"), Some(1.0));
     fail(&mut core, 604_800, "b");

@@ -7,8 +7,8 @@ use crate::support::core::{Core, Reply, short};
 
 /// The script for qless-php.
 fn php_script() -> String {
-    let script = qless::internals::Script::qless_php("ql:");
-    script.text().to_owned()
+    let script = qless::internals::Script::for_qless_php("ql:");
+    script.script_text().to_owned()
 }
 
 fn php() -> Core {

@@ -4,17 +4,17 @@
 use std::time::Duration;
 
 use qless::internals::ending::{
-    EndingOutcome, EndingRequest, EndingWay, ExtendOutcome, FailureReason, NextQueue,
+    EndingAction, EndingOutcome, EndingRequest, ExtendOutcome, FailureReason, NextQueue,
 };
 use qless::internals::popped_job::PoppedJob;
-use qless::internals::{Clock, Core as Typed, Error, Moment, Name, Settings, Target, Trace};
+use qless::internals::{Clock, Core as Typed, CoreSettings, Error, Moment, Name, Target, Trace};
 
 use crate::support::core::{Core, Reply};
 use crate::support::proxy::{Cut, proxy, proxy_then};
 
 /// Opens the connection of a worker.
 fn typed(url: &str) -> Typed {
-    Typed::open(Settings {
+    Typed::connect(CoreSettings {
         target: Target::parse(url).expect("an address"),
         prefix: "ql:".into(),
         name: "work".into(),
@@ -49,7 +49,7 @@ fn why() -> FailureReason {
     }
 }
 
-fn ending(jid: &str, queue: &str, way: EndingWay) -> EndingRequest {
+fn ending(jid: &str, queue: &str, way: EndingAction) -> EndingRequest {
     EndingRequest {
         jid: name(jid),
         queue: name(queue),
@@ -58,15 +58,15 @@ fn ending(jid: &str, queue: &str, way: EndingWay) -> EndingRequest {
     }
 }
 
-fn complete() -> EndingWay {
-    EndingWay::Complete {
+fn complete() -> EndingAction {
+    EndingAction::Complete {
         data: None,
         next: None,
     }
 }
 
-fn next(queue: &str) -> EndingWay {
-    EndingWay::Complete {
+fn next(queue: &str) -> EndingAction {
+    EndingAction::Complete {
         data: Some(b"{\"new\":1}".to_vec()),
         next: Some(NextQueue {
             queue: name(queue),
@@ -75,15 +75,15 @@ fn next(queue: &str) -> EndingWay {
     }
 }
 
-fn retry(delay: u64) -> EndingWay {
-    EndingWay::Retry {
+fn retry(delay: u64) -> EndingAction {
+    EndingAction::Retry {
         delay: Duration::from_secs(delay),
         why: None,
     }
 }
 
-fn fail() -> EndingWay {
-    EndingWay::Fail {
+fn fail() -> EndingAction {
+    EndingAction::Fail {
         why: why(),
         data: None,
     }
@@ -142,7 +142,9 @@ fn a_turn_pops_from_the_queues_in_order_up_to_its_total() {
     let w = name("w");
     let all = queues(&[("a", 3), ("b", 3), ("c", 3)]);
     let mut turn = |now, total, queues: &[(Name, u64)]| {
-        let turn = worker.turn(at(now), &w, total, queues, &[]).unwrap();
+        let turn = worker
+            .finish_and_pop(at(now), &w, total, queues, &[])
+            .unwrap();
         assert!(turn.refused.is_empty() && turn.endings.is_empty());
         jids(&turn.jobs)
     };
@@ -162,7 +164,7 @@ fn a_turn_ends_jobs_before_it_pops() {
     let w = name("w");
     let ends = [ending("a1", "a", next("a")), ending("zz", "a", complete())];
     let turn = worker
-        .turn(at(10), &w, 5, &queues(&[("a", 5)]), &ends)
+        .finish_and_pop(at(10), &w, 5, &queues(&[("a", 5)]), &ends)
         .unwrap();
     assert_eq!(turn.endings, [done("waiting"), EndingOutcome::Gone]);
     assert_eq!(jids(&turn.jobs), ["a2", "a1"]);
@@ -186,7 +188,7 @@ fn a_queue_that_cannot_be_popped_does_not_hide_the_endings() {
     let w = name("w");
     let from = queues(&[("b", 5), ("c", 5)]);
     let turn = worker
-        .turn(at(10), &w, 5, &from, &[ending("a1", "a", complete())])
+        .finish_and_pop(at(10), &w, 5, &from, &[ending("a1", "a", complete())])
         .unwrap();
     assert_eq!(turn.endings, [done("complete")]);
     assert_eq!(jids(&turn.jobs), ["c1"]);
@@ -197,7 +199,7 @@ fn a_queue_that_cannot_be_popped_does_not_hide_the_endings() {
         turn.refused
     );
     // Without endings nothing would be hidden.
-    assert!(worker.turn(at(11), &w, 5, &from, &[]).is_err());
+    assert!(worker.finish_and_pop(at(11), &w, 5, &from, &[]).is_err());
 }
 
 #[test]
@@ -207,7 +209,7 @@ fn each_ending_has_its_outcome() {
     put(&mut core, "a1 a2 a3 a4 a5 a6 a7");
     core.ok("put 8 '' a last K {} 0 retries 0");
     core.all("pop 9 a w 8; timeout 9 a7; pop 9 a other 1");
-    let bad = EndingWay::Complete {
+    let bad = EndingAction::Complete {
         data: Some(b"{".to_vec()),
         next: None,
     };
@@ -223,7 +225,7 @@ fn each_ending_has_its_outcome() {
         ending("a1", "a", fail()),
         ending("nope", "a", fail()),
     ];
-    let outcomes = worker.finish(at(10), &name("w"), &ends).unwrap();
+    let outcomes = worker.finish_jobs(at(10), &name("w"), &ends).unwrap();
     assert_eq!(
         outcomes,
         [
@@ -259,7 +261,9 @@ fn endings_whose_reply_is_lost_are_settled() {
             ending("a5", "a", retry(30)),
             ending("last", "a", retry(0)),
         ];
-        let outcomes = cut(&core, place).finish(at(10), &name("w"), &ends).unwrap();
+        let outcomes = cut(&core, place)
+            .finish_jobs(at(10), &name("w"), &ends)
+            .unwrap();
         assert_eq!(
             outcomes,
             [
@@ -295,15 +299,15 @@ fn what_others_do_before_the_repeat_does_not_hide_an_ending() {
         let mut other = typed(&url);
         let w = name("other");
         let turn = other
-            .turn(at(10), &w, 9, &queues(&[("b", 9), ("a", 9)]), &[])
+            .finish_and_pop(at(10), &w, 9, &queues(&[("b", 9), ("a", 9)]), &[])
             .unwrap();
         assert_eq!(jids(&turn.jobs), ["a2", "a4"]);
         other
-            .finish(at(10), &w, &[ending("a2", "b", fail())])
+            .finish_jobs(at(10), &w, &[ending("a2", "b", fail())])
             .unwrap();
     });
     let mut worker = typed(&format!("redis://127.0.0.1:{port}"));
-    let outcomes = worker.finish(at(10), &name("w"), &ends).unwrap();
+    let outcomes = worker.finish_jobs(at(10), &name("w"), &ends).unwrap();
     assert_eq!(
         outcomes,
         [
@@ -330,7 +334,7 @@ fn a_lock_that_was_lost_before_the_ending_is_not_settled_as_done() {
         ending("a4", "a", complete()),
     ];
     let outcomes = cut(&core, Cut::Before(2))
-        .finish(at(10), &name("w"), &ends)
+        .finish_jobs(at(10), &name("w"), &ends)
         .unwrap();
     assert_eq!(
         outcomes,
@@ -356,14 +360,20 @@ fn a_lost_turn_is_unknown_and_its_jobs_are_taken_over() {
     );
     let from = queues(&[("a", 1)]);
     let mut worker = cut(&core, Cut::After(2));
-    assert!(is_unknown(worker.turn(at(10), &w, 1, &from, &ends)));
+    assert!(is_unknown(worker.finish_and_pop(
+        at(10),
+        &w,
+        1,
+        &from,
+        &ends
+    )));
     assert_eq!(core.state("a4"), "waiting", "the turn is not repeated");
     assert_eq!(
-        worker.finish_again(at(10), &w, &ends).unwrap(),
+        worker.finish_jobs_again(at(10), &w, &ends).unwrap(),
         [done("complete"), retried("scheduled", 4)]
     );
     let known = |jid: &Name| jid.as_bytes() == b"a1";
-    let jobs = worker.take_over(at(12), &w, known).unwrap();
+    let jobs = worker.take_over_unknown_jobs(at(12), &w, known).unwrap();
     assert_eq!(jids(&jobs), ["a3"]);
     assert_eq!(jobs[0].expires, 72.0, "the lock is extended");
     assert_eq!(jobs[0].tags, [name("x"), name("y")]);
@@ -373,7 +383,7 @@ fn a_lost_turn_is_unknown_and_its_jobs_are_taken_over() {
         (name("a"), name("K"))
     );
     assert_eq!((jobs[0].retries, jobs[0].remaining), (5, 5));
-    let all_known = worker.take_over(at(13), &w, |_| true).unwrap();
+    let all_known = worker.take_over_unknown_jobs(at(13), &w, |_| true).unwrap();
     assert!(all_known.is_empty());
 }
 
@@ -384,7 +394,7 @@ fn a_turn_that_never_arrived_is_unknown_too() {
     core.ok("pop 9 a w 1");
     let (w, ends) = (name("w"), [ending("a1", "a", complete())]);
     let mut worker = cut(&core, Cut::Before(2));
-    assert!(is_unknown(worker.turn(
+    assert!(is_unknown(worker.finish_and_pop(
         at(10),
         &w,
         1,
@@ -392,10 +402,15 @@ fn a_turn_that_never_arrived_is_unknown_too() {
         &ends
     )));
     assert_eq!(
-        worker.finish_again(at(10), &w, &ends).unwrap(),
+        worker.finish_jobs_again(at(10), &w, &ends).unwrap(),
         [done("complete")]
     );
-    assert!(worker.take_over(at(10), &w, |_| false).unwrap().is_empty());
+    assert!(
+        worker
+            .take_over_unknown_jobs(at(10), &w, |_| false)
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[test]
@@ -408,7 +423,7 @@ fn taking_over_is_repeated_and_leaves_what_others_hold() {
         core.all("timeout 9 a2; pop 9 a other 1");
         core.redis("ZADD ql:w:w:jobs 69 a2");
         let jobs = cut(&core, place)
-            .take_over(at(12), &name("w"), |_| false)
+            .take_over_unknown_jobs(at(12), &name("w"), |_| false)
             .unwrap();
         assert_eq!(jids(&jobs), ["a1", "a3"]);
         assert_eq!(core.field("a2", "worker").unwrap(), "other");
@@ -422,7 +437,7 @@ fn a_turn_is_repeated_if_the_server_lost_the_script() {
     put(&mut core, "a1");
     core.redis("SCRIPT FLUSH");
     let turn = worker
-        .turn(at(10), &name("w"), 1, &queues(&[("a", 1)]), &[])
+        .finish_and_pop(at(10), &name("w"), 1, &queues(&[("a", 1)]), &[])
         .unwrap();
     assert_eq!(jids(&turn.jobs), ["a1"]);
 }
@@ -457,13 +472,19 @@ fn more_jobs_than_one_call_takes_are_split() {
     core.many((0..1201).map(|at| format!("put 1 '' a j{at} K {{}} 0")));
     let w = name("w");
     let turn = worker
-        .turn(at(10), &w, 5000, &queues(&[("a", 5000)]), &[])
+        .finish_and_pop(at(10), &w, 5000, &queues(&[("a", 5000)]), &[])
         .unwrap();
     assert_eq!(turn.jobs.len(), 1201);
     let held: Vec<Name> = turn.jobs.iter().map(|job| job.jid.clone()).collect();
     let locks = worker.extend_locks(at(11), &w, &held).unwrap();
     assert_eq!(locks, vec![ExtendOutcome::Extended(71.0); 1201]);
-    assert_eq!(worker.take_over(at(11), &w, |_| false).unwrap().len(), 1201);
+    assert_eq!(
+        worker
+            .take_over_unknown_jobs(at(11), &w, |_| false)
+            .unwrap()
+            .len(),
+        1201
+    );
     let end = |jid: &Name| EndingRequest {
         jid: jid.clone(),
         queue: name("a"),
@@ -472,10 +493,10 @@ fn more_jobs_than_one_call_takes_are_split() {
     };
     let ends: Vec<EndingRequest> = held.iter().map(end).collect();
     let turn = worker
-        .turn(at(12), &w, 5, &queues(&[("a", 5)]), &ends[..600])
+        .finish_and_pop(at(12), &w, 5, &queues(&[("a", 5)]), &ends[..600])
         .unwrap();
     assert_eq!(turn.endings, vec![done("complete"); 600]);
-    let ended = worker.finish(at(12), &w, &ends[600..]).unwrap();
+    let ended = worker.finish_jobs(at(12), &w, &ends[600..]).unwrap();
     assert_eq!(ended, vec![done("complete"); 601]);
     assert_eq!(core.redis("ZCARD ql:completed"), Reply::Int(1201));
 }
@@ -502,7 +523,7 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
     core.ok("put 1 '' plain \u{10ffff} K {} 0");
     let w = Name::from(b"w\xfa".to_vec());
     let from = [(Name::from(queue.to_vec()), 1), (name("plain"), 1)];
-    let turn = worker.turn(at(10), &w, 2, &from, &[]).unwrap();
+    let turn = worker.finish_and_pop(at(10), &w, 2, &from, &[]).unwrap();
     let job = &turn.jobs[0];
     assert_eq!(job.jid.as_bytes(), jid);
     assert_eq!(job.klass.as_bytes(), b"K\xfc");
@@ -510,18 +531,23 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
     assert_eq!(job.data, data);
     assert_eq!(job.tags, [Name::from(b"t\xfb".to_vec())]);
     assert_eq!(turn.jobs[1].jid, name("\u{10ffff}"));
-    let same = worker.take_over(at(10), &w, |_| false).unwrap();
+    let same = worker
+        .take_over_unknown_jobs(at(10), &w, |_| false)
+        .unwrap();
     assert_eq!(same.iter().find(|held| held.jid == job.jid), Some(job));
     let end = EndingRequest {
         jid: job.jid.clone(),
         queue: job.queue.clone(),
-        way: EndingWay::Fail {
+        way: EndingAction::Fail {
             why: why(),
             data: None,
         },
         exit: None,
     };
-    assert_eq!(worker.finish(at(11), &w, &[end]).unwrap(), [done("failed")]);
+    assert_eq!(
+        worker.finish_jobs(at(11), &w, &[end]).unwrap(),
+        [done("failed")]
+    );
 }
 
 #[test]
@@ -536,7 +562,7 @@ fn a_turn_that_brings_too_little_says_when_the_next_job_is_due() {
         );
         let counts: Vec<(&str, u64)> = named.iter().map(|queue| (*queue, 1)).collect();
         let mut worker = typed(&core.url());
-        let turn = worker.turn(at(now), &name("w"), total, &queues(&counts), &[]);
+        let turn = worker.finish_and_pop(at(now), &name("w"), total, &queues(&counts), &[]);
         turn.expect("a turn").due_in
     };
     let put = "put 1 x q a K {} 9; put 1 x q b K {} 4; put 1 x p c K {} 0";

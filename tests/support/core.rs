@@ -248,7 +248,8 @@ return out";
 
 /// The script, as `qless script` prints it, joined once.
 pub(crate) fn script() -> &'static str {
-    static SCRIPT: LazyLock<String> = LazyLock::new(|| qless::internals::Script::new("ql:").text());
+    static SCRIPT: LazyLock<String> =
+        LazyLock::new(|| qless::internals::Script::new("ql:").script_text());
     &SCRIPT
 }
 

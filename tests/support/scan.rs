@@ -6,9 +6,9 @@ use qless::internals::Moment;
 use qless::internals::Name;
 use qless::internals::Target;
 use qless::internals::Trace;
-use qless::internals::scan::{CandidateSink, ScanCounts, Scope, run_in};
+use qless::internals::scan::{CandidateSink, ScanCounts, ScanScope, run_with_slots};
 use qless::internals::verdict::{ItemKind, Location};
-use qless::internals::{Core as Plain, Settings};
+use qless::internals::{Core as Plain, CoreSettings};
 
 use super::check_calls::{
     DEFERRED, DEFERRED_KINDS, Finding, describe_all, finding, misplaced, name_bytes, rows, same,
@@ -71,7 +71,7 @@ impl CandidateSink for ScanResult {
 
 /// Opens the connection that the binary would use.
 pub(crate) fn plain(core: &Core) -> Plain {
-    Plain::open(Settings {
+    Plain::connect(CoreSettings {
         target: Target::parse(&core.url()).expect("an address"),
         prefix: "ql:".into(),
         name: "walk".into(),
@@ -102,7 +102,7 @@ fn run_scan(
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
     let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
-    run_in(&mut plain, now, &Scope { queues }, sink, slots)
+    run_with_slots(&mut plain, now, &ScanScope { queues }, sink, slots)
         .unwrap_or_else(|error| panic!("a walk says {}", error.message()))
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use qless::internals::ending::{EndingOutcome, EndingWay, ExtendOutcome};
+use qless::internals::ending::{EndingAction, EndingOutcome, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
@@ -125,14 +125,14 @@ impl Worker {
                 self.endings = endings.len();
                 let endings = endings.iter().map(|ending| {
                     let way = match &ending.way {
-                        EndingWay::Complete { next: None, .. } => "complete".to_owned(),
-                        EndingWay::Complete {
+                        EndingAction::Complete { next: None, .. } => "complete".to_owned(),
+                        EndingAction::Complete {
                             next: Some(next), ..
                         } => {
                             format!("complete to {}", next.queue)
                         }
-                        EndingWay::Retry { .. } => "retry".to_owned(),
-                        EndingWay::Fail { why, .. } => format!("fail in {}", why.group),
+                        EndingAction::Retry { .. } => "retry".to_owned(),
+                        EndingAction::Fail { why, .. } => format!("fail in {}", why.group),
                     };
                     format!("{} {way}", ending.jid)
                 });
@@ -227,7 +227,7 @@ fn answer(jid: &str) -> Event {
     Event::Line {
         slot: 0,
         jid: Some(name(jid)),
-        content: LineContent::Ending(EndingWay::Complete {
+        content: LineContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
         }),
@@ -894,7 +894,7 @@ fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
     let line = Event::Line {
         slot: 0,
         jid: Some(name("a")),
-        content: LineContent::Ending(EndingWay::Complete {
+        content: LineContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
         }),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use qless::internals::ending::{EndingOutcome, EndingRequest, EndingWay, ExtendOutcome};
+use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
@@ -278,7 +278,7 @@ impl World {
             return;
         }
         let jid = process.jobs.remove(0);
-        let content = LineContent::Ending(EndingWay::Complete {
+        let content = LineContent::Ending(EndingAction::Complete {
             data: None,
             next: None,
         });
@@ -298,7 +298,7 @@ impl World {
             };
         }
         match &ending.way {
-            EndingWay::Retry { .. } => self.waiting.push(ending.jid.clone()),
+            EndingAction::Retry { .. } => self.waiting.push(ending.jid.clone()),
             _ => _ = self.done.insert(ending.jid.clone()),
         }
         EndingOutcome::Done {

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::call::local::Local;
-use crate::core::call::{Core, Settings};
+use crate::core::call::{Core, CoreSettings};
 use crate::core::script::USUAL;
 use crate::error::Error;
 use crate::model::job::Job;
@@ -86,7 +86,7 @@ pub(super) fn find_candidates(
             tls::fill(&mut target, &globals.tls, &globals.given.tls, &mut ui).ok()?;
         }
     }
-    let settings = Settings {
+    let settings = CoreSettings {
         target,
         prefix,
         name: "qless-completion".into(),
@@ -100,7 +100,7 @@ pub(super) fn find_candidates(
     let (sender, replies) = mpsc::channel();
     // The look-up thread may outlast the deadline; it ends with the process.
     thread::spawn(move || {
-        sender.send(Core::open(settings).and_then(|mut core| read_names(&mut core, kind)))
+        sender.send(Core::connect(settings).and_then(|mut core| read_names(&mut core, kind)))
     });
     let rest = deadline.saturating_duration_since(Instant::now());
     let reply = replies.recv_timeout(rest.saturating_sub(Duration::from_millis(10)));
@@ -172,7 +172,7 @@ type Found = Vec<(Name, String)>;
 fn read_names(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
     let now = core.now();
     let mut members = |index: Index| {
-        let part = core.index(now, &index, 0, NAMES)?;
+        let part = core.index_slice(now, &index, 0, NAMES)?;
         let found = part.members.into_iter().map(|name| (name, String::new()));
         Ok(found.collect::<Found>())
     };
@@ -206,7 +206,7 @@ fn read_names(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
 /// Jids with class and state.
 fn read_jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let now = core.now();
-    let all = |core: &mut Core, index: Index| core.index(now, &index, 0, NAMES);
+    let all = |core: &mut Core, index: Index| core.index_slice(now, &index, 0, NAMES);
     let queues = |core: &mut Core| Ok::<_, Error>(all(core, Index::Queues)?.members);
     let indexes: Vec<Index> = match which {
         JobCandidates::Failed => {
@@ -240,7 +240,7 @@ fn read_jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let wanted: Vec<(Index, u64)> = indexes.into_iter().map(|index| (index, 0)).collect();
     // Each index gets a share of the jobs, so that none hides the others.
     let share = (JOBS / wanted.len().max(1)).max(10) as u64;
-    let parts = core.parts(now, &wanted, share)?;
+    let parts = core.index_slices(now, &wanted, share)?;
     let mut seen = BTreeSet::new();
     let mut jids: Vec<Name> = parts.into_iter().flat_map(|part| part.members).collect();
     jids.retain(|jid| seen.insert(jid.clone()));

@@ -205,7 +205,9 @@ fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
         return None;
     }
     if is_glob(arg) {
-        name::escaped(&name.into()).as_str().map(str::to_owned)
+        name::escape_wildcards(&name.into())
+            .as_str()
+            .map(str::to_owned)
     } else {
         Some(name.to_owned())
     }

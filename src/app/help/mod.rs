@@ -67,11 +67,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["environment"] => ENVIRONMENT.into(),
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
-        ["findings"] => findings::topic(),
+        ["findings"] => findings::help_topic(),
         ["recipes"] => RECIPES.into(),
         ["work-protocol"] => WORK.into(),
-        ["acl"] => rights::lines(session.prefix()),
-        ["json"] => documents::kinds(),
+        ["acl"] => rights::acl_lines(session.prefix()),
+        ["json"] => documents::list_of_kinds(),
         ["json", kind] => document_help(kind)?,
         path => command_help(path)?,
     };
@@ -81,8 +81,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// The JSON Schema of a document.
 fn document_help(kind: &str) -> Result<String, Error> {
-    match documents::named(kind) {
-        Some(document) => Ok(document.schema()),
+    match documents::document_kind(kind) {
+        Some(document) => Ok(document.json_schema_text()),
         None => Err(Error::usage(format!("no document is called `{kind}`"))
             .hint("`qless help json` lists them")),
     }

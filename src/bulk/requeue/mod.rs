@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{JobOutcome, Slice, SliceOutcome};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueVerb, Requeued};
+use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueResult, RequeueVerb};
 use crate::core::call::Core;
 use crate::model::bulk::{ItemDetail, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;
@@ -78,7 +78,7 @@ impl RequeueTarget {
                 priority: self.priority,
                 keep,
             };
-            match core.requeue(slice.now, &call, slice.note, &jobs) {
+            match core.requeue_jobs(slice.now, &call, slice.note, &jobs) {
                 Ok(replies) => {
                     let replies = jobs.iter().zip(replies);
                     outcomes.extend(replies.map(|((job, _), reply)| outcome_of(job, &reply)));
@@ -90,7 +90,7 @@ impl RequeueTarget {
     }
 }
 
-fn outcome_of(job: &JobSnapshot, reply: &GuardReply<Requeued>) -> JobOutcome {
+fn outcome_of(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobOutcome {
     let Some(done) = &reply.done else {
         return JobOutcome::from_reply(job, reply);
     };
@@ -102,7 +102,7 @@ fn outcome_of(job: &JobSnapshot, reply: &GuardReply<Requeued>) -> JobOutcome {
 
 /// Whether a worker holds the job, or held it last and no other took it since.
 fn has_worker(job: &JobSnapshot) -> bool {
-    job.is("running") || job.is("stalled")
+    job.is_in_state("running") || job.is_in_state("stalled")
 }
 
 /// The outcome of a job that its state keeps from being put back.

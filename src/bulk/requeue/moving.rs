@@ -6,7 +6,7 @@ use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{OutcomeCode, TableContent};
+use crate::model::bulk::{BulkTableContent, OutcomeCode};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -16,7 +16,7 @@ pub(crate) const MOVE: Verb = Verb {
     infinitive: "move",
     past: "moved",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: false,
 };
 
@@ -63,7 +63,10 @@ impl MoveOptions {
                 wrong_state(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
             );
         }
-        let leaves = running || job.is("failed") || job.is("complete") || self.later.is_given();
+        let leaves = running
+            || job.is_in_state("failed")
+            || job.is_in_state("complete")
+            || self.later.is_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
             let outcome = JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why);
@@ -74,7 +77,7 @@ impl MoveOptions {
 
     /// Where the jobs go, for the question.
     fn effects(&self, plan: &BulkPlan) -> String {
-        let ended = |job: &&JobSnapshot| job.is("failed") || job.is("complete");
+        let ended = |job: &&JobSnapshot| job.is_in_state("failed") || job.is_in_state("complete");
         let again = match plan.jobs.iter().filter(ended).count() as u64 {
             0 => String::new(),
             1 => "; 1 of them failed or is complete: it runs again".into(),

@@ -4,7 +4,7 @@ use super::{RequeueTarget, RunTime, wrong_state};
 use crate::bulk::{BulkAction, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::model::bulk::TableContent;
+use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -14,7 +14,7 @@ pub(crate) const PROMOTE: Verb = Verb {
     infinitive: "promote",
     past: "promoted",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: false,
 };
 
@@ -45,7 +45,7 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
             let release = CommandLine::new("depends --off-all").name(&job.jid);
             release.fill_sentence("let it wait no longer: {}")
         }
-        _ => return Some(wrong_state(job).with_as_asked(job.is("waiting"))),
+        _ => return Some(wrong_state(job).with_as_asked(job.is_in_state("waiting"))),
     };
     Some(wrong_state(job).hint_if(hint))
 }

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-use super::{exit, findings, run_name};
+use super::{exit_code, findings_text, run_name};
 use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
-use crate::check::verify::finding_filter::for_kind;
+use crate::check::verify::finding_filter::findings_for_kind;
 use crate::check::verify::run::{CheckOptions, ScanResult};
 use crate::check::verify::unlisted;
 use crate::core::script::keys::Keys;
@@ -16,14 +16,14 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::finding::FindingId;
-use crate::model::repair::text::{commands, plan, redis_cli_line};
-use crate::model::repair::{Planned, RepairPlan};
+use crate::model::repair::text::{plan_text, planned_commands, redis_cli_line};
+use crate::model::repair::{PlannedRepair, RepairPlan};
 use crate::model::verdict::{Change, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
 
-pub(super) fn run(
+pub(super) fn run_dry_run(
     options: &CheckOptions,
     result: ScanResult,
     interrupt: &Interrupt,
@@ -35,26 +35,26 @@ pub(super) fn run(
         0 => "there is nothing to repair".to_owned(),
         _ => format!(
             "repair {} on {}",
-            findings(repairable),
+            findings_text(repairable),
             session.destination()?
         ),
     };
     session.ui.show_plan(&what, |page| {
         // Without a table, the plan begins with an empty line.
-        let plan = plan(&check.items, page);
+        let plan = plan_text(&check.items, page);
         plan.trim_start_matches('\n').to_owned()
     });
     let mut items = check.items.iter();
     let remains =
         items.any(|found| found.severity >= check.scan.fail_on && found.count > found.repairable);
-    let overflowed = queue.overflowed();
+    let overflowed = queue.has_overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
     // The plan says what would be done; its commands are for whoever wants to see more.
     if session.ui.format() == Format::Table && !session.ui.is_verbose() {
         if overflowed {
             session.ui.note(note);
         }
-        return Ok(exit(remains));
+        return Ok(exit_code(remains));
     }
     let mut document = RepairPlan {
         check,
@@ -64,11 +64,14 @@ pub(super) fn run(
     let (keys, run) = (Keys::new(session.prefix()), run_name(session.now()));
     let mut filter = PlanFilter::default();
     let now = session.now();
-    let mut batch_sizes = BatchSizes::new(session.core()?.round_trip(now));
+    let mut batch_sizes = BatchSizes::new(session.core()?.measure_round_trip(now));
     let mut pace = Pace::new(options.rate);
     let (max_batch, mut verdicts) = (pace.slice_size(usize::MAX), Vec::new());
     for batch in queue.into_batches() {
-        let Some(findings) = options.filter.to_repair(batch.stage, &batch.excluded) else {
+        let Some(findings) = options
+            .filter
+            .findings_to_repair(batch.stage, &batch.excluded)
+        else {
             continue;
         };
         let mut wait = |count| {
@@ -78,18 +81,19 @@ pub(super) fn run(
                 None => Ok(()),
             }
         };
-        for mut batch in unlisted::split(session.core()?, batch, &mut wait)? {
+        for mut batch in unlisted::split_batch(session.core()?, batch, &mut wait)? {
             let kind = batch.location.kind;
-            let findings = for_kind(findings.clone(), kind);
-            while let Some(groups) = batch.next(max_batch.min(batch_sizes.size(kind))) {
+            let findings = findings_for_kind(findings.clone(), kind);
+            while let Some(groups) = batch.take_groups(max_batch.min(batch_sizes.size_for(kind))) {
                 let (core, items) = (session.core()?, groups.concat());
                 let mut rest = items.as_slice();
                 while !rest.is_empty() {
                     wait(rest.len())?;
                     let begun = Instant::now();
                     let location = batch.call_location(&groups);
-                    let reply = core.plan_repair(core.now(), &findings, &run, &location, rest)?;
-                    batch_sizes.measure(kind, reply.verified, begun.elapsed());
+                    let reply =
+                        core.plan_item_repairs(core.now(), &findings, &run, &location, rest)?;
+                    batch_sizes.adjust_size(kind, reply.verified, begun.elapsed());
                     rest = &rest[reply.verified.clamp(1, rest.len())..];
                     verdicts.extend(reply.verdicts);
                 }
@@ -101,7 +105,7 @@ pub(super) fn run(
                     match (planned, session.ui.format()) {
                         (None, _) => {}
                         (Some(planned), Format::Table) => {
-                            session.ui.text(&commands(&planned))?;
+                            session.ui.text(&planned_commands(&planned))?;
                         }
                         (Some(planned), Format::Ndjson) => {
                             let line = json::line(&planned).map_err(Error::internal)?;
@@ -119,7 +123,7 @@ pub(super) fn run(
     if overflowed {
         session.ui.note(note);
     }
-    Ok(exit(remains))
+    Ok(exit_code(remains))
 }
 
 /// Drops what the plan already has: several locations report the same finding, and a repair of an
@@ -134,7 +138,7 @@ struct PlanFilter {
 
 impl PlanFilter {
     /// The planned repair of a verdict, unless the plan has it.
-    fn plan_verdict(&mut self, keys: &Keys, verdict: &Verdict) -> Option<Planned> {
+    fn plan_verdict(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedRepair> {
         let list = Name::from(keys.group(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
             return None;
@@ -143,16 +147,16 @@ impl PlanFilter {
             let added = verdict.changes.iter().filter(|one| one.after.is_some());
             self.filled.extend(added.map(|change| change.key.clone()));
         }
-        let planned = planned(keys, verdict);
+        let planned = plan_as_commands(keys, verdict);
         let hash = self.hasher.hash_one((planned.finding, &planned.commands));
         self.planned.insert(hash).then_some(planned)
     }
 }
 
 /// The planned repair of a verdict, as commands of Redis.
-fn planned(keys: &Keys, verdict: &Verdict) -> Planned {
-    let command = |change: &Change| redis_cli_line(&change.command(keys, &verdict.item));
-    Planned {
+fn plan_as_commands(keys: &Keys, verdict: &Verdict) -> PlannedRepair {
+    let command = |change: &Change| redis_cli_line(&change.redis_command(keys, &verdict.item));
+    PlannedRepair {
         finding: verdict.id,
         item: verdict.item.clone(),
         detail: verdict.detail.clone(),

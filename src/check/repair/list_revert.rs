@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use super::run_name;
 use crate::core::api::list_rewrite::{ListRewrite, MAX_ADDED};
-use crate::core::api::read::{Read, ReadReply};
+use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::Error;
@@ -46,12 +46,12 @@ impl ListRevert {
             key: changes.first()?.key.clone(),
             entries: Vec::new(),
         };
-        list.add(id, changes).then_some(list)
+        list.add_if_same_list(id, changes).then_some(list)
     }
 
     /// Adds the changes of the next repaired finding, if all of them removed further entries of this
     /// list.
-    pub(super) fn add(&mut self, id: FindingId, changes: &[Change]) -> bool {
+    pub(super) fn add_if_same_list(&mut self, id: FindingId, changes: &[Change]) -> bool {
         // A repair of another finding may have left an entry of the same job.
         if id != FindingId::FailedStray {
             return false;
@@ -79,7 +79,7 @@ impl ListRevert {
         fits
     }
 
-    pub(super) fn key(&self) -> Name {
+    pub(super) fn list_key(&self) -> Name {
         self.key.clone()
     }
 
@@ -94,14 +94,14 @@ impl ListRevert {
 
     /// The changes to revert one by one. What is anywhere in the list has returned: an earlier
     /// revert may have removed other entries since, so that it has another index.
-    pub(super) fn changes(
+    pub(super) fn single_changes(
         &self,
         core: &mut Core,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Vec<Change>, Error> {
-        let mut returned = self.returned(core, &mut pace)?;
+        let mut returned = self.returned_entries(core, &mut pace)?;
         let entries = self.entries.iter();
-        let rest = entries.filter(|(_, entry)| !take_entry(&mut returned, entry));
+        let rest = entries.filter(|(_, entry)| !take_returned_entry(&mut returned, entry));
         let changes = rest.map(|(index, entry)| Change {
             key: self.key.clone(),
             item: Some(Name::from(index.to_string())),
@@ -112,7 +112,7 @@ impl ListRevert {
     }
 
     /// Which entries are in the list, and how often.
-    fn returned(
+    fn returned_entries(
         &self,
         core: &mut Core,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
@@ -120,7 +120,7 @@ impl ListRevert {
         let entries = self.entries.iter();
         let mut returned: Returned = entries.map(|(_, entry)| (entry.as_bytes(), 0)).collect();
         let mut read = 0;
-        while let Some(page) = self.page(core, read)? {
+        while let Some(page) = self.entries_from(core, read)? {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
@@ -135,7 +135,7 @@ impl ListRevert {
     /// Writes the list with the entries. Returns how many have returned; the others are in the list
     /// already, or the list no longer reaches their index. `None` if other clients change the list
     /// all the time, or the user may not do that.
-    pub(super) fn write(
+    pub(super) fn write_list(
         &self,
         core: &mut Core,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
@@ -144,19 +144,19 @@ impl ListRevert {
         for _ in 0..MAX_TRIES {
             let run = run_name(core.now());
             let replacement = keys.set_aside(&run, self.key.as_bytes());
-            let Ok(rewrite) = core.rewrite_list(self.key.as_bytes(), replacement) else {
+            let Ok(rewrite) = core.begin_list_rewrite(self.key.as_bytes(), replacement) else {
                 return Ok(None);
             };
-            let written = self.fill(core, &rewrite, &mut pace);
+            let written = self.fill_replacement(core, &rewrite, &mut pace);
             match written {
                 Ok(Some(0)) => {
-                    core.abandon_list(&rewrite);
+                    core.abandon_list_rewrite(&rewrite);
                     return Ok(Some(0));
                 }
-                Ok(Some(count)) if core.replace_list(&rewrite)? => return Ok(Some(count)),
-                Ok(_) => core.abandon_list(&rewrite),
+                Ok(Some(count)) if core.finish_list_rewrite(&rewrite)? => return Ok(Some(count)),
+                Ok(_) => core.abandon_list_rewrite(&rewrite),
                 Err(error) => {
-                    core.abandon_list(&rewrite);
+                    core.abandon_list_rewrite(&rewrite);
                     return Err(error);
                 }
             }
@@ -165,7 +165,7 @@ impl ListRevert {
     }
 
     /// Fills the replacement. Returns how many entries return, `None` if that failed.
-    fn fill(
+    fn fill_replacement(
         &self,
         core: &mut Core,
         rewrite: &ListRewrite,
@@ -173,31 +173,31 @@ impl ListRevert {
     ) -> Result<Option<u64>, Error> {
         let mut merge = ListMerge {
             rewrite,
-            here: self.returned(core, pace)?,
+            here: self.returned_entries(core, pace)?,
             rest: &self.entries,
             count: 0,
             returned: 0,
             added: Vec::with_capacity(MAX_ADDED),
         };
         let mut read = 0;
-        while let Some(page) = self.page(core, read)? {
+        while let Some(page) = self.entries_from(core, read)? {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
-                if !merge.return_entries(core) || !merge.add(core, entry) {
+                if !merge.return_entries(core) || !merge.add_entry(core, entry) {
                     return Ok(None);
                 }
             }
         }
-        let complete = merge.return_entries(core) && merge.flush(core);
+        let complete = merge.return_entries(core) && merge.flush_entries(core);
         Ok(complete.then_some(merge.returned))
     }
 
     /// The entries of the list from an index on, `None` behind its end.
-    fn page(&self, core: &mut Core, index: u64) -> Result<Option<Vec<Vec<u8>>>, Error> {
+    fn entries_from(&self, core: &mut Core, index: u64) -> Result<Option<Vec<Vec<u8>>>, Error> {
         let first = i64::try_from(index).unwrap_or(i64::MAX - PAGE);
-        let read = Read::range(self.key.as_bytes(), first, first + PAGE - 1);
-        let entries = match core.read(core.now(), read)? {
+        let read = ReadCommand::list_range(self.key.as_bytes(), first, first + PAGE - 1);
+        let entries = match core.run_read(core.now(), read)? {
             ReadReply::Texts(entries) => entries.into_iter().flatten().collect(),
             _ => Vec::new(),
         };
@@ -210,7 +210,7 @@ impl ListRevert {
 type Returned<'a> = HashMap<&'a [u8], usize>;
 
 /// Whether the entry has returned. Each entry in the list stands for one that was removed.
-fn take_entry(returned: &mut Returned, entry: &Name) -> bool {
+fn take_returned_entry(returned: &mut Returned, entry: &Name) -> bool {
     let count = returned.get_mut(entry.as_bytes());
     count.is_some_and(|count| {
         let here = *count > 0;
@@ -241,25 +241,25 @@ impl ListMerge<'_> {
                 break;
             }
             self.rest = rest;
-            if take_entry(&mut self.here, entry) {
+            if take_returned_entry(&mut self.here, entry) {
                 continue;
             }
             self.returned += 1;
-            if !self.add(core, entry.as_bytes().to_vec()) {
+            if !self.add_entry(core, entry.as_bytes().to_vec()) {
                 return false;
             }
         }
         true
     }
 
-    fn add(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
+    fn add_entry(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
         self.added.push(entry);
         self.count += 1;
-        self.added.len() < MAX_ADDED || self.flush(core)
+        self.added.len() < MAX_ADDED || self.flush_entries(core)
     }
 
-    fn flush(&mut self, core: &mut Core) -> bool {
+    fn flush_entries(&mut self, core: &mut Core) -> bool {
         let added = std::mem::take(&mut self.added);
-        added.is_empty() || core.extend_list(self.rewrite, &added)
+        added.is_empty() || core.extend_replacement(self.rewrite, &added)
     }
 }

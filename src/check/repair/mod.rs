@@ -14,8 +14,8 @@ use std::path::Path;
 use uuid::Uuid;
 
 use self::repairer::Repairer;
-use self::rounds::Repair;
-use self::undo::Undo;
+use self::rounds::ApprovedRepair;
+use self::undo::UndoWriter;
 use super::verify::batch_size::BatchSizes;
 use super::verify::run;
 use super::verify::run::{CheckOptions, ScanResult};
@@ -25,8 +25,8 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::finding::Severity;
-use crate::model::repair::text::{decisions, deletions, plan};
-use crate::model::repair::{RepairCounts, RepairRow, Repaired};
+use crate::model::repair::text::{count_deletions, decisions_text, plan_text};
+use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
@@ -46,10 +46,10 @@ pub(crate) struct RepairOptions<'a> {
     pub dry_run: bool,
 }
 
-pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.check_columns::<Repaired>()?;
+pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.check_columns::<RepairReport>()?;
     let RepairOptions { check, dry_run, .. } = &options;
-    let open = |path| Undo::open(path, &options.command, *dry_run, session);
+    let open = |path| UndoWriter::open(path, &options.command, *dry_run, session);
     let undo = options.undo.map(open).transpose()?;
     let now = session.begin()?;
     let server = session.core()?.server_health(now);
@@ -62,27 +62,27 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
         .hint("point `--redis` at its primary; `--read-only` scans the replica itself"));
     }
     let interrupt = Interrupt::listen();
-    let first = run::run(check, true, "scan", &interrupt, session)?;
+    let first = run::run_check(check, true, "scan", &interrupt, session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
     if first.halted.is_some() || idle && !*dry_run {
         return report_only(first, session);
     }
     if *dry_run {
-        return dry_run::run(check, first, &interrupt, session);
+        return dry_run::run_dry_run(check, first, &interrupt, session);
     }
     if let Some(policy) = server.policy.filter(|policy| policy != "noeviction") {
         session.ui.warn(&format!(
             "maxmemory-policy is {policy}: the server may cause the same findings again"
         ));
     }
-    approve(&first, session)?;
+    ask_for_approval(&first, session)?;
     let run = run_name(session.now());
     let undo = match undo {
-        Some(mut undo) => undo.begin(session).map(|()| Some(undo))?,
+        Some(mut undo) => undo.write_header(session).map(|()| Some(undo))?,
         None => None,
     };
-    let round_trip = session.core()?.round_trip(now);
+    let round_trip = session.core()?.measure_round_trip(now);
     let repairer = Repairer::new(
         check.filter.clone(),
         run.clone(),
@@ -91,7 +91,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
         interrupt.clone(),
         BatchSizes::new(round_trip),
     );
-    Repair {
+    ApprovedRepair {
         options: check,
         run,
         interrupt,
@@ -104,7 +104,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
 
 /// A unique name for the keys that this repair sets aside. It begins with the time.
 fn run_name(now: Moment) -> String {
-    let time = now.rfc3339().unwrap_or_default();
+    let time = now.to_rfc3339().unwrap_or_default();
     let time: String = time
         .chars()
         .take(19)
@@ -120,18 +120,18 @@ fn report_only(result: ScanResult, session: &mut Session) -> Result<Exit, Error>
     if result.halted.is_none() && session.ui.format().is_json() {
         let failing = result.is_failing();
         let rows = result.check.items.iter().cloned().map(RepairRow::from);
-        session.ui.show(&Repaired {
+        session.ui.show(&RepairReport {
             items: rows.collect(),
             scan: result.check.scan,
             run: None,
             totals: RepairCounts::default(),
         })?;
-        return Ok(exit(failing));
+        return Ok(exit_code(failing));
     }
-    let decisions = decisions(&result.check.items, Severity::Warn);
+    let decisions = decisions_text(&result.check.items, Severity::Warn);
     let complete = result.halted.is_none();
-    let skipped = result.queue.skipped();
-    let exit = run::report(result, false, session)?;
+    let skipped = result.queue.skipped_count();
+    let exit = run::report_findings(result, false, session)?;
     note_skipped(skipped, &[], session);
     if complete && !decisions.is_empty() {
         session
@@ -142,11 +142,11 @@ fn report_only(result: ScanResult, session: &mut Session) -> Result<Exit, Error>
 }
 
 /// Notes which repairable findings are not repaired, and how to repair them.
-fn note_skipped(skipped: usize, wide: &[Name], session: &mut Session) {
+fn note_skipped(skipped: usize, too_wide: &[Name], session: &mut Session) {
     if skipped > 0 {
         session.ui.note(SKIPPED_BY_QUEUE);
     }
-    for job in wide.iter().take(3) {
+    for job in too_wide.iter().take(3) {
         let depends = CommandLine::new("depends").value("--on", "JID").name(job);
         let set = depends.fill_sentence(": set all of them with {}, with a `--on` for each");
         session.ui.note(&format!(
@@ -156,7 +156,7 @@ fn note_skipped(skipped: usize, wide: &[Name], session: &mut Session) {
     }
 }
 
-fn exit(failing: bool) -> Exit {
+fn exit_code(failing: bool) -> Exit {
     if failing {
         Exit::Inconsistent
     } else {
@@ -165,18 +165,18 @@ fn exit(failing: bool) -> Exit {
 }
 
 /// Shows the plan and asks for approval.
-fn approve(result: &ScanResult, session: &mut Session) -> Result<(), Error> {
+fn ask_for_approval(result: &ScanResult, session: &mut Session) -> Result<(), Error> {
     let items = &result.check.items;
     let repairable = items.iter().map(|found| found.repairable).sum();
     let what = format!(
         "repair {} on {}",
-        findings(repairable),
+        findings_text(repairable),
         session.destination()?
     );
-    let headline = result.check.headline();
+    let headline = result.check.scan_headline();
     session.ui.note(&headline);
-    let details = |page: &_| plan(items, page);
-    let deleted = deletions(items);
+    let details = |page: &_| plan_text(items, page);
+    let deleted = count_deletions(items);
     let what = match deleted {
         0 => what,
         keys => format!(
@@ -187,6 +187,6 @@ fn approve(result: &ScanResult, session: &mut Session) -> Result<(), Error> {
     session.ui.confirm_repair(&what, deleted, details).map(drop)
 }
 
-fn findings(count: u64) -> String {
+fn findings_text(count: u64) -> String {
     plural(count, "finding", "findings")
 }

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
-use super::undo::Undo;
+use super::undo::UndoWriter;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::expected::ExpectedFindings;
-use crate::check::verify::finding_filter::{FindingFilter, for_kind};
+use crate::check::verify::finding_filter::{FindingFilter, findings_for_kind};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
 use crate::model::finding::{FindingId, RepairStage};
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 use crate::model::repair::RepairCounts;
 use crate::model::verdict::{Change, ItemKind, Location, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -24,7 +24,7 @@ pub(crate) struct Repairer {
     filter: FindingFilter,
     /// The name of this repair, which is in the names of the keys that it sets aside.
     run: String,
-    undo: Option<Undo>,
+    undo: Option<UndoWriter>,
     /// The stage of the current batch, and the findings that the queue leads to.
     stage: RepairStage,
     expected: ExpectedFindings,
@@ -47,8 +47,8 @@ impl Repairer {
     pub(crate) fn new(
         filter: FindingFilter,
         run: String,
-        undo: Option<Undo>,
-        rate: Option<Rate>,
+        undo: Option<UndoWriter>,
+        rate: Option<MaxRate>,
         interrupt: Interrupt,
         batch_sizes: BatchSizes,
     ) -> Repairer {
@@ -72,7 +72,7 @@ impl Repairer {
     }
 
     /// Repairs the queue of a scan. Returns the number of findings repaired.
-    pub(crate) fn round(
+    pub(crate) fn repair_queue(
         &mut self,
         core: &mut Core,
         mut queue: RepairQueue,
@@ -84,15 +84,16 @@ impl Repairer {
         self.expected = queue.take_expected();
         let mut repaired = 0;
         for batch in queue.into_batches() {
-            let Some(findings) = self.filter.to_repair(batch.stage, &batch.excluded) else {
+            let Some(findings) = self.filter.findings_to_repair(batch.stage, &batch.excluded)
+            else {
                 continue;
             };
-            for mut batch in unlisted::split(core, batch, |count| self.wait(count))? {
+            for mut batch in unlisted::split_batch(core, batch, |count| self.keep_pace(count))? {
                 self.removed = 0;
                 self.stage = batch.stage;
                 let kind = batch.location.kind;
-                let findings = for_kind(findings.clone(), kind);
-                while let Some(groups) = batch.next(self.batch_size(kind)) {
+                let findings = findings_for_kind(findings.clone(), kind);
+                while let Some(groups) = batch.take_groups(self.batch_size(kind)) {
                     let location = batch.call_location(&groups);
                     repaired += self.repair_groups(core, &findings, &location, &groups)?;
                     progress.add(groups.iter().map(|group| group.len() as u64).sum());
@@ -105,12 +106,12 @@ impl Repairer {
     /// What the next scan selects: the repair of a missing dependency approves the release of
     /// the job, even if its own set was lost and only a complete scan can release it.
     pub(crate) fn next_filter(&mut self) -> FindingFilter {
-        self.filter = self.filter.and_release(self.freed.clone());
+        self.filter = self.filter.selecting_releases(self.freed.clone());
         self.filter.clone()
     }
 
     /// Waits for the pace after `count` items. An interrupt is an error.
-    fn wait(&mut self, count: usize) -> Result<(), Error> {
+    fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait(count, &self.interrupt);
         match self.interrupt.received_kind() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
@@ -119,7 +120,7 @@ impl Repairer {
     }
 
     fn batch_size(&self, kind: ItemKind) -> usize {
-        self.batch_sizes.size(kind).min(self.max_batch)
+        self.batch_sizes.size_for(kind).min(self.max_batch)
     }
 
     /// Repairs groups of items in one call. If a right is missing, or a key that is required has a
@@ -132,7 +133,7 @@ impl Repairer {
         groups: &[Vec<Name>],
     ) -> Result<u64, Error> {
         let items = groups.concat();
-        match self.repair(core, findings, location, &items) {
+        match self.repair_items(core, findings, location, &items) {
             Err(error) if error.kind() == Kind::Damaged && groups.len() <= 1 => Ok(0),
             Err(error)
                 if matches!(error.kind(), Kind::NoPerm | Kind::Damaged) && groups.len() > 1 =>
@@ -143,7 +144,7 @@ impl Repairer {
             }
             Err(error) if error.kind() == Kind::NoPerm => {
                 self.pace.wait(items.len(), &self.interrupt);
-                let reply = core.verify(core.now(), findings, location, &items)?;
+                let reply = core.verify_items(core.now(), findings, location, &items)?;
                 for verdict in reply.verdicts {
                     if verdict.outcome == VerdictOutcome::Repairable {
                         self.counts_of(&verdict).refused += 1;
@@ -158,7 +159,7 @@ impl Repairer {
 
     /// The items as the server has to be asked for them. Entries of a list move towards its
     /// end when entries behind them are removed.
-    fn shifted(&self, location: &Location, items: &[Name]) -> Vec<Name> {
+    fn shifted_list_items(&self, location: &Location, items: &[Name]) -> Vec<Name> {
         if location.kind != ItemKind::Entries {
             return items.to_vec();
         }
@@ -172,7 +173,7 @@ impl Repairer {
 
     /// Repairs items in one call, or in several if they cost too much. What the server refuses midway
     /// is retried, so that it says why.
-    fn repair(
+    fn repair_items(
         &mut self,
         core: &mut Core,
         findings: &str,
@@ -184,33 +185,33 @@ impl Repairer {
         while !rest.is_empty() {
             // An undo file requires a plan before the repair.
             let times = 1 + usize::from(self.undo.is_some());
-            self.wait(times * rest.len())?;
+            self.keep_pace(times * rest.len())?;
             let now = core.now();
-            let mut items = self.shifted(location, rest);
+            let mut items = self.shifted_list_items(location, rest);
             let mut planned = None;
             if let Some(undo) = &mut self.undo {
-                let plan = core.plan_repair(now, findings, &self.run, location, &items)?;
+                let plan = core.plan_item_repairs(now, findings, &self.run, location, &items)?;
                 items.truncate(plan.verified.max(1));
-                if !undo.plan(&plan.verdicts)? {
+                if !undo.write_plan(&plan.verdicts)? {
                     rest = &rest[items.len()..];
                     continue;
                 }
                 planned = Some(plan.verdicts);
             }
             let begun = Instant::now();
-            let reply = core.repair(now, findings, &self.run, location, &items);
+            let reply = core.repair_items(now, findings, &self.run, location, &items);
             let took = begun.elapsed();
             let asked = items.len();
             let verified = reply.as_ref().map_or(asked, |reply| reply.verified);
-            self.batch_sizes.measure(location.kind, verified, took);
+            self.batch_sizes.adjust_size(location.kind, verified, took);
             let (reply, recorded) = match (reply, &mut self.undo) {
                 (Ok(reply), Some(undo)) => {
-                    let recorded = undo.done(&reply);
+                    let recorded = undo.write_done(&reply);
                     (reply, recorded)
                 }
                 (Ok(reply), None) => (reply, Ok(())),
                 (Err(error), Some(undo)) => {
-                    undo.failed(&error)?;
+                    undo.write_failed(&error)?;
                     return Err(error);
                 }
                 (Err(error), None) => return Err(error),

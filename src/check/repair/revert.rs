@@ -10,33 +10,33 @@ use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::core::call::Core;
-use crate::core::script::keys::{Family, Keys};
+use crate::core::script::keys::{KeyFamily, Keys};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{BulkReport, TableContent, Totals};
+use crate::model::bulk::{BulkReport, BulkTableContent, BulkTotals};
 use crate::model::queue::RoundedSeconds;
-use crate::model::rate::Rate;
-use crate::model::repair::text::by_finding;
+use crate::model::rate::MaxRate;
+use crate::model::repair::text::changes_by_finding;
 use crate::model::verdict::{Change, ItemKind};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, plural, thousands};
+use crate::text::{Sanitized, plural, with_thousands_separators};
 use crate::ui::Progress;
 
 /// The batch size is measured for changes of all kinds together.
 const ANY_KIND: ItemKind = ItemKind::Key;
 
-pub(crate) fn run(
+pub(crate) fn run_revert(
     path: &Path,
     filter: &FindingFilter,
     dry_run: bool,
-    rate: Option<Rate>,
+    rate: Option<MaxRate>,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
     let mut file = UndoFile::open(path, filter)?;
-    let shown = file.shown().to_owned();
+    let shown = file.shown_path().to_owned();
     if file.head.prefix != session.prefix() {
         let (theirs, ours) = (Sanitized(&file.head.prefix), Sanitized(session.prefix()));
         return Err(Error::usage(format!(
@@ -46,13 +46,13 @@ pub(crate) fn run(
     }
     session.begin()?;
     warn_of_other_server(&file, &shown, session)?;
-    let total = file.total();
+    let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
-    let mut sum = Totals::new("revert", dry_run, matched).within(session.ui.context_name());
+    let mut sum = BulkTotals::new("revert", dry_run, matched).in_context(session.ui.context_name());
     let changes = plural(total, "change", "changes");
     if total > 0 {
         let what = format!("revert {changes} on {}", session.destination()?);
-        let details = |_: &_| by_finding(&file.counts);
+        let details = |_: &_| changes_by_finding(&file.counts);
         if dry_run {
             session.ui.show_plan(&what, details)
         } else {
@@ -60,7 +60,7 @@ pub(crate) fn run(
         }
     }
     if dry_run || total == 0 {
-        show(sum, session)?;
+        show_totals(sum, session)?;
         session.ui.note_dry_run(&match total {
             0 if filter.is_narrow() => format!("`{shown}` has no changes of what was asked"),
             0 => format!("`{shown}` has no changes"),
@@ -70,12 +70,12 @@ pub(crate) fn run(
     }
     let begun = session.now();
     let mut progress = session.ui.progress(total);
-    let error = revert(&mut file, rate, session.core()?, &mut progress, &mut sum).err();
+    let error = revert_file(&mut file, rate, session.core()?, &mut progress, &mut sum).err();
     progress.finish();
     let tried = sum.done + sum.skipped;
     sum.remaining = matched.saturating_sub(tried);
     sum.elapsed_s = RoundedSeconds(session.now().since(begun));
-    let count = |count: usize| thousands(count as u64);
+    let count = |count: usize| with_thousands_separators(count as u64);
     let mut summary = format!(
         "{} reverted, {} skipped",
         count(sum.done),
@@ -84,7 +84,7 @@ pub(crate) fn run(
     if sum.skipped > 0 {
         summary.push_str(": changed since, or reverted already");
     }
-    show(sum, session)?;
+    show_totals(sum, session)?;
     session.ui.note(&summary);
     let Some(error) = error else {
         return Ok(Exit::Ok);
@@ -98,11 +98,11 @@ pub(crate) fn run(
     )
 }
 
-fn show(sum: Totals, session: &mut Session) -> Result<(), Error> {
+fn show_totals(sum: BulkTotals, session: &mut Session) -> Result<(), Error> {
     session.ui.show(&BulkReport {
         sum,
         items: Vec::new(),
-        row_content: TableContent::Nothing,
+        row_content: BulkTableContent::Nothing,
         rows: Vec::new(),
     })
 }
@@ -127,18 +127,18 @@ fn warn_of_other_server(file: &UndoFile, shown: &str, session: &mut Session) -> 
     Ok(())
 }
 
-fn revert(
+fn revert_file(
     file: &mut UndoFile,
-    rate: Option<Rate>,
+    rate: Option<MaxRate>,
     core: &mut Core,
     progress: &mut Progress,
-    sum: &mut Totals,
+    sum: &mut BulkTotals,
 ) -> Result<(), Error> {
     let now = core.now();
     let mut reverter = Reverter {
         interrupt: Interrupt::listen(),
         pace: Pace::new(rate),
-        batch_sizes: BatchSizes::new(core.round_trip(now)),
+        batch_sizes: BatchSizes::new(core.measure_round_trip(now)),
         keys: Keys::new(core.prefix()),
         lists: HashMap::new(),
         core,
@@ -149,11 +149,11 @@ fn revert(
         let mut repairs = repairs.into_iter().peekable();
         let mut changes: Vec<Change> = Vec::new();
         while let Some(repair) = repairs.next() {
-            reverter.collect(repair, &mut changes)?;
+            reverter.collect_changes(repair, &mut changes)?;
             // The changes of one finding stay together.
             let more = repairs.peek().map(|repair| repair.changes.len());
             if more.is_none_or(|more| changes.len() + more > reverter.batch_size()) {
-                reverter.revert(&std::mem::take(&mut changes))?;
+                reverter.revert_in_one_call(&std::mem::take(&mut changes))?;
             }
         }
     }
@@ -173,19 +173,24 @@ struct Reverter<'a> {
     pace: Pace,
     batch_sizes: BatchSizes,
     progress: &'a mut Progress,
-    sum: &'a mut Totals,
+    sum: &'a mut BulkTotals,
 }
 
 impl Reverter<'_> {
     fn batch_size(&self) -> usize {
         let max_batch = self.pace.slice_size(MAX_BATCH);
-        self.batch_sizes.size(ANY_KIND).min(max_batch)
+        self.batch_sizes.size_for(ANY_KIND).min(max_batch)
     }
 
     /// Adds the changes of a finding to the entries of its failure list and to the other changes.
-    fn collect(&mut self, repair: RepairToRevert, changes: &mut Vec<Change>) -> Result<(), Error> {
-        let is_failure_list =
-            |change: &Change| matches!(self.keys.family(change.key.as_bytes()), Family::Group(_));
+    fn collect_changes(
+        &mut self,
+        repair: RepairToRevert,
+        changes: &mut Vec<Change>,
+    ) -> Result<(), Error> {
+        let is_failure_list = |change: &Change| {
+            matches!(self.keys.family(change.key.as_bytes()), KeyFamily::Group(_))
+        };
         let (entries, others): (Vec<_>, Vec<_>) =
             repair.changes.into_iter().partition(is_failure_list);
         let Some(first) = entries.first() else {
@@ -193,7 +198,7 @@ impl Reverter<'_> {
             return Ok(());
         };
         if let (Some(list), Some(id)) = (self.lists.get_mut(&first.key), repair.id)
-            && list.add(id, &entries)
+            && list.add_if_same_list(id, &entries)
         {
             changes.extend(others);
             return Ok(());
@@ -203,7 +208,7 @@ impl Reverter<'_> {
             .iter()
             .any(|change| self.lists.contains_key(&change.key))
         {
-            self.revert(&std::mem::take(changes))?;
+            self.revert_in_one_call(&std::mem::take(changes))?;
             for change in &entries {
                 if let Some(list) = self.lists.remove(&change.key) {
                     self.revert_list(&list)?;
@@ -215,10 +220,10 @@ impl Reverter<'_> {
             .and_then(|id| ListRevert::from_changes(id, &entries))
         {
             Some(list) => {
-                if changes.iter().any(|change| change.key == list.key()) {
-                    self.revert(&std::mem::take(changes))?;
+                if changes.iter().any(|change| change.key == list.list_key()) {
+                    self.revert_in_one_call(&std::mem::take(changes))?;
                 }
-                self.lists.insert(list.key(), list);
+                self.lists.insert(list.list_key(), list);
             }
             None => changes.extend(entries),
         }
@@ -229,9 +234,9 @@ impl Reverter<'_> {
     /// The entries of a list.
     fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
-        let mut wait = |count| wait(pace, interrupt, count);
+        let mut wait = |count| keep_pace(pace, interrupt, count);
         if list.is_long()
-            && let Some(returned) = list.write(self.core, &mut wait)?
+            && let Some(returned) = list.write_list(self.core, &mut wait)?
         {
             let count = list.len();
             let returned = usize::try_from(returned).unwrap_or(count);
@@ -240,34 +245,34 @@ impl Reverter<'_> {
             self.progress.add(count as u64);
             return Ok(());
         }
-        let changes = list.changes(self.core, wait)?;
+        let changes = list.single_changes(self.core, wait)?;
         let returned = list.len() - changes.len();
         self.sum.skipped += returned;
         self.progress.add(returned as u64);
-        self.revert_all(&changes)
+        self.revert_in_batches(&changes)
     }
 
     /// Reverts changes in batches.
-    fn revert_all(&mut self, changes: &[Change]) -> Result<(), Error> {
+    fn revert_in_batches(&mut self, changes: &[Change]) -> Result<(), Error> {
         let mut rest = changes;
         while !rest.is_empty() {
             let (some, others) = rest.split_at(self.batch_size().min(rest.len()));
-            self.revert(some)?;
+            self.revert_in_one_call(some)?;
             rest = others;
         }
         Ok(())
     }
 
     /// Reverts changes in one call.
-    fn revert(&mut self, changes: &[Change]) -> Result<(), Error> {
+    fn revert_in_one_call(&mut self, changes: &[Change]) -> Result<(), Error> {
         if changes.is_empty() {
             return Ok(());
         }
-        wait(&mut self.pace, &self.interrupt, changes.len())?;
+        keep_pace(&mut self.pace, &self.interrupt, changes.len())?;
         let begun = Instant::now();
-        let (reverted, skipped) = self.core.revert(self.core.now(), changes)?;
+        let (reverted, skipped) = self.core.revert_changes(self.core.now(), changes)?;
         let took = begun.elapsed();
-        self.batch_sizes.measure(ANY_KIND, changes.len(), took);
+        self.batch_sizes.adjust_size(ANY_KIND, changes.len(), took);
         self.sum.done += usize::try_from(reverted).unwrap_or(usize::MAX);
         self.sum.skipped += usize::try_from(skipped).unwrap_or(usize::MAX);
         self.progress.add(changes.len() as u64);
@@ -276,7 +281,7 @@ impl Reverter<'_> {
 }
 
 /// Waits for the pace after `count` items. An interrupt is an error.
-fn wait(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
+fn keep_pace(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
     pace.wait(count, interrupt);
     match interrupt.received_kind() {
         Some(kind) => Err(Error::new(kind, "interrupted")),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::repairer::Repairer;
-use super::{exit, note_skipped};
+use super::{exit_code, note_skipped};
 use crate::check::verify::run;
 use crate::check::verify::run::{CheckOptions, ScanResult};
 use crate::clock::moment::Moment;
@@ -11,18 +11,18 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::{ReportedFinding, Scan};
+use crate::model::check::{ReportedFinding, ScanSummary};
 use crate::model::finding::{FindingId, Severity};
-use crate::model::repair::text::decisions;
-use crate::model::repair::{RepairCounts, RepairRow, Repaired};
+use crate::model::repair::text::decisions_text;
+use crate::model::repair::{RepairCounts, RepairReport, RepairRow};
 use crate::session::Session;
-use crate::text::{Sanitized, plural, thousands};
+use crate::text::{Sanitized, plural, with_thousands_separators};
 
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
 
 /// An approved repair.
-pub(super) struct Repair<'a> {
+pub(super) struct ApprovedRepair<'a> {
     pub options: &'a CheckOptions,
     pub run: String,
     pub interrupt: Interrupt,
@@ -32,27 +32,34 @@ pub(super) struct Repair<'a> {
     pub before_scan: BTreeMap<FindingId, RepairCounts>,
 }
 
-impl Repair<'_> {
-    pub(super) fn run(mut self, first: ScanResult, session: &mut Session) -> Result<Exit, Error> {
+impl ApprovedRepair<'_> {
+    pub(super) fn run(
+        mut self,
+        first_scan: ScanResult,
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
         let mut repairable: BTreeMap<FindingId, u64> = BTreeMap::new();
-        for item in &first.check.items {
+        for item in &first_scan.check.items {
             *repairable.entry(item.finding.id).or_default() += item.repairable;
         }
-        let before = first.check.items.clone();
-        let (skipped, wide) = (first.queue.skipped(), first.queue.too_wide());
-        let (mut last, error) = self.rounds(first, session)?;
+        let before = first_scan.check.items.clone();
+        let (skipped, wide) = (
+            first_scan.queue.skipped_count(),
+            first_scan.queue.jobs_with_too_many_dependencies(),
+        );
+        let (mut last, error) = self.repair_and_rescan(first_scan, session)?;
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
         let took = session.now().since(self.begun);
         last.check.scan.elapsed_s = Number((took * 10.0).round() / 10.0);
-        let repaired = self.report(&last, repairable, before, complete);
+        let repaired = self.make_report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
-        let summary = repaired.summary();
+        let summary = repaired.totals_line();
         let failing = last.is_failing();
         note_skipped(skipped, &wide, session);
         if let Some(error) = error {
             session.ui.note(&summary);
-            return Err(self.incomplete(&error, &repaired, session));
+            return Err(self.incomplete_error(&error, &repaired, session));
         }
         let remaining = repaired.items.iter().filter(|row| row.found.count > 0);
         let severe = remaining.filter(|row| row.found.severity >= last.check.scan.fail_on);
@@ -64,7 +71,7 @@ impl Repair<'_> {
             }
             0 if last.narrow => format!("{summary}; nothing left of what was asked"),
             0 => format!("{summary}; clean"),
-            severe => format!("{summary}; {} remaining", thousands(severe)),
+            severe => format!("{summary}; {} remaining", with_thousands_separators(severe)),
         });
         if self.repairer.set_aside > 0 {
             let keys = plural(self.repairer.set_aside, "key is", "keys are");
@@ -74,15 +81,15 @@ impl Repair<'_> {
                 self.run
             ));
         }
-        let decisions = decisions(&last.check.items, Severity::Warn);
+        let decisions = decisions_text(&last.check.items, Severity::Warn);
         if !decisions.is_empty() {
             session.ui.note(decisions.trim_end());
         }
-        Ok(exit(failing))
+        Ok(exit_code(failing))
     }
 
     /// Repairs and scans in turn. Returns the last scan, and the error that ended the repair early.
-    fn rounds(
+    fn repair_and_rescan(
         &mut self,
         first: ScanResult,
         session: &mut Session,
@@ -90,14 +97,16 @@ impl Repair<'_> {
         let mut last = first;
         for round in 1.. {
             let queue = std::mem::take(&mut last.queue);
-            let overflowed = queue.overflowed();
+            let overflowed = queue.has_overflowed();
             let title = match round {
                 1 => "repair".to_owned(),
                 round => format!("repair {round}"),
             };
-            let progress = session.ui.progress(queue.len() as u64);
+            let progress = session.ui.progress(queue.item_count() as u64);
             let mut progress = progress.titled(title);
-            let repaired = self.repairer.round(session.core()?, queue, &mut progress);
+            let repaired = self
+                .repairer
+                .repair_queue(session.core()?, queue, &mut progress);
             progress.finish();
             let repaired = match repaired {
                 Ok(repaired) => repaired,
@@ -108,7 +117,7 @@ impl Repair<'_> {
                 filter: self.repairer.next_filter(),
                 ..self.options.clone()
             };
-            let mut next = match run::run(&options, true, &title, &self.interrupt, session) {
+            let mut next = match run::run_check(&options, true, &title, &self.interrupt, session) {
                 Ok(next) => next,
                 Err(error) => return Ok((last, Some(error))),
             };
@@ -127,13 +136,13 @@ impl Repair<'_> {
 
     /// A row for each finding. If the repair is not complete, what was not repaired is still
     /// there.
-    fn report(
+    fn make_report(
         &self,
         last: &ScanResult,
         mut repairable: BTreeMap<FindingId, u64>,
         first: Vec<ReportedFinding>,
         complete: bool,
-    ) -> Repaired {
+    ) -> RepairReport {
         let mut items: Vec<RepairRow> = Vec::new();
         let mut all_counts = self.repairer.counts.clone();
         for found in &last.check.items {
@@ -173,12 +182,12 @@ impl Repair<'_> {
         items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
         let mut totals = RepairCounts::default();
         items.iter().for_each(|row| totals.add(row.counts));
-        let scan = Scan {
+        let scan = ScanSummary {
             complete,
             clean: complete && !last.is_failing(),
             ..last.check.scan.clone()
         };
-        Repaired {
+        RepairReport {
             scan,
             run: Some(self.run.clone()),
             totals,
@@ -187,13 +196,13 @@ impl Repair<'_> {
     }
 
     /// The error of a repair that ended early, which says how far it got.
-    fn incomplete(&self, error: &Error, repaired: &Repaired, session: &Session) -> Error {
+    fn incomplete_error(&self, error: &Error, repaired: &RepairReport, session: &Session) -> Error {
         let repairable: u64 = repaired.items.iter().map(|row| row.found.repairable).sum();
-        let all = thousands(repairable.max(repaired.totals.repaired));
-        let count = thousands(repaired.totals.repaired);
+        let all = with_thousands_separators(repairable.max(repaired.totals.repaired));
+        let count = with_thousands_separators(repaired.totals.repaired);
         let reason = format!(
             "{} after {count} of {all} findings were repaired",
-            error.reason()
+            error.message_without_effect()
         );
         let hint = match session.typed_line() {
             Some(typed) => format!("run the same command again to continue: `{typed}`"),
@@ -209,7 +218,7 @@ mod tests {
     use crate::check::verify::batch_size::BatchSizes;
     use crate::check::verify::finding_filter::FindingFilter;
     use crate::check::verify::repair_queue::RepairQueue;
-    use crate::model::check::Check;
+    use crate::model::check::CheckReport;
 
     #[test]
     fn what_remains_after_a_later_round_was_interrupted_is_counted_from_the_last_scan() {
@@ -229,7 +238,7 @@ mod tests {
             };
             BTreeMap::from([(FindingId::GhostWaiting, counts)])
         };
-        let mut repair = Repair {
+        let mut repair = ApprovedRepair {
             options: &options,
             run: "r".to_owned(),
             repairer: Repairer::new(filter, "r".to_owned(), None, None, interrupt.clone(), sizes),
@@ -241,8 +250,8 @@ mod tests {
         let mut found = ReportedFinding::new(FindingId::GhostWaiting, Severity::Critical);
         found.count = 100;
         let last = ScanResult {
-            check: Check {
-                scan: Scan {
+            check: CheckReport {
+                scan: ScanSummary {
                     keys: 1,
                     jobs: 0,
                     queues: 1,
@@ -259,7 +268,7 @@ mod tests {
             narrow: false,
             unverified: Vec::new(),
         };
-        let report = repair.report(&last, BTreeMap::new(), Vec::new(), false);
+        let report = repair.make_report(&last, BTreeMap::new(), Vec::new(), false);
         assert_eq!(report.items[0].found.count, 95);
     }
 }

@@ -29,13 +29,13 @@ use crate::view::json;
 
 /// The undo file of a repair.
 #[derive(Debug)]
-pub(crate) struct Undo {
+pub(crate) struct UndoWriter {
     ledger: Ledger,
     /// The number of the current batch.
     slice: u64,
 }
 
-impl Undo {
+impl UndoWriter {
     /// Opens the file, before any change is sent. A file of the same command is continued. A dry run
     /// only checks that this is possible.
     pub(crate) fn open(
@@ -43,54 +43,54 @@ impl Undo {
         command: &str,
         dry_run: bool,
         session: &Session,
-    ) -> Result<Undo, Error> {
+    ) -> Result<UndoWriter, Error> {
         let mut slice = 0;
         let head = LedgerHead {
             command: command.to_owned(),
             ..LedgerHead::new(UNDO, session)?
         };
         let ledger = Ledger::open(path, head, dry_run, |line| {
-            let line = read(line)?;
+            let line = read_undo_line(line)?;
             slice = slice.max(line.slice + 1);
             Ok(())
         })?;
-        Ok(Undo { ledger, slice })
+        Ok(UndoWriter { ledger, slice })
     }
 
     /// Writes the first line.
-    pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(crate) fn write_header(&mut self, session: &mut Session) -> Result<(), Error> {
         self.ledger.write_head(session)
     }
 
     /// Writes the plan of a batch to the disk. Returns whether it has any changes.
-    pub(crate) fn plan(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan = repairs(verdicts, VerdictOutcome::Repairable);
+    pub(crate) fn write_plan(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
+        let plan = changes_by_finding(verdicts, VerdictOutcome::Repairable);
         if plan.is_empty() {
             return Ok(false);
         }
-        self.line(UndoStep::Plan(plan), false)?;
+        self.write_line(UndoStep::Plan(plan), false)?;
         self.ledger.flush().map(|()| true)
     }
 
     /// Writes the changes that were made, and begins the next batch.
-    pub(crate) fn done(&mut self, reply: &RepairReply) -> Result<(), Error> {
-        let done = repairs(&reply.verdicts, VerdictOutcome::Repaired);
-        self.line(UndoStep::Done(done), reply.repeated)?;
+    pub(crate) fn write_done(&mut self, reply: &RepairReply) -> Result<(), Error> {
+        let done = changes_by_finding(&reply.verdicts, VerdictOutcome::Repaired);
+        self.write_line(UndoStep::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write_lines()
     }
 
     /// Writes that a batch was not repaired. If that is unknown, its plan counts.
-    pub(crate) fn failed(&mut self, error: &Error) -> Result<(), Error> {
+    pub(crate) fn write_failed(&mut self, error: &Error) -> Result<(), Error> {
         if error.kind() != Kind::Unknown {
-            self.line(UndoStep::Done(Vec::new()), false)?;
+            self.write_line(UndoStep::Done(Vec::new()), false)?;
             self.ledger.write_lines()?;
         }
         self.slice += 1;
         Ok(())
     }
 
-    fn line(&mut self, step: UndoStep, repeated: bool) -> Result<(), Error> {
+    fn write_line(&mut self, step: UndoStep, repeated: bool) -> Result<(), Error> {
         let line = UndoLine {
             slice: self.slice,
             again: repeated,
@@ -169,17 +169,17 @@ impl From<&Change> for ChangeRow {
 }
 
 impl ChangeRow {
-    fn change(self) -> Result<Change, String> {
+    fn into_change(self) -> Result<Change, String> {
         Ok(Change {
-            key: name(self.key, self.key_bytes)?.ok_or("a change without key")?,
-            item: name(self.item, self.item_bytes)?,
-            before: name(self.before, self.before_bytes)?,
-            after: name(self.after, self.after_bytes)?,
+            key: decode_name(self.key, self.key_bytes)?.ok_or("a change without key")?,
+            item: decode_name(self.item, self.item_bytes)?,
+            before: decode_name(self.before, self.before_bytes)?,
+            after: decode_name(self.after, self.after_bytes)?,
         })
     }
 }
 
-fn name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, String> {
+fn decode_name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, String> {
     match bytes.map(|bytes| STANDARD.decode(bytes)) {
         Some(Ok(bytes)) => Ok(Some(Name::from(bytes))),
         Some(Err(_)) => Err("a value is not base64".to_owned()),
@@ -188,7 +188,7 @@ fn name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, Str
 }
 
 /// The changes of the verdicts with an outcome.
-fn repairs(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges> {
+fn changes_by_finding(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges> {
     verdicts
         .iter()
         .filter(|verdict| verdict.outcome == outcome)
@@ -199,7 +199,7 @@ fn repairs(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges>
         .collect()
 }
 
-fn read(line: &[u8]) -> Result<UndoLine, String> {
+fn read_undo_line(line: &[u8]) -> Result<UndoLine, String> {
     serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
@@ -227,8 +227,8 @@ pub(crate) struct UndoFile {
 }
 
 /// Whether a filter selects a finding of a file. That of another version has no name here.
-fn selects(filter: &FindingFilter, finding: &str) -> bool {
-    match FindingId::named(finding) {
+fn selects_by_name(filter: &FindingFilter, finding: &str) -> bool {
+    match FindingId::from_name(finding) {
         Some(id) => filter.selects(id),
         None => !filter.is_narrow(),
     }
@@ -276,13 +276,13 @@ impl UndoFile {
                 checksums.verify(&line).map_err(altered)?;
             } else {
                 checksums.verify(&line).map_err(altered)?;
-                counted.add(&line, at, length).map_err(refused)?;
+                counted.add_line(&line, at, length).map_err(refused)?;
             }
             at += length;
         }
         let head = head.ok_or_else(foreign)?;
-        let (lines, mut counts) = counted.finish();
-        counts.retain(|finding, _| selects(filter, finding));
+        let (lines, mut counts) = counted.into_lines_and_counts();
+        counts.retain(|finding, _| selects_by_name(filter, finding));
         Ok(UndoFile {
             shown,
             file: from,
@@ -294,12 +294,12 @@ impl UndoFile {
     }
 
     /// The path, harmless for a terminal.
-    pub(crate) fn shown(&self) -> &str {
+    pub(crate) fn shown_path(&self) -> &str {
         &self.shown
     }
 
     /// The number of changes.
-    pub(crate) fn total(&self) -> u64 {
+    pub(crate) fn change_count(&self) -> u64 {
         self.counts.values().sum()
     }
 
@@ -322,14 +322,16 @@ impl UndoFile {
             ))
         };
         let verified = ChecksumReader::default().verify(&line);
-        let UndoLine { step, .. } = verified.and_then(|()| read(&line)).map_err(changed)?;
+        let UndoLine { step, .. } = verified
+            .and_then(|()| read_undo_line(&line))
+            .map_err(changed)?;
         let (UndoStep::Plan(repairs) | UndoStep::Done(repairs)) = step;
-        let selected = |repair: &FindingChanges| selects(&self.filter, &repair.finding);
+        let selected = |repair: &FindingChanges| selects_by_name(&self.filter, &repair.finding);
         let repairs = repairs.into_iter().rev().filter(selected);
         let newest_first = repairs.map(|repair| {
-            let changes = repair.changes.into_iter().rev().map(ChangeRow::change);
+            let changes = repair.changes.into_iter().rev().map(ChangeRow::into_change);
             let changes = changes.collect::<Result<Vec<Change>, String>>()?;
-            let id = FindingId::named(&repair.finding);
+            let id = FindingId::from_name(&repair.finding);
             Ok(RepairToRevert { id, changes })
         });
         newest_first
@@ -357,15 +359,15 @@ struct RevertibleLine {
 }
 
 impl RevertibleLines {
-    fn add(&mut self, line: &[u8], at: u64, length: u64) -> Result<(), String> {
-        let UndoLine { slice, again, step } = read(line)?;
+    fn add_line(&mut self, line: &[u8], at: u64, length: u64) -> Result<(), String> {
+        let UndoLine { slice, again, step } = read_undo_line(line)?;
         let (repairs, planned) = match step {
             UndoStep::Plan(repairs) => (repairs, true),
             UndoStep::Done(repairs) => (repairs, false),
         };
         let mut counts = Vec::with_capacity(repairs.len());
         for repair in repairs {
-            let changes = repair.changes.into_iter().map(ChangeRow::change);
+            let changes = repair.changes.into_iter().map(ChangeRow::into_change);
             let changes = changes.collect::<Result<Vec<_>, _>>()?;
             counts.push((repair.finding, changes.len() as u64));
         }
@@ -377,26 +379,26 @@ impl RevertibleLines {
         // The changes made replace the plan, unless a reply was lost.
         let plan = self.open.take();
         if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
-            self.count(plan);
+            self.count_changes(plan);
         }
         if planned {
             self.open = Some(line)
         } else {
-            self.count(line)
+            self.count_changes(line)
         }
         Ok(())
     }
 
-    fn count(&mut self, line: RevertibleLine) {
+    fn count_changes(&mut self, line: RevertibleLine) {
         self.lines.push(line.position);
         for (finding, changes) in line.counts {
             *self.counts.entry(finding).or_default() += changes;
         }
     }
 
-    fn finish(mut self) -> (Vec<(u64, u64)>, BTreeMap<String, u64>) {
+    fn into_lines_and_counts(mut self) -> (Vec<(u64, u64)>, BTreeMap<String, u64>) {
         if let Some(plan) = self.open.take() {
-            self.count(plan);
+            self.count_changes(plan);
         }
         self.counts.retain(|_, count| *count > 0);
         (self.lines, self.counts)

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::core::api::read::{Read, ReadsAhead};
+use crate::core::api::read::{ReadCommand, ReadsAhead};
 use crate::error::Error;
 
 use super::Scanner;
@@ -15,7 +15,7 @@ pub(super) const MAX_AHEAD: usize = 3;
 
 /// What is read next, and what is on its way.
 #[derive(Debug, Default)]
-pub(super) struct Pipeline {
+pub(super) struct ReadPipeline {
     jobs: Vec<Vec<u8>>,
     /// Jobs about which more has to be read.
     open_jobs: Vec<ScannedJob>,
@@ -78,12 +78,12 @@ impl Scanner<'_> {
     }
 
     /// The next reads of one round trip.
-    fn next_reads(&mut self, all: bool) -> Option<(ReadSubject, Vec<Read>)> {
-        let max_sets = self.pages(SETS_PER_READ);
+    fn next_reads(&mut self, all: bool) -> Option<(ReadSubject, Vec<ReadCommand>)> {
+        let max_sets = self.pages_per_round_trip(SETS_PER_READ);
         let max_jobs = self.jobs_per_read();
         let next = &mut self.pipeline;
         if !next.open_jobs.is_empty() {
-            let jobs = first(&mut next.open_jobs, max_jobs);
+            let jobs = take_first(&mut next.open_jobs, max_jobs);
             let reads = self.open_job_reads(&jobs);
             return Some((ReadSubject::OpenJobs(jobs), reads));
         }
@@ -94,7 +94,7 @@ impl Scanner<'_> {
                 EdgeSets::Dependents => &mut next.dependents,
             };
             if !jids.is_empty() {
-                let jids = first(jids, max_sets);
+                let jids = take_first(jids, max_sets);
                 let reads = self.edge_reads(of, &jids);
                 return Some((ReadSubject::Edges(of, jids), reads));
             }
@@ -103,7 +103,7 @@ impl Scanner<'_> {
         if jobs.len() < max_jobs && !all || jobs.is_empty() {
             return None;
         }
-        let jids = first(jobs, max_jobs);
+        let jids = take_first(jobs, max_jobs);
         let reads = self.job_reads(&jids);
         Some((ReadSubject::Jobs(jids), reads))
     }
@@ -129,6 +129,6 @@ impl Scanner<'_> {
 }
 
 /// Removes the first items of a list, up to `max`.
-fn first<T>(items: &mut Vec<T>, max: usize) -> Vec<T> {
+fn take_first<T>(items: &mut Vec<T>, max: usize) -> Vec<T> {
     items.drain(..max.min(items.len())).collect()
 }

@@ -3,14 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::core::api::read::{Read, ReadReply, START};
-use crate::core::script::keys::{self, Companion, Family};
+use crate::core::api::read::{ReadCommand, ReadReply, START};
+use crate::core::script::keys::{self, Companion, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use super::Scanner;
-use super::unmatched::Salt;
+use super::unmatched::SaltedHasher;
 
 /// Maximum number of edges kept (8 MiB). More than that is reported.
 const MAX_EDGES: usize = 1 << 20;
@@ -23,24 +23,25 @@ const MAX_CYCLE: usize = 200;
 
 /// The dependencies of the database, as hashes.
 #[derive(Debug, Default)]
-pub(super) struct Cycles {
+pub(super) struct DependencyEdges {
     /// Dependent and dependency.
     edges: Vec<(u32, u32)>,
     /// Whether there are more edges than are kept.
     more: bool,
 }
 
-impl Cycles {
-    pub(super) fn add(&mut self, salt: &Salt, y: &[u8], x: &[u8]) {
+impl DependencyEdges {
+    pub(super) fn add_edge(&mut self, salt: &SaltedHasher, dependent: &[u8], dependency: &[u8]) {
         if self.edges.len() < MAX_EDGES {
-            self.edges.push((short(salt, y), short(salt, x)))
+            self.edges
+                .push((short_hash(salt, dependent), short_hash(salt, dependency)))
         } else {
             self.more = true
         }
     }
 
     /// The jobs on a cycle, and the jobs that depend on one.
-    fn remain(mut self) -> HashSet<u32> {
+    fn jobs_on_or_behind_cycles(mut self) -> HashSet<u32> {
         let mut nodes: Vec<u32> = self.edges.iter().map(|(y, _)| *y).collect();
         nodes.sort_unstable();
         nodes.dedup();
@@ -75,46 +76,47 @@ impl Cycles {
     }
 }
 
-fn short(salt: &Salt, jid: &[u8]) -> u32 {
-    (salt.entry(0, jid, 0) >> 32) as u32
+fn short_hash(salt: &SaltedHasher, jid: &[u8]) -> u32 {
+    (salt.hash_entry(0, jid, 0) >> 32) as u32
 }
 
 impl Scanner<'_> {
-    pub(super) fn add_cycles(&mut self) -> Result<(), Error> {
+    pub(super) fn add_cycle_candidates(&mut self) -> Result<(), Error> {
         let cycles = std::mem::take(&mut self.cycles);
         let all = Name::from("*-dependencies");
         if cycles.more {
             let why = format!("whether more than {MAX_EDGES} dependencies have a cycle");
             self.sink.not_verifiable(all.clone(), &why);
         }
-        let remain = cycles.remain();
+        let remain = cycles.jobs_on_or_behind_cycles();
         if remain.is_empty() {
             return Ok(());
         }
         let mut dependencies: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
         let (mut names, mut more) = (0, false);
         let pattern = self.keys.with_prefix(keys::JOB) + "*";
-        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
+        self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             for key in &keys {
-                let Family::Companion(Companion::Dependencies, y) = scanner.keys.family(key) else {
+                let KeyFamily::Companion(Companion::Dependencies, y) = scanner.keys.family(key)
+                else {
                     continue;
                 };
-                if !remain.contains(&short(&scanner.salt, y)) {
+                if !remain.contains(&short_hash(&scanner.salt, y)) {
                     continue;
                 }
                 if names >= MAX_NAMES {
                     more = true;
                     continue;
                 }
-                let ask = Read::members(key, START, scanner.page(1));
-                let first = scanner.core.read(scanner.now, ask)?;
+                let ask = ReadCommand::scan_set(key, START, scanner.members_per_page(1));
+                let first = scanner.core.run_read(scanner.now, ask)?;
                 if matches!(first, ReadReply::Wrong) {
                     continue;
                 }
                 let mut list: Vec<Vec<u8>> = Vec::new();
-                scanner.each_edge_page(key, first, |scanner, members| {
+                scanner.for_each_edge_page(key, first, |scanner, members| {
                     let may_be_on_cycle =
-                        |x: &Vec<u8>| x != y && remain.contains(&short(&scanner.salt, x));
+                        |x: &Vec<u8>| x != y && remain.contains(&short_hash(&scanner.salt, x));
                     list.extend(members.into_iter().filter(may_be_on_cycle));
                     Ok(())
                 })?;
@@ -127,7 +129,7 @@ impl Scanner<'_> {
             let why = format!("more than {MAX_NAMES} jobs depend on a cycle");
             self.sink.not_verifiable(all, &why);
         }
-        for cycle in find(&dependencies) {
+        for cycle in find_cycles(&dependencies) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
             // The name of the location distinguishes cycles.
             let Some(first) = items.first() else {
@@ -140,14 +142,14 @@ impl Scanner<'_> {
             }
             let location = Location::new(ItemKind::Cycle, first.clone());
             let about = first.as_bytes().to_vec();
-            self.add_group(&location, &about, items)?;
+            self.add_candidate_group(&location, &about, items)?;
         }
         Ok(())
     }
 }
 
 /// Cycles, at least one of each strongly connected component: each job depends on the next.
-fn find(dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
+fn find_cycles(dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
     let mut starts: Vec<&Vec<u8>> = dependencies.keys().collect();
     starts.sort();
     let mut cycles = Vec::new();
@@ -195,7 +197,7 @@ mod tests {
     #[test]
     fn cycles_are_found_and_chains_are_not() {
         let found = |text: &str| {
-            let cycles = find(&edges(text)).into_iter();
+            let cycles = find_cycles(&edges(text)).into_iter();
             let found = cycles.map(|cycle| String::from_utf8(cycle.join(&b' ')).unwrap());
             found.collect::<Vec<_>>().join(", ")
         };
@@ -206,16 +208,16 @@ mod tests {
 
     #[test]
     fn only_jobs_on_a_cycle_or_depending_on_one_remain() {
-        let salt = Salt::default();
-        let mut cycles = Cycles::default();
+        let salt = SaltedHasher::default();
+        let mut cycles = DependencyEdges::default();
         for n in 0..10_000_u32 {
             let name = |n: u32| n.to_string().into_bytes();
-            cycles.add(&salt, &name(n), &name(n + 1));
+            cycles.add_edge(&salt, &name(n), &name(n + 1));
         }
         for (y, x) in [("p", "q"), ("q", "p"), ("r", "q")] {
-            cycles.add(&salt, y.as_bytes(), x.as_bytes());
+            cycles.add_edge(&salt, y.as_bytes(), x.as_bytes());
         }
-        let wanted = ["p", "q", "r"].map(|name| short(&salt, name.as_bytes()));
-        assert_eq!(cycles.remain(), HashSet::from(wanted));
+        let wanted = ["p", "q", "r"].map(|name| short_hash(&salt, name.as_bytes()));
+        assert_eq!(cycles.jobs_on_or_behind_cycles(), HashSet::from(wanted));
     }
 }

@@ -1,7 +1,7 @@
 //! The settings, which are scanned first, and the candidates that require a complete scan.
 
-use crate::core::api::read::{Read, ReadReply};
-use crate::core::script::keys::{self, Companion, Family};
+use crate::core::api::read::{ReadCommand, ReadReply};
+use crate::core::script::keys::{self, Companion, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -39,10 +39,10 @@ const LIMIT: &[u8] = b"-max-concurrency";
 impl Scanner<'_> {
     pub(super) fn scan_config(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::CONFIG).into_bytes();
-        self.each_page_of(
+        self.for_each_page(
             &key,
             2,
-            |cursor, count| Read::hash(&key, cursor, count),
+            |cursor, count| ReadCommand::scan_hash(&key, cursor, count),
             |scanner, items| {
                 for pair in items.chunks_exact(2) {
                     scanner.check_config_option(&pair[0], &pair[1])?;
@@ -61,7 +61,7 @@ impl Scanner<'_> {
         if queue.is_none() && !NUMERIC.contains(&option) && !option.ends_with(b"-heartbeat") {
             return Ok(());
         }
-        let number = validate::number(value);
+        let number = validate::parse_number(value);
         if let (Some(queue), true) = (queue, self.limits.len() < 50_000) {
             // With an unreadable limit, any lock makes the queue a candidate.
             let limit = number.unwrap_or(1.0);
@@ -78,8 +78,11 @@ impl Scanner<'_> {
     pub(super) fn scan_pauses(&mut self) -> Result<(), Error> {
         for name in [keys::PAUSES, keys::PAUSED_RECURRING] {
             let key = self.keys.with_prefix(name).into_bytes();
-            if let ReadReply::Wrong = self.core.read(self.now, Read::field(&key, ""))? {
-                self.add_key(&key)?;
+            if let ReadReply::Wrong = self
+                .core
+                .run_read(self.now, ReadCommand::hash_field(&key, ""))?
+            {
+                self.add_key_candidate(&key)?;
             }
         }
         Ok(())
@@ -87,9 +90,9 @@ impl Scanner<'_> {
 
     pub(super) fn scan_paused(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::PAUSED).into_bytes();
-        self.each_member(&key, |scanner, queues| {
+        self.for_each_member_page(&key, |scanner, queues| {
             for queue in queues {
-                let listed = scanner.is_known(super::Known::Queue, &queue);
+                let listed = scanner.is_known(super::RememberedAs::Queue, &queue);
                 if !listed {
                     scanner.add_candidate(ItemKind::Names, b"paused_queues", &queue)?;
                 }
@@ -98,14 +101,14 @@ impl Scanner<'_> {
         })
     }
 
-    pub(super) fn add_deferred(&mut self) -> Result<(), Error> {
+    pub(super) fn add_deferred_candidates(&mut self) -> Result<(), Error> {
         self.withhold_releases()?;
         for (place, item) in std::mem::take(&mut self.deferred) {
             self.add_candidate(place.kind, place.name.as_bytes(), item.as_bytes())?;
         }
-        if self.covers_all() {
+        if self.covers_all_queues() {
             self.check_tag_counters()?;
-            self.check_counters()?;
+            self.check_failed_counters()?;
         }
         if self.deferred_bytes > MAX_DEFERRED_BYTES || self.tally.overflowed {
             self.rescan_deferred()?;
@@ -115,13 +118,13 @@ impl Scanner<'_> {
 
     fn check_tag_counters(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::TAGS).into_bytes();
-        self.each_scored(&key, |scanner, tags| {
+        self.for_each_scored_page(&key, |scanner, tags| {
             let reads = tags.iter().map(|(tag, _)| {
                 let key = scanner.keys.tag(tag);
-                Read::count(&key)
+                ReadCommand::sorted_set_size(&key)
             });
             let reads = reads.collect();
-            let replies = scanner.read_all(reads)?;
+            let replies = scanner.run_reads(reads)?;
             scanner.sink.members_read(scanner.core, tags.len())?;
             for ((tag, score), replies) in tags.iter().zip(replies) {
                 let right = match replies {
@@ -139,13 +142,13 @@ impl Scanner<'_> {
     /// Finds candidates again that were too many to be kept.
     fn rescan_deferred(&mut self) -> Result<(), Error> {
         let pattern = self.keys.with_prefix("*");
-        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
+        self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut tags, mut jobs) = (Vec::new(), Vec::new());
             for key in &keys {
                 match scanner.keys.family(key) {
-                    Family::Tag(tag) => tags.push(tag.to_vec()),
-                    Family::Job(jid) => jobs.push(jid.to_vec()),
-                    Family::Counters(_) if scanner.tally.overflowed => {
+                    KeyFamily::Tag(tag) => tags.push(tag.to_vec()),
+                    KeyFamily::Job(jid) => jobs.push(jid.to_vec()),
+                    KeyFamily::Counters(_) if scanner.tally.overflowed => {
                         let bare = scanner.keys.without_prefix(key).to_vec();
                         scanner.add_candidate(ItemKind::Key, b"", &bare)?;
                     }
@@ -153,8 +156,11 @@ impl Scanner<'_> {
                 }
             }
             let list = scanner.keys.with_prefix(keys::TAGS).into_bytes();
-            let reads = tags.iter().map(|tag| Read::score(&list, tag)).collect();
-            for (tag, replies) in tags.iter().zip(scanner.read_all(reads)?) {
+            let reads = tags
+                .iter()
+                .map(|tag| ReadCommand::member_score(&list, tag))
+                .collect();
+            for (tag, replies) in tags.iter().zip(scanner.run_reads(reads)?) {
                 if matches!(replies, ReadReply::Text(None)) {
                     scanner.add_candidate(ItemKind::Names, b"tags", tag)?;
                 }
@@ -162,12 +168,12 @@ impl Scanner<'_> {
             let reads = jobs.iter().flat_map(|jid| {
                 let above = scanner.keys.companion(Companion::Dependencies, jid);
                 [
-                    Read::field(&scanner.keys.job(jid), "state"),
-                    Read::exists(&above),
+                    ReadCommand::hash_field(&scanner.keys.job(jid), "state"),
+                    ReadCommand::key_exists(&above),
                 ]
             });
             let reads = reads.collect();
-            let replies = scanner.read_all(reads)?;
+            let replies = scanner.run_reads(reads)?;
             for (jid, replies) in jobs.iter().zip(replies.chunks_exact(2)) {
                 if let [ReadReply::Text(Some(state)), ReadReply::Number(0)] = replies
                     && state == b"depends"

@@ -1,12 +1,12 @@
 //! Dependencies: the entries in the sets of the two jobs match each other.
 
-use crate::core::api::read::{Read, ReadReply, START};
-use crate::core::script::keys::{self, Companion, Family};
+use crate::core::api::read::{ReadCommand, ReadReply, START};
+use crate::core::script::keys::{self, Companion, KeyFamily};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::unmatched::Side;
-use super::{Known, Replies, Scanner};
+use super::unmatched::EntrySide;
+use super::{RememberedAs, Replies, Scanner};
 
 /// The fields read of a job with dependencies or dependents.
 pub(super) const FIELDS: [&str; 3] = ["state", "jid", "klass"];
@@ -34,20 +34,25 @@ impl EdgeSets {
 }
 
 impl Scanner<'_> {
-    /// The hash of the dependency of `y` on `x`.
-    pub(super) fn hash_edge(&self, y: &[u8], x: &[u8]) -> u64 {
-        let place = self.salt.location(Known::Edge as u8, x);
-        self.salt.entry(place, y, 0)
+    /// The hash of the dependency of `dependent` on `dependency`.
+    pub(super) fn hash_edge(&self, dependent: &[u8], dependency: &[u8]) -> u64 {
+        let place = self
+            .salt
+            .hash_location(RememberedAs::Edge as u8, dependency);
+        self.salt.hash_entry(place, dependent, 0)
     }
 
     /// The reads of a set of each job, and of the job's state.
-    pub(super) fn edge_reads(&self, of: EdgeSets, jids: &[Vec<u8>]) -> Vec<Read> {
-        let page = self.page(jids.len());
+    pub(super) fn edge_reads(&self, sets: EdgeSets, jids: &[Vec<u8>]) -> Vec<ReadCommand> {
+        let page = self.members_per_page(jids.len());
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
-            let own = self.keys.companion(of.companion(), jid);
-            reads.push(Read::members(&own, START, page));
-            reads.push(Read::fields(&self.keys.job(jid), &self.state_fields));
+            let own = self.keys.companion(sets.companion(), jid);
+            reads.push(ReadCommand::scan_set(&own, START, page));
+            reads.push(ReadCommand::hash_fields(
+                &self.keys.job(jid),
+                &self.state_fields,
+            ));
         }
         reads
     }
@@ -66,21 +71,21 @@ impl Scanner<'_> {
             let mut is_candidate = !in_depends;
             let key = self.keys.companion(Companion::Dependencies, y);
             if missing {
-                self.add_key(&key)?;
+                self.add_key_candidate(&key)?;
             }
             let mut count = 0;
             let page = page.unwrap_or(ReadReply::Wrong);
-            self.each_edge_page(&key, page, |scanner, members| {
+            self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
                 for x in members {
                     is_candidate |= x == *y;
                     let hash = scanner.hash_edge(y, &x);
-                    scanner.unmatched.match_pair(hash, Side::Upper);
+                    scanner.unmatched.match_pair(hash, EntrySide::Upper);
                     if missing && first_pass {
                         scanner.add_candidate(ItemKind::Job, b"", &x)?;
                     }
                     if in_depends && first_pass && x != *y {
-                        scanner.cycles.add(&scanner.salt, y, &x);
+                        scanner.cycles.add_edge(&scanner.salt, y, &x);
                     }
                 }
                 Ok(())
@@ -104,17 +109,17 @@ impl Scanner<'_> {
             let (missing, state) = job_state(state);
             let key = self.keys.companion(Companion::Dependents, x);
             if missing {
-                self.add_key(&key)?;
+                self.add_key_candidate(&key)?;
             }
             // A dependent of such a job is wrong, or worth a report.
             let finished = missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
             let mut count = 0;
             let page = page.unwrap_or(ReadReply::Wrong);
-            self.each_edge_page(&key, page, |scanner, members| {
+            self.for_each_edge_page(&key, page, |scanner, members| {
                 count += members.len();
                 for y in members {
                     let hash = scanner.hash_edge(&y, x);
-                    scanner.unmatched.match_pair(hash, Side::Lower);
+                    scanner.unmatched.match_pair(hash, EntrySide::Lower);
                     if finished && first_pass {
                         scanner.add_candidate(ItemKind::Job, b"", &y)?;
                     }
@@ -137,20 +142,22 @@ impl Scanner<'_> {
             return Ok(());
         }
         let pattern = self.keys.with_prefix(keys::JOB) + "*";
-        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
+        self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             let dependents = |key: &Vec<u8>| {
                 matches!(
                     scanner.keys.family(key),
-                    Family::Companion(Companion::Dependents, _)
+                    KeyFamily::Companion(Companion::Dependents, _)
                 )
             };
             let sets: Vec<Vec<u8>> = keys.into_iter().filter(dependents).collect();
-            for sets in sets.chunks(scanner.pages(SETS_PER_READ)) {
-                let page = scanner.page(sets.len());
-                let reads = sets.iter().map(|key| Read::members(key, START, page));
-                let firsts = scanner.read_all(reads.collect())?;
+            for sets in sets.chunks(scanner.pages_per_round_trip(SETS_PER_READ)) {
+                let page = scanner.members_per_page(sets.len());
+                let reads = sets
+                    .iter()
+                    .map(|key| ReadCommand::scan_set(key, START, page));
+                let firsts = scanner.run_reads(reads.collect())?;
                 for (key, first) in sets.iter().zip(firsts) {
-                    scanner.each_edge_page(key, first, |scanner, members| {
+                    scanner.for_each_edge_page(key, first, |scanner, members| {
                         for y in members {
                             if scanner.is_without_dependencies(&y) {
                                 scanner.sink.one_sided_dependency(Some(&y));
@@ -165,7 +172,7 @@ impl Scanner<'_> {
     }
 
     /// Calls `each` with the members of a set, page by page, beginning with the first page.
-    pub(super) fn each_edge_page(
+    pub(super) fn for_each_edge_page(
         &mut self,
         key: &[u8],
         first: ReadReply,
@@ -174,10 +181,10 @@ impl Scanner<'_> {
         let mut replies = first;
         loop {
             let ReadReply::Page(next, members) = replies else {
-                if let Family::Companion(Companion::Dependents, _) = self.keys.family(key) {
+                if let KeyFamily::Companion(Companion::Dependents, _) = self.keys.family(key) {
                     self.sink.one_sided_dependency(None);
                 }
-                return self.add_key(key);
+                return self.add_key_candidate(key);
             };
             let read = members.len();
             each(self, members)?;
@@ -185,8 +192,8 @@ impl Scanner<'_> {
             let Some(next) = next else {
                 return Ok(());
             };
-            let read = Read::members(key, &next, self.page(1));
-            replies = self.core.read(self.now, read)?;
+            let read = ReadCommand::scan_set(key, &next, self.members_per_page(1));
+            replies = self.core.run_read(self.now, read)?;
         }
     }
 }

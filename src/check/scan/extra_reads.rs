@@ -1,13 +1,13 @@
 //! What is read about jobs beyond hash and history, because their fields require it.
 
-use crate::core::api::read::{Read, ReadReply};
-use crate::core::script::keys::{Companion, QueueSet};
+use crate::core::api::read::{ReadCommand, ReadReply};
+use crate::core::script::keys::{Companion, QueueKey};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::scanned_job::{ExtraRead, ScannedJob};
 use super::set::{priority_bucket, time_bucket};
-use super::unmatched::Side;
+use super::unmatched::EntrySide;
 use super::{MAX_LOCK, Replies, Scanner, validate};
 
 /// Times that differ by up to this are equal, in seconds.
@@ -15,7 +15,7 @@ const TOLERANCE: f64 = 0.001;
 
 impl Scanner<'_> {
     /// The reads of what else is needed to examine jobs.
-    pub(super) fn open_job_reads(&self, jobs: &[ScannedJob]) -> Vec<Read> {
+    pub(super) fn open_job_reads(&self, jobs: &[ScannedJob]) -> Vec<ReadCommand> {
         let reads = jobs.iter().flat_map(|job| {
             let read = |extra: &ExtraRead| self.extra_read(job, *extra);
             job.extra_reads.iter().map(read)
@@ -34,22 +34,24 @@ impl Scanner<'_> {
                 let reply = replies.next().unwrap_or(ReadReply::Wrong);
                 self.apply_reply(&mut job, extra, reply)?;
             }
-            self.add_job(&job)?;
+            self.add_job_candidate(&job)?;
         }
         Ok(())
     }
 
-    fn extra_read(&self, job: &ScannedJob, extra: ExtraRead) -> Read {
+    fn extra_read(&self, job: &ScannedJob, extra: ExtraRead) -> ReadCommand {
         match extra {
             ExtraRead::WorkScore => {
-                Read::score(&self.keys.queue(QueueSet::Work, &job.queue), &job.jid)
+                ReadCommand::member_score(&self.keys.queue(QueueKey::Work, &job.queue), &job.jid)
             }
             ExtraRead::LockScore => {
-                Read::score(&self.keys.queue(QueueSet::Locks, &job.queue), &job.jid)
+                ReadCommand::member_score(&self.keys.queue(QueueKey::Locks, &job.queue), &job.jid)
             }
-            ExtraRead::WorkerScore => Read::score(&self.keys.worker(&job.worker), &job.jid),
+            ExtraRead::WorkerScore => {
+                ReadCommand::member_score(&self.keys.worker(&job.worker), &job.jid)
+            }
             ExtraRead::HasDependencies => {
-                Read::exists(&self.keys.companion(Companion::Dependencies, &job.jid))
+                ReadCommand::key_exists(&self.keys.companion(Companion::Dependencies, &job.jid))
             }
             ExtraRead::Coordination(at) => {
                 let (kind, name) = &job.coordination[at];
@@ -58,11 +60,11 @@ impl Scanner<'_> {
                     ItemKind::Slots => self.keys.slots(name),
                     _ => self.keys.pending(name),
                 };
-                Read::score(&key, &job.jid)
+                ReadCommand::member_score(&key, &job.jid)
             }
             ExtraRead::TemplateCount => {
                 let template = job.child.as_ref().map(|(template, _)| template.as_slice());
-                Read::field(&self.keys.recurring(template.unwrap_or_default()), "count")
+                ReadCommand::hash_field(&self.keys.recurring(template.unwrap_or_default()), "count")
             }
         }
     }
@@ -85,12 +87,12 @@ impl Scanner<'_> {
                 return Ok(());
             }
         };
-        let score = text.as_deref().and_then(validate::score);
+        let score = text.as_deref().and_then(validate::parse_score);
         match extra {
             ExtraRead::HasDependencies => {}
             ExtraRead::WorkScore => match score {
                 Some(score) => {
-                    job.is_candidate |= self.first_pass && !fits(job, score);
+                    job.is_candidate |= self.first_pass && !score_fits_priority(job, score);
                     job.is_candidate |= !self.match_entry(
                         ItemKind::Work,
                         &job.queue,
@@ -106,7 +108,7 @@ impl Scanner<'_> {
             },
             ExtraRead::LockScore => match score {
                 Some(lock) => {
-                    let far = self.now() + MAX_LOCK;
+                    let far = self.now_in_seconds() + MAX_LOCK;
                     job.is_candidate |=
                         self.first_pass && (lock <= job.expires + TOLERANCE || lock > far);
                     job.is_candidate |= !self.match_entry(
@@ -131,17 +133,17 @@ impl Scanner<'_> {
     }
 
     /// Matches the entry of a job in a lane or a set of a throttle.
-    fn match_coordination_entry(&mut self, job: &mut ScannedJob, at: usize, there: bool) {
-        let (kind, name) = &job.coordination[at];
-        if there {
+    fn match_coordination_entry(&mut self, job: &mut ScannedJob, index: usize, exists: bool) {
+        let (kind, name) = &job.coordination[index];
+        if exists {
             let hash = self.hash_entry(*kind, name, &job.jid, 0);
-            self.unmatched.match_pair(hash, Side::Lower);
+            self.unmatched.match_pair(hash, EntrySide::Lower);
         }
         if *kind == ItemKind::Pending {
-            job.missing_in -= usize::from(!there);
-            job.is_candidate |= self.first_pass && job.missing_in == 0 && !there;
+            job.missing_in -= usize::from(!exists);
+            job.is_candidate |= self.first_pass && job.missing_in == 0 && !exists;
         } else {
-            job.is_candidate |= self.first_pass && !there;
+            job.is_candidate |= self.first_pass && !exists;
         }
     }
 
@@ -156,7 +158,7 @@ impl Scanner<'_> {
         if self.template_counts.len() >= 10_000 {
             self.template_counts.clear();
         }
-        let count = stored.and_then(validate::number);
+        let count = stored.and_then(validate::parse_number);
         if stored.is_some() && count.is_none_or(|count| number > count) {
             job.is_candidate |= self.first_pass;
             if self.first_pass {
@@ -169,7 +171,7 @@ impl Scanner<'_> {
 }
 
 /// Whether a score of a waiting job fits its priority.
-fn fits(job: &ScannedJob, score: f64) -> bool {
+fn score_fits_priority(job: &ScannedJob, score: f64) -> bool {
     if score == f64::INFINITY {
         return job.state == b"stalled";
     }

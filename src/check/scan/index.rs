@@ -1,14 +1,14 @@
 //! The indexes: each entry is added to the table of unmatched entries.
 
 use crate::clock::moment::MAX_DELAY;
-use crate::core::api::read::{Read, ReadReply, START};
+use crate::core::api::read::{ReadCommand, ReadReply, START};
 use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
-use super::set::{SETS_PER_READ, Set, priority_bucket, second, time_bucket};
-use super::unmatched::{Match, Side};
-use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
+use super::set::{IndexedSet, SETS_PER_READ, priority_bucket, second_bucket, time_bucket};
+use super::unmatched::{EntrySide, MatchResult};
+use super::{MAX_CLOCK_DRIFT, RememberedAs, ScanCounts, Scanner, validate};
 
 /// Work that has been due for more than a day in sets of these kinds is stuck.
 const DAY: f64 = 86_400.0;
@@ -16,13 +16,13 @@ const DAY: f64 = 86_400.0;
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
 /// Whether a set has a lock that has not expired.
-fn has_lock(set: &Set) -> bool {
+fn has_lock(set: &IndexedSet) -> bool {
     set.kind == ItemKind::Locks && set.live > 0
 }
 
 impl Scanner<'_> {
     /// Scans all indexes whose name is listed.
-    pub(super) fn scan_indexes(&mut self) -> Result<(), Error> {
+    pub(super) fn scan_listed_indexes(&mut self) -> Result<(), Error> {
         if !self.rescanning && self.first_pass {
             self.scan_config()?;
             self.scan_pauses()?;
@@ -44,7 +44,7 @@ impl Scanner<'_> {
             ItemKind::Tracked,
             ItemKind::FailedTimes,
         ] {
-            self.remember(Known::Walked, &[kind as u8]);
+            self.remember(RememberedAs::Walked, &[kind as u8]);
         }
         if !self.rescanning && self.first_pass {
             self.scan_paused()?;
@@ -54,9 +54,10 @@ impl Scanner<'_> {
     }
 
     /// Whether a job has a completion time in the future.
-    fn has_completed_ahead(&mut self, completed: &Set) -> Result<bool, Error> {
-        let read = Read::higher(&completed.key, self.now() + MAX_CLOCK_DRIFT);
-        let replies = self.core.read(self.now, read)?;
+    fn has_completed_ahead(&mut self, completed: &IndexedSet) -> Result<bool, Error> {
+        let read =
+            ReadCommand::count_above(&completed.key, self.now_in_seconds() + MAX_CLOCK_DRIFT);
+        let replies = self.core.run_read(self.now, read)?;
         Ok(matches!(replies, ReadReply::Number(some) if some > 0))
     }
 
@@ -64,26 +65,26 @@ impl Scanner<'_> {
     /// behind it, if it is in a list.
     pub(super) fn add_entry(
         &mut self,
-        set: &mut Set,
+        set: &mut IndexedSet,
         member: &[u8],
         score: f64,
         behind: u64,
     ) -> Result<(), Error> {
-        let now = self.now();
+        let now = self.now_in_seconds();
         set.count += 1;
         set.live += u64::from(score > now);
         let number = match set.kind {
             ItemKind::Work => priority_bucket(score),
             ItemKind::Locks | ItemKind::Worker => time_bucket(score),
-            ItemKind::FailedTimes => second(score),
+            ItemKind::FailedTimes => second_bucket(score),
             _ => 0,
         };
-        let hash = self.salt.entry(set.location, member, number);
+        let hash = self.salt.hash_entry(set.location, member, number);
         if let ItemKind::Lane | ItemKind::Slots | ItemKind::Pending = set.kind {
             return self.add_coordination_entry(set, member, hash, behind);
         }
         if self.rescanning {
-            if self.unmatched.contains(hash, Side::Entry) {
+            if self.unmatched.contains(hash, EntrySide::Entry) {
                 // Lists of several queues may have the same complete job.
                 if set.kind != ItemKind::CompletedIn {
                     self.unmatched.match_entry(hash);
@@ -99,7 +100,7 @@ impl Scanner<'_> {
         }
         let is_candidate = match set.kind {
             // A set may return a member twice while it grows.
-            ItemKind::Group => self.unmatched.add_entry(hash) == Match::Duplicate,
+            ItemKind::Group => self.unmatched.add_entry(hash) == MatchResult::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
                 self.first_pass && !self.will_run(score)
@@ -128,15 +129,15 @@ impl Scanner<'_> {
     /// are not listed anywhere, so they are found together with the jobs.
     fn add_coordination_entry(
         &mut self,
-        set: &Set,
+        set: &IndexedSet,
         member: &[u8],
         hash: u64,
         behind: u64,
     ) -> Result<(), Error> {
         let is_candidate = if self.rescanning {
-            self.unmatched.contains(hash, Side::Upper)
+            self.unmatched.contains(hash, EntrySide::Upper)
         } else {
-            self.unmatched.match_pair(hash, Side::Upper);
+            self.unmatched.match_pair(hash, EntrySide::Upper);
             // In a lane of several jobs, each has to wait for the one before it.
             let is_alone = set.count == 1 && behind == 0 && set.is_done();
             self.first_pass && set.kind == ItemKind::Lane && !is_alone
@@ -151,7 +152,7 @@ impl Scanner<'_> {
     /// Scans lanes, and the sets of throttles.
     pub(super) fn scan_coordination(&mut self, sets: &[(ItemKind, Vec<u8>)]) -> Result<(), Error> {
         let sets = sets.iter().map(|(kind, name)| self.index_set(*kind, name));
-        let mut sets: Vec<Set> = sets.collect();
+        let mut sets: Vec<IndexedSet> = sets.collect();
         self.scan_sets(&mut sets)
     }
 
@@ -166,20 +167,22 @@ impl Scanner<'_> {
             ItemKind::Recur,
             ItemKind::CompletedIn,
         ];
-        for queues in queues.chunks((self.pages(SETS_PER_READ) / kinds.len()).max(1)) {
+        for queues in queues.chunks((self.pages_per_round_trip(SETS_PER_READ) / kinds.len()).max(1))
+        {
             for (queue, _) in queues {
-                self.remember(Known::Walked, &key(ItemKind::Work, queue));
+                self.remember(RememberedAs::Walked, &known_key(ItemKind::Work, queue));
             }
             let sets = queues.iter().flat_map(|(queue, _)| {
                 let set = |kind| self.index_set(kind, queue);
                 kinds.map(set)
             });
-            let mut sets: Vec<Set> = sets.collect();
+            let mut sets: Vec<IndexedSet> = sets.collect();
             if self.first_pass && !self.rescanning {
                 self.read_scores_of_never_due(&mut sets)?;
             }
             self.scan_sets(&mut sets)?;
-            let lists_completed = |set: &Set| set.kind == ItemKind::CompletedIn && set.count > 0;
+            let lists_completed =
+                |set: &IndexedSet| set.kind == ItemKind::CompletedIn && set.count > 0;
             self.has_completed_in |= sets.iter().any(lists_completed);
             for ((_, listed), sets) in queues.iter().zip(sets.chunks(kinds.len())) {
                 if listed.is_none() && sets.iter().any(has_lock) {
@@ -190,8 +193,9 @@ impl Scanner<'_> {
                 continue;
             }
             let due = sets.iter().filter(|set| STUCK.contains(&set.kind));
-            let reads = due.map(|set| Read::up_to(&set.key, self.now() - DAY + 1.0));
-            let replies = self.read_all(reads.collect())?;
+            let reads = due
+                .map(|set| ReadCommand::count_up_to(&set.key, self.now_in_seconds() - DAY + 1.0));
+            let replies = self.run_reads(reads.collect())?;
             let stuck: Vec<bool> = replies
                 .into_iter()
                 .map(|replies| !matches!(replies, ReadReply::Number(0)))
@@ -208,16 +212,19 @@ impl Scanner<'_> {
     }
 
     /// Lets schedules with entries that are never due be read with scores.
-    fn read_scores_of_never_due(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        let mut schedules: Vec<&mut Set> = sets
+    fn read_scores_of_never_due(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
+        let mut schedules: Vec<&mut IndexedSet> = sets
             .iter_mut()
             .filter(|set| set.kind == ItemKind::Scheduled)
             .collect();
-        let latest = self.now() + MAX_DELAY;
-        let reads = schedules
-            .iter()
-            .flat_map(|set| [Read::lower(&set.key, 0.0), Read::higher(&set.key, latest)]);
-        let replies = self.read_all(reads.collect())?;
+        let latest = self.now_in_seconds() + MAX_DELAY;
+        let reads = schedules.iter().flat_map(|set| {
+            [
+                ReadCommand::count_below(&set.key, 0.0),
+                ReadCommand::count_above(&set.key, latest),
+            ]
+        });
+        let replies = self.run_reads(reads.collect())?;
         for (set, replies) in schedules.iter_mut().zip(replies.chunks(2)) {
             let any = |reply: &ReadReply| matches!(reply, ReadReply::Number(1..));
             set.scored = replies.iter().any(any);
@@ -230,8 +237,8 @@ impl Scanner<'_> {
         self.now.will_reach(due)
     }
 
-    fn is_queue_candidate(&self, queue: &[u8], listed: Option<f64>, sets: &[Set]) -> bool {
-        let now = self.now();
+    fn is_queue_candidate(&self, queue: &[u8], listed: Option<f64>, sets: &[IndexedSet]) -> bool {
+        let now = self.now_in_seconds();
         let Some(since) = listed else {
             return true;
         };
@@ -246,10 +253,10 @@ impl Scanner<'_> {
     fn scan_listed_queues(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::QUEUES).into_bytes();
         let mut listed = 0;
-        self.each_scored(&key, |scanner, page| {
+        self.for_each_scored_page(&key, |scanner, page| {
             listed += page.len() as u64;
             for (queue, _) in &page {
-                scanner.remember(Known::Queue, queue);
+                scanner.remember(RememberedAs::Queue, queue);
             }
             let page: Vec<_> = page
                 .into_iter()
@@ -271,12 +278,15 @@ impl Scanner<'_> {
 
     fn scan_workers(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::WORKERS).into_bytes();
-        self.each_scored(&key, |scanner, page| {
-            let ahead = scanner.now() + MAX_CLOCK_DRIFT;
+        self.for_each_scored_page(&key, |scanner, page| {
+            let ahead = scanner.now_in_seconds() + MAX_CLOCK_DRIFT;
             let mut sets = Vec::with_capacity(page.len());
             for (worker, at) in page {
-                scanner.remember(Known::Worker, &worker);
-                scanner.remember(Known::Walked, &self::key(ItemKind::Worker, &worker));
+                scanner.remember(RememberedAs::Worker, &worker);
+                scanner.remember(
+                    RememberedAs::Walked,
+                    &self::known_key(ItemKind::Worker, &worker),
+                );
                 if at > ahead && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate(ItemKind::Names, b"workers", &worker)?;
                 }
@@ -288,10 +298,13 @@ impl Scanner<'_> {
 
     fn scan_failure_groups(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::FAILURES).into_bytes();
-        self.each_member(&key, |scanner, page| {
+        self.for_each_member_page(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for group in page {
-                scanner.remember(Known::Walked, &self::key(ItemKind::Group, &group));
+                scanner.remember(
+                    RememberedAs::Walked,
+                    &self::known_key(ItemKind::Group, &group),
+                );
                 sets.push(scanner.index_set(ItemKind::Group, &group));
             }
             scanner.scan_sets(&mut sets)?;
@@ -306,10 +319,10 @@ impl Scanner<'_> {
 
     fn scan_tags(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::TAGS).into_bytes();
-        self.each_scored(&key, |scanner, page| {
+        self.for_each_scored_page(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
-                scanner.remember(Known::Walked, &self::key(ItemKind::Tag, &tag));
+                scanner.remember(RememberedAs::Walked, &self::known_key(ItemKind::Tag, &tag));
                 sets.push(scanner.index_set(ItemKind::Tag, &tag));
             }
             scanner.scan_sets(&mut sets)
@@ -331,7 +344,7 @@ impl Scanner<'_> {
             | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
-        if !self.remember(Known::Walked, &key(kind, name)) {
+        if !self.remember(RememberedAs::Walked, &known_key(kind, name)) {
             return Ok(false);
         }
         // There are too many names to remember all of them.
@@ -349,7 +362,7 @@ impl Scanner<'_> {
             match kind {
                 ItemKind::Worker => self.add_candidate(ItemKind::Names, b"workers", name)?,
                 ItemKind::Group => self.add_candidate(ItemKind::Names, b"failures", name)?,
-                _ => self.defer(ItemKind::Names, b"tags", name),
+                _ => self.defer_candidate(ItemKind::Names, b"tags", name),
             }
         }
         Ok(true)
@@ -363,28 +376,28 @@ impl Scanner<'_> {
             _ => return Ok(false),
         };
         let list = self.keys.with_prefix(list);
-        let read = Read::score(list.as_bytes(), name);
+        let read = ReadCommand::member_score(list.as_bytes(), name);
         Ok(matches!(
-            self.core.read(self.now, read)?,
+            self.core.run_read(self.now, read)?,
             ReadReply::Text(Some(_))
         ))
     }
 
     /// Calls `each` with the names of a sorted set and their scores, page by page.
-    pub(super) fn each_scored(
+    pub(super) fn for_each_scored_page(
         &mut self,
         key: &[u8],
         mut each: impl FnMut(&mut Self, Vec<(Vec<u8>, f64)>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.each_page_of(
+        self.for_each_page(
             key,
             2,
-            |cursor, count| Read::scores(key, cursor, count),
+            |cursor, count| ReadCommand::scan_sorted_set(key, cursor, count),
             |scanner, items| {
                 let mut items = items.into_iter();
                 let mut page = Vec::with_capacity(items.len() / 2);
                 while let (Some(name), Some(score)) = (items.next(), items.next()) {
-                    page.push((name, validate::score(&score).unwrap_or(f64::NAN)));
+                    page.push((name, validate::parse_score(&score).unwrap_or(f64::NAN)));
                 }
                 each(scanner, page)
             },
@@ -392,33 +405,34 @@ impl Scanner<'_> {
     }
 
     /// Calls `each` with the names of a set, page by page.
-    pub(super) fn each_member(
+    pub(super) fn for_each_member_page(
         &mut self,
         key: &[u8],
         each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.each_page_of(
+        self.for_each_page(
             key,
             1,
-            |cursor, count| Read::members(key, cursor, count),
+            |cursor, count| ReadCommand::scan_set(key, cursor, count),
             each,
         )
     }
 
     /// Calls `each` with what a cursor returns, page by page. A member takes `words` values.
-    pub(super) fn each_page_of(
+    pub(super) fn for_each_page(
         &mut self,
         key: &[u8],
         words: usize,
-        read: impl Fn(&[u8], usize) -> Read,
+        read: impl Fn(&[u8], usize) -> ReadCommand,
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut cursor = START.to_vec();
-        let count = self.page(1);
+        let count = self.members_per_page(1);
         loop {
-            let ReadReply::Page(next, items) = self.core.read(self.now, read(&cursor, count))?
+            let ReadReply::Page(next, items) =
+                self.core.run_read(self.now, read(&cursor, count))?
             else {
-                return self.add_key(key);
+                return self.add_key_candidate(key);
             };
             let read = items.len() / words;
             each(self, items)?;
@@ -432,6 +446,6 @@ impl Scanner<'_> {
 }
 
 /// The key by which a set is remembered.
-pub(super) fn key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
+pub(super) fn known_key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
     [&[kind as u8], name].concat()
 }

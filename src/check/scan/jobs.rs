@@ -1,16 +1,16 @@
 //! Jobs: their fields, and the index entries that match them.
 
-use crate::core::api::read::{Read, ReadReply};
+use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::script::keys::Companion;
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
-use super::homes::home;
+use super::homes::set_of_state;
 use super::scanned_job::{ExtraRead, ScannedJob};
-use super::set::{priority_bucket, second, time_bucket};
-use super::unmatched::{Match, Side};
-use super::{Known, MAX_CLOCK_DRIFT, MAX_LOCK, Replies, Scanner, validate};
+use super::set::{priority_bucket, second_bucket, time_bucket};
+use super::unmatched::{EntrySide, MatchResult};
+use super::{MAX_CLOCK_DRIFT, MAX_LOCK, RememberedAs, Replies, Scanner, validate};
 
 /// The fields read of a job.
 pub(super) const FIELDS: [&str; 21] = [
@@ -67,7 +67,7 @@ impl Scanner<'_> {
             let job = self.examine_job(jid, fields, &history)?;
             match job {
                 Some(job) if !job.extra_reads.is_empty() => self.read_more(job),
-                Some(job) => self.add_job(&job)?,
+                Some(job) => self.add_job_candidate(&job)?,
                 None => {}
             }
         }
@@ -75,20 +75,20 @@ impl Scanner<'_> {
     }
 
     /// The reads of hash and history of each job.
-    pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<Read> {
+    pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<ReadCommand> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
             let job = self.keys.job(jid);
             reads.push(if self.reads_whole {
-                Read::whole(&job, &self.job_fields)
+                ReadCommand::fields_of_whole_hash(&job, &self.job_fields)
             } else {
-                Read::fields(&job, &self.job_fields)
+                ReadCommand::hash_fields(&job, &self.job_fields)
             });
             let history = self.keys.companion(Companion::History, jid);
             reads.push(if self.first_pass {
-                Read::range(&history, 0, MAX_ENTRIES as i64 - 1)
+                ReadCommand::list_range(&history, 0, MAX_ENTRIES as i64 - 1)
             } else {
-                Read::length(&history)
+                ReadCommand::list_length(&history)
             });
         }
         reads
@@ -103,10 +103,10 @@ impl Scanner<'_> {
         }
     }
 
-    pub(super) fn add_job(&mut self, job: &ScannedJob) -> Result<(), Error> {
+    pub(super) fn add_job_candidate(&mut self, job: &ScannedJob) -> Result<(), Error> {
         if !job.is_candidate {
             Ok(())
-        } else if job.large && self.in_scope(&job.queue) {
+        } else if job.large && self.is_in_scope(&job.queue) {
             let location = Location::new(ItemKind::Job, "");
             let jid = Name::from(job.jid.as_slice());
             self.sink.large_candidate(self.core, &location, jid)
@@ -124,20 +124,20 @@ impl Scanner<'_> {
     ) -> Result<Option<ScannedJob>, Error> {
         let fields = match fields {
             ReadReply::Large => {
-                let read = Read::fields(&self.keys.job(jid), &self.job_fields);
-                self.core.read(self.now, read)?
+                let read = ReadCommand::hash_fields(&self.keys.job(jid), &self.job_fields);
+                self.core.run_read(self.now, read)?
             }
             fields => fields,
         };
         let ReadReply::Texts(fields) = fields else {
             let key = self.keys.job(jid);
-            self.add_key(&key)?;
+            self.add_key_candidate(&key)?;
             return Ok(None);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
-        let number = |at: usize| text(at).and_then(validate::number);
+        let number = |at: usize| text(at).and_then(validate::parse_number);
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
-        let size = self.note_weight(size, history);
+        let size = self.note_job_size(size, history);
         if self.has_tracked {
             self.match_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
@@ -150,7 +150,7 @@ impl Scanner<'_> {
         if let Some(template) = text(13) {
             self.check_template(&mut job, template);
         }
-        let home = text(1).and_then(home);
+        let home = text(1).and_then(set_of_state);
         let (Some(queue), Some(state), Some(home), true) =
             (text(2), text(1), home, text(0) == Some(jid))
         else {
@@ -165,15 +165,15 @@ impl Scanner<'_> {
         let (remaining, retries) = (number(7), number(6));
         let time = number(10);
         job.is_candidate |= (3..=10).any(|at| text(at).is_none());
-        job.is_candidate |= self.first_pass && !text(14).is_some_and(validate::json);
-        job.is_candidate |= !text(7).is_some_and(validate::integer);
+        job.is_candidate |= self.first_pass && !text(14).is_some_and(validate::is_json);
+        job.is_candidate |= !text(7).is_some_and(validate::is_integer);
         job.is_candidate |= match (remaining, retries) {
             (Some(remaining), Some(retries)) => {
                 remaining > retries || remaining < 0.0 && state != b"failed"
             }
             _ => true,
         };
-        job.is_candidate |= time.is_none_or(|time| time > self.now() + MAX_CLOCK_DRIFT);
+        job.is_candidate |= time.is_none_or(|time| time > self.now_in_seconds() + MAX_CLOCK_DRIFT);
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
         job.is_candidate |= text(12).is_some() && !number(12).is_some_and(|due| self.will_run(due));
@@ -184,11 +184,13 @@ impl Scanner<'_> {
         }
         if state == b"running" {
             match number(9) {
-                Some(expires) if expires <= self.now() + MAX_LOCK => job.expires = expires,
+                Some(expires) if expires <= self.now_in_seconds() + MAX_LOCK => {
+                    job.expires = expires
+                }
                 _ => job.is_candidate = true,
             }
         }
-        let tags = text(5).and_then(validate::tags);
+        let tags = text(5).and_then(validate::parse_tags);
         job.is_candidate |= tags.is_none();
         if !self.first_pass {
             // The first pass has added these candidates. Missing index entries belong to this part.
@@ -200,7 +202,7 @@ impl Scanner<'_> {
         if state == b"failed" {
             self.match_failure_list(&mut job, text(15))?;
         }
-        self.match_location(&mut job, text(11).is_some())?;
+        self.match_state_set(&mut job, text(11).is_some())?;
         self.match_coordination(&mut job, [17, 18, 19, 20].map(text));
         if state != b"complete" && self.first_pass {
             self.check_queue_listed(&mut job)?;
@@ -209,7 +211,7 @@ impl Scanner<'_> {
     }
 
     /// The size of a job, by which the mean size is adjusted.
-    fn note_weight(&mut self, fields: usize, history: &ReadReply) -> usize {
+    fn note_job_size(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
@@ -231,7 +233,10 @@ impl Scanner<'_> {
                 let size: usize = list.iter().flatten().map(Vec::len).sum();
                 let right = list.len() < MAX_ENTRIES
                     && size <= MAX_HISTORY_BYTES
-                    && list.iter().flatten().all(|entry| validate::entry(entry));
+                    && list
+                        .iter()
+                        .flatten()
+                        .all(|entry| validate::is_history_entry(entry));
                 (!list.is_empty(), right)
             }
             ReadReply::Number(length) => (*length > 0, true),
@@ -239,17 +244,17 @@ impl Scanner<'_> {
         };
         if there {
             let hash = self.hash_history(jid);
-            self.unmatched.match_pair(hash, Side::Lower);
+            self.unmatched.match_pair(hash, EntrySide::Lower);
         }
         if matches!(history, ReadReply::Wrong) {
             let key = self.keys.companion(Companion::History, jid);
-            self.add_key(&key)?;
+            self.add_key_candidate(&key)?;
         }
         Ok(right)
     }
 
     /// Matches the entry of a job in the set that fits its state.
-    fn match_location(&mut self, job: &mut ScannedJob, grace: bool) -> Result<(), Error> {
+    fn match_state_set(&mut self, job: &mut ScannedJob, grace: bool) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
         if job.state == b"depends" && self.first_pass {
@@ -267,11 +272,12 @@ impl Scanner<'_> {
                         &queue,
                         &jid,
                         priority_bucket(job.priority),
-                    )? == Match::Matched
+                    )? == MatchResult::Matched
             }
             (Some(ItemKind::Work), _) => {
                 self.match_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
-                    || self.match_or_scan(ItemKind::Scheduled, &queue, &jid, 0)? == Match::Matched
+                    || self.match_or_scan(ItemKind::Scheduled, &queue, &jid, 0)?
+                        == MatchResult::Matched
             }
             (Some(ItemKind::Locks), _) if grace => {
                 job.extra_reads.push(ExtraRead::LockScore);
@@ -304,9 +310,12 @@ impl Scanner<'_> {
             _ => {}
         }
         // An unlisted worker is reported once.
-        if self.first_pass && job.state == b"running" && !self.is_known(Known::Worker, &worker) {
-            let replies = super::index::key(ItemKind::Worker, &worker);
-            job.is_candidate |= self.remember(Known::Reported, &replies);
+        if self.first_pass
+            && job.state == b"running"
+            && !self.is_known(RememberedAs::Worker, &worker)
+        {
+            let replies = super::index::known_key(ItemKind::Worker, &worker);
+            job.is_candidate |= self.remember(RememberedAs::Reported, &replies);
         }
         Ok(())
     }
@@ -330,11 +339,11 @@ impl Scanner<'_> {
         job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
             let hash = self.hash_payloads(&job.jid);
-            self.unmatched.match_pair(hash, Side::Lower);
+            self.unmatched.match_pair(hash, EntrySide::Lower);
             // Its data has to be compared with its payloads.
             job.is_candidate |= self.first_pass;
         }
-        let ids = throttles.map(validate::tags);
+        let ids = throttles.map(validate::parse_tags);
         job.is_candidate |= self.first_pass && matches!(ids, Some(None));
         let ids = ids.flatten().unwrap_or_default();
         let kind = match job.state.as_slice() {
@@ -358,7 +367,7 @@ impl Scanner<'_> {
         job: &mut ScannedJob,
         failure: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let Some(failure) = failure.and_then(validate::failure) else {
+        let Some(failure) = failure.and_then(validate::parse_failure) else {
             job.is_candidate |= self.first_pass;
             return if self.first_pass {
                 self.add_candidate(ItemKind::Failed, b"", &job.jid)
@@ -367,10 +376,16 @@ impl Scanner<'_> {
             };
         };
         if self.has_failed_times {
-            self.match_entry(ItemKind::FailedTimes, b"", &job.jid, second(failure.when))?;
+            self.match_entry(
+                ItemKind::FailedTimes,
+                b"",
+                &job.jid,
+                second_bucket(failure.when),
+            )?;
         }
-        if self.first_pass && self.covers_all() {
-            self.tally.count(failure.when, &job.queue, &job.jid);
+        if self.first_pass && self.covers_all_queues() {
+            self.tally
+                .count_failed_job(failure.when, &job.queue, &job.jid);
         }
         if self.match_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
             Ok(())
@@ -382,8 +397,11 @@ impl Scanner<'_> {
     /// Adds a candidate for an unlisted queue, once for each queue.
     fn check_queue_listed(&mut self, job: &mut ScannedJob) -> Result<(), Error> {
         let queue = job.queue.clone();
-        if !self.is_known(Known::Queue, &queue)
-            && self.remember(Known::Reported, &super::index::key(ItemKind::Work, &queue))
+        if !self.is_known(RememberedAs::Queue, &queue)
+            && self.remember(
+                RememberedAs::Reported,
+                &super::index::known_key(ItemKind::Work, &queue),
+            )
         {
             job.is_candidate = true;
         }
@@ -396,7 +414,7 @@ impl Scanner<'_> {
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
             return;
         };
-        let Some(number) = validate::number(number) else {
+        let Some(number) = validate::parse_number(number) else {
             return;
         };
         let counted = self.template_counts.get(template);

@@ -29,21 +29,21 @@ pub mod validate;
 use std::collections::{HashMap, HashSet};
 
 use crate::clock::moment::Moment;
-use crate::core::api::read::{PAGE, PackedFields, Read, ReadReply};
+use crate::core::api::read::{PAGE, PackedFields, ReadCommand, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind as Fault};
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
-use ahead::Pipeline;
-use cycles::Cycles;
+use ahead::ReadPipeline;
+use cycles::DependencyEdges;
 use tally::FailedTally;
-use unmatched::{Match, Salt, Unmatched};
+use unmatched::{MatchResult, SaltedHasher, UnmatchedTable};
 
 /// The queues of a scan.
 #[derive(Clone, Debug, Default)]
-pub struct Scope {
+pub struct ScanScope {
     /// Only candidates of these queues are reported; all if empty.
     pub queues: Vec<Name>,
 }
@@ -121,24 +121,24 @@ pub trait CandidateSink {
 }
 
 /// Scans, and returns what was scanned.
-pub fn run(
+pub fn run_scan(
     core: &mut Core,
     now: Moment,
-    scope: &Scope,
+    scope: &ScanScope,
     sink: &mut dyn CandidateSink,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run(Unmatched::default())
+    Scanner::new(core, now, scope, sink).run(UnmatchedTable::default())
 }
 
 /// Scans with a table of `slots` slots, a power of two. Fewer slots take more passes.
-pub fn run_in(
+pub fn run_with_slots(
     core: &mut Core,
     now: Moment,
-    scope: &Scope,
+    scope: &ScanScope,
     sink: &mut dyn CandidateSink,
     slots: usize,
 ) -> Result<ScanCounts, Error> {
-    Scanner::new(core, now, scope, sink).run(Unmatched::new(slots))
+    Scanner::new(core, now, scope, sink).run(UnmatchedTable::new(slots))
 }
 
 /// Maximum number of names remembered as listed or scanned.
@@ -168,7 +168,7 @@ type Replies = std::vec::IntoIter<ReadReply>;
 /// Why a name is remembered; the numbers are beyond those of [`ItemKind`].
 #[derive(Clone, Copy)]
 #[repr(u8)]
-enum Known {
+enum RememberedAs {
     /// The queue is in the list of queues.
     Queue = 100,
     Worker,
@@ -184,13 +184,13 @@ enum Known {
 struct Scanner<'a> {
     core: &'a mut Core,
     now: Moment,
-    scope: &'a Scope,
+    scope: &'a ScanScope,
     sink: &'a mut dyn CandidateSink,
     /// Maximum number of keys or members read at once.
     max_batch: usize,
     keys: Keys,
-    salt: Salt,
-    unmatched: Unmatched,
+    salt: SaltedHasher,
+    unmatched: UnmatchedTable,
     /// Whether this is the first pass, which checks everything but the entries of the other parts.
     first_pass: bool,
     /// The number of the place where the scan began.
@@ -205,7 +205,7 @@ struct Scanner<'a> {
     /// The counts of recurring jobs.
     template_counts: HashMap<Vec<u8>, Option<f64>>,
     tally: FailedTally,
-    cycles: Cycles,
+    cycles: DependencyEdges,
     /// Candidates whose queue is not known yet.
     undecided: Vec<(Location, Name)>,
     deferred: Vec<(Location, Name)>,
@@ -223,7 +223,7 @@ struct Scanner<'a> {
     job_fields: PackedFields,
     template_fields: PackedFields,
     state_fields: PackedFields,
-    pipeline: Pipeline,
+    pipeline: ReadPipeline,
     /// Maximum number of requests on their way: none if the pace is slow.
     max_ahead: usize,
     /// Bytes and number of the jobs read.
@@ -235,7 +235,7 @@ impl<'a> Scanner<'a> {
     fn new(
         core: &'a mut Core,
         now: Moment,
-        scope: &'a Scope,
+        scope: &'a ScanScope,
         sink: &'a mut dyn CandidateSink,
     ) -> Scanner<'a> {
         let max_ahead = match sink.max_batch() {
@@ -249,8 +249,8 @@ impl<'a> Scanner<'a> {
             scope,
             max_batch: sink.max_batch().min(MAX_READ),
             sink,
-            salt: Salt::default(),
-            unmatched: Unmatched::default(),
+            salt: SaltedHasher::default(),
+            unmatched: UnmatchedTable::default(),
             place: 0,
             first_pass: true,
             rescanning: false,
@@ -259,7 +259,7 @@ impl<'a> Scanner<'a> {
             limits: HashMap::new(),
             template_counts: HashMap::new(),
             tally: FailedTally::default(),
-            cycles: Cycles::default(),
+            cycles: DependencyEdges::default(),
             undecided: Vec::new(),
             deferred: Vec::new(),
             deferred_bytes: 0,
@@ -272,21 +272,21 @@ impl<'a> Scanner<'a> {
             job_fields: PackedFields::new(&jobs::FIELDS),
             template_fields: PackedFields::new(&templates::FIELDS),
             state_fields: PackedFields::new(&edges::FIELDS),
-            pipeline: Pipeline::default(),
+            pipeline: ReadPipeline::default(),
             max_ahead,
             weight: (0, 0),
             counts: ScanCounts::default(),
         }
     }
 
-    fn run(mut self, unmatched: Unmatched) -> Result<ScanCounts, Error> {
+    fn run(mut self, unmatched: UnmatchedTable) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
         let server = self.server_run()?;
         self.place = self.core.route_version();
-        self.expiring = !self.core.nothing_expires(self.now)?;
-        self.reads_whole = self.core.may_read_whole(self.now)?;
+        self.expiring = !self.core.has_no_expiries(self.now)?;
+        self.reads_whole = self.core.may_read_whole_hashes(self.now)?;
         loop {
-            self.scan_indexes()?;
+            self.scan_listed_indexes()?;
             self.scan_keys()?;
             self.rescan_unmatched()?;
             self.first_pass = false;
@@ -295,14 +295,14 @@ impl<'a> Scanner<'a> {
                 break;
             }
         }
-        self.unmatched = Unmatched::new(1);
-        self.add_cycles()?;
+        self.unmatched = UnmatchedTable::new(1);
+        self.add_cycle_candidates()?;
         self.resolve_undecided()?;
         self.sink.scan_complete(self.core)?;
-        self.add_deferred()?;
+        self.add_deferred_candidates()?;
         self.resolve_undecided()?;
         self.core.follow_keys()?;
-        self.require_place()?;
+        self.require_same_server()?;
         // A cursor is meaningless after a restart of the server: keys may have been missed.
         if self.server_run()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
@@ -312,7 +312,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Ends the scan if the keys went to another server, where a cursor of this one means nothing.
-    fn require_place(&self) -> Result<(), Error> {
+    fn require_same_server(&self) -> Result<(), Error> {
         if self.core.route_version() == self.place {
             Ok(())
         } else {
@@ -326,12 +326,12 @@ impl<'a> Scanner<'a> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
         }
-        self.core.nothing_expires(self.now)?;
+        self.core.has_no_expiries(self.now)?;
         Ok(self.core.run_id())
     }
 
     /// Adds a key as candidate, and the job with its name.
-    fn add_key(&mut self, key: &[u8]) -> Result<(), Error> {
+    fn add_key_candidate(&mut self, key: &[u8]) -> Result<(), Error> {
         if !self.first_pass {
             return Ok(());
         }
@@ -344,7 +344,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Adds a candidate as soon as the scan is complete.
-    fn defer(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
+    fn defer_candidate(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
         let size = name.len() + item.len() + 100;
         self.deferred_bytes += size;
         if self.deferred_bytes <= MAX_DEFERRED_BYTES {
@@ -358,7 +358,7 @@ impl<'a> Scanner<'a> {
         if self.without_dependencies.len() < MAX_WITHOUT_DEPENDENCIES {
             let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
             self.without_dependencies.insert(hash);
-            self.defer(ItemKind::Job, b"", jid);
+            self.defer_candidate(ItemKind::Job, b"", jid);
         }
     }
 
@@ -369,8 +369,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Remembers a name. Returns whether it is new.
-    fn remember(&mut self, what: Known, name: &[u8]) -> bool {
-        let hash = self.salt.location(what as u8, name);
+    fn remember(&mut self, what: RememberedAs, name: &[u8]) -> bool {
+        let hash = self.salt.hash_location(what as u8, name);
         if self.known.len() < MAX_KNOWN {
             self.known.insert(hash)
         } else {
@@ -378,13 +378,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn is_known(&self, what: Known, name: &[u8]) -> bool {
-        self.known.contains(&self.salt.location(what as u8, name))
+    fn is_known(&self, what: RememberedAs, name: &[u8]) -> bool {
+        self.known
+            .contains(&self.salt.hash_location(what as u8, name))
     }
 
     fn hash_entry(&self, kind: ItemKind, name: &[u8], member: &[u8], number: u64) -> u64 {
-        let location = self.salt.location(kind as u8, name);
-        self.salt.entry(location, member, number)
+        let location = self.salt.hash_location(kind as u8, name);
+        self.salt.hash_entry(location, member, number)
     }
 
     /// Matches an entry. Returns false if it is missing, and true if it belongs to another part.
@@ -395,7 +396,7 @@ impl<'a> Scanner<'a> {
         member: &[u8],
         number: u64,
     ) -> Result<bool, Error> {
-        Ok(self.match_or_scan(kind, name, member, number)? != Match::Missing)
+        Ok(self.match_or_scan(kind, name, member, number)? != MatchResult::Missing)
     }
 
     /// Matches an entry. Scans unlisted sets as soon as a job should be in them.
@@ -405,10 +406,10 @@ impl<'a> Scanner<'a> {
         name: &[u8],
         member: &[u8],
         number: u64,
-    ) -> Result<Match, Error> {
+    ) -> Result<MatchResult, Error> {
         let hash = self.hash_entry(kind, name, member, number);
         match self.unmatched.match_entry(hash) {
-            Match::Missing if self.scan_unlisted(kind, name)? => {
+            MatchResult::Missing if self.scan_unlisted(kind, name)? => {
                 Ok(self.unmatched.match_entry(hash))
             }
             result => Ok(result),
@@ -416,20 +417,20 @@ impl<'a> Scanner<'a> {
     }
 
     /// The number of pages to read in one round trip, up to `wanted`.
-    fn pages(&self, wanted: usize) -> usize {
+    fn pages_per_round_trip(&self, wanted: usize) -> usize {
         wanted.min(self.max_batch / MIN_READ).max(1)
     }
 
     /// The number of members of a page, if `pages` pages are read in one round trip.
-    fn page(&self, pages: usize) -> usize {
+    fn members_per_page(&self, pages: usize) -> usize {
         (self.max_batch / pages.max(1)).clamp(MIN_READ, PAGE)
     }
 
-    fn read_all(&mut self, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
-        self.core.reads(self.now, asks)
+    fn run_reads(&mut self, reads: Vec<ReadCommand>) -> Result<Vec<ReadReply>, Error> {
+        self.core.run_reads(self.now, reads)
     }
 
-    fn now(&self) -> f64 {
+    fn now_in_seconds(&self) -> f64 {
         self.now.seconds()
     }
 }

@@ -1,8 +1,8 @@
 //! The candidates of the scanned queues. The scan reads all keys in any case, because some findings,
 //! such as missing dependents, require all of them.
 
-use crate::core::api::read::{Read, ReadReply};
-use crate::core::script::keys::Family;
+use crate::core::api::read::{ReadCommand, ReadReply};
+use crate::core::script::keys::KeyFamily;
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
@@ -13,14 +13,14 @@ use super::Scanner;
 const MAX_UNDECIDED: usize = 200;
 
 impl Scanner<'_> {
-    pub(super) fn covers_all(&self) -> bool {
+    pub(super) fn covers_all_queues(&self) -> bool {
         self.scope.queues.is_empty()
     }
 
     /// Whether a queue is scanned.
-    pub(super) fn in_scope(&self, queue: &[u8]) -> bool {
+    pub(super) fn is_in_scope(&self, queue: &[u8]) -> bool {
         let named = |name: &Name| name.as_bytes() == queue;
-        self.covers_all() || self.scope.queues.iter().any(named)
+        self.covers_all_queues() || self.scope.queues.iter().any(named)
     }
 
     pub(super) fn add_candidate(
@@ -31,7 +31,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         let location = Location::new(kind, name);
         let item = Name::from(item);
-        if self.covers_all() {
+        if self.covers_all_queues() {
             return self.sink.candidate(self.core, &location, item);
         }
         use ItemKind::{
@@ -40,7 +40,7 @@ impl Scanner<'_> {
         };
         match kind {
             Work | Locks | Scheduled | Depends | Throttled | Recur | CompletedIn
-                if self.in_scope(name) =>
+                if self.is_in_scope(name) =>
             {
                 self.sink.candidate(self.core, &location, item)
             }
@@ -56,14 +56,14 @@ impl Scanner<'_> {
             }
             Names
                 if matches!(name, b"queues" | b"paused_queues")
-                    && self.in_scope(item.as_bytes()) =>
+                    && self.is_in_scope(item.as_bytes()) =>
             {
                 self.sink.candidate(self.core, &location, item)
             }
             Key => {
                 let key = [self.keys.with_prefix("").as_bytes(), item.as_bytes()].concat();
                 match self.keys.family(&key) {
-                    Family::Queue(_, queue) if self.in_scope(queue) => {
+                    KeyFamily::Queue(_, queue) if self.is_in_scope(queue) => {
                         self.sink.candidate(self.core, &location, item)
                     }
                     _ => Ok(()),
@@ -81,12 +81,12 @@ impl Scanner<'_> {
                 ItemKind::Recur | ItemKind::Recurring => self.keys.recurring(item.as_bytes()),
                 _ => self.keys.job(item.as_bytes()),
             };
-            Read::field(&key, "queue")
+            ReadCommand::hash_field(&key, "queue")
         });
-        let replies = self.read_all(reads.collect())?;
+        let replies = self.run_reads(reads.collect())?;
         self.sink.members_read(self.core, open.len())?;
         for ((location, item), replies) in open.into_iter().zip(replies) {
-            if matches!(replies, ReadReply::Text(Some(queue)) if self.in_scope(&queue)) {
+            if matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
                 self.sink.candidate(self.core, &location, item)?;
             }
         }
@@ -95,15 +95,15 @@ impl Scanner<'_> {
 
     /// Whether any of the jobs belongs to the scanned queues, if those are not all queues.
     pub(super) fn any_in_scope(&mut self, jids: &[Vec<u8>]) -> Result<bool, Error> {
-        if self.covers_all() || jids.is_empty() {
+        if self.covers_all_queues() || jids.is_empty() {
             return Ok(false);
         }
         let reads = jids
             .iter()
-            .map(|jid| Read::field(&self.keys.job(jid), "queue"));
-        let replies = self.read_all(reads.collect())?;
+            .map(|jid| ReadCommand::hash_field(&self.keys.job(jid), "queue"));
+        let replies = self.run_reads(reads.collect())?;
         self.sink.members_read(self.core, replies.len())?;
-        let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.in_scope(queue));
+        let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
         Ok(replies.iter().any(ours))
     }
 
@@ -112,8 +112,8 @@ impl Scanner<'_> {
     /// themselves is verified before.
     pub(super) fn add_leftover(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
         self.resolve_undecided()?;
-        let read = Read::exists(&self.keys.job(jid));
-        match self.core.read(self.now, read)? {
+        let read = ReadCommand::key_exists(&self.keys.job(jid));
+        match self.core.run_read(self.now, read)? {
             ReadReply::Number(0) => {
                 let bare = Name::from(self.keys.without_prefix(key));
                 self.sink
@@ -124,19 +124,19 @@ impl Scanner<'_> {
     }
 
     /// Adds candidates that are verified together. They are skipped if neither any of them nor the job
-    /// `about` belongs to a scanned queue.
-    pub(super) fn add_group(
+    /// `about_job` belongs to a scanned queue.
+    pub(super) fn add_candidate_group(
         &mut self,
         location: &Location,
-        about: &[u8],
+        about_job: &[u8],
         items: Vec<Name>,
     ) -> Result<(), Error> {
-        if !self.covers_all() {
-            let jids = items.iter().map(Name::as_bytes).chain([about]);
-            let reads = jids.map(|jid| Read::field(&self.keys.job(jid), "queue"));
-            let replies = self.read_all(reads.collect())?;
+        if !self.covers_all_queues() {
+            let jids = items.iter().map(Name::as_bytes).chain([about_job]);
+            let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job(jid), "queue"));
+            let replies = self.run_reads(reads.collect())?;
             self.sink.members_read(self.core, replies.len())?;
-            let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.in_scope(queue));
+            let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
             if !replies.iter().any(ours) {
                 return Ok(());
             }

@@ -9,8 +9,8 @@
 
 use std::collections::VecDeque;
 
-use crate::core::api::read::{Read, ReadReply, ReadsAhead, START};
-use crate::core::script::keys::{self, QueueSet};
+use crate::core::api::read::{ReadCommand, ReadReply, ReadsAhead, START};
+use crate::core::script::keys::{self, QueueKey};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -24,7 +24,7 @@ const MAX_TRIES: u8 = 3;
 
 /// A set, a sorted set or a list.
 #[derive(Clone, Debug)]
-pub(super) struct Set {
+pub(super) struct IndexedSet {
     pub kind: ItemKind,
     pub name: Vec<u8>,
     pub key: Vec<u8>,
@@ -46,7 +46,7 @@ enum SetCursor {
     /// By rank.
     Ranks(RankPage),
     /// The rank of the witness, after this number of searches.
-    Find(Witness, u8),
+    Find(WitnessMember, u8),
     /// By ZSCAN, which misses no member while others come and go, but costs ten times as much.
     Scan(Vec<u8>),
     /// The elements of a list from this number on, counted from the end. `None` as long as its length
@@ -60,7 +60,7 @@ enum SetCursor {
 struct RankPage {
     /// The last rank of this page, and the member that was first on the page read before it and must
     /// still have that rank; `None` for the first page, which is read from the end of the set.
-    from: Option<(i64, Witness)>,
+    from: Option<(i64, WitnessMember)>,
     /// Whether this page is read with scores.
     scores: bool,
     tries: u8,
@@ -69,7 +69,7 @@ struct RankPage {
 /// A member that was read, and its score. While it has that score, no member that is still to come
 /// has passed it.
 #[derive(Clone, Debug, PartialEq)]
-struct Witness {
+struct WitnessMember {
     member: Vec<u8>,
     score: f64,
 }
@@ -88,19 +88,19 @@ pub(super) fn time_bucket(score: f64) -> u64 {
 }
 
 /// The number that a hash contains for a time that one side knows in whole seconds.
-pub(super) fn second(score: f64) -> u64 {
+pub(super) fn second_bucket(score: f64) -> u64 {
     score.floor() as i64 as u64
 }
 
 impl Scanner<'_> {
-    pub(super) fn index_set(&self, kind: ItemKind, name: &[u8]) -> Set {
+    pub(super) fn index_set(&self, kind: ItemKind, name: &[u8]) -> IndexedSet {
         let key = match kind {
-            ItemKind::Work => self.keys.queue(QueueSet::Work, name),
-            ItemKind::Locks => self.keys.queue(QueueSet::Locks, name),
-            ItemKind::Scheduled => self.keys.queue(QueueSet::Scheduled, name),
-            ItemKind::Depends => self.keys.queue(QueueSet::Depends, name),
-            ItemKind::Throttled => self.keys.queue(QueueSet::Throttled, name),
-            ItemKind::Recur => self.keys.queue(QueueSet::Recur, name),
+            ItemKind::Work => self.keys.queue(QueueKey::Work, name),
+            ItemKind::Locks => self.keys.queue(QueueKey::Locks, name),
+            ItemKind::Scheduled => self.keys.queue(QueueKey::Scheduled, name),
+            ItemKind::Depends => self.keys.queue(QueueKey::Depends, name),
+            ItemKind::Throttled => self.keys.queue(QueueKey::Throttled, name),
+            ItemKind::Recur => self.keys.queue(QueueKey::Recur, name),
             ItemKind::Worker => self.keys.worker(name),
             ItemKind::Group => self.keys.group(name),
             ItemKind::Tag => self.keys.tag(name),
@@ -109,17 +109,17 @@ impl Scanner<'_> {
             ItemKind::Pending => self.keys.pending(name),
             ItemKind::Tracked => self.keys.with_prefix(keys::TRACKED).into_bytes(),
             ItemKind::FailedTimes => self.keys.with_prefix(keys::FAILED_TIMES).into_bytes(),
-            ItemKind::CompletedIn => self.keys.completed_in(name),
+            ItemKind::CompletedIn => self.keys.completed_key(name),
             _ => self.keys.with_prefix(keys::COMPLETED).into_bytes(),
         };
-        Set {
+        IndexedSet {
             kind,
             name: name.to_vec(),
             key,
             location: match kind {
                 // A complete job does not say in which queue it was completed.
-                ItemKind::CompletedIn => self.salt.location(kind as u8, b""),
-                kind => self.salt.location(kind as u8, name),
+                ItemKind::CompletedIn => self.salt.hash_location(kind as u8, b""),
+                kind => self.salt.hash_location(kind as u8, name),
             },
             scored: matches!(
                 kind,
@@ -137,8 +137,8 @@ impl Scanner<'_> {
 
     /// Scans sets; the first pages of several sets together, the others one by one. The server reads
     /// further pages while one is examined.
-    pub(super) fn scan_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        for sets in sets.chunks_mut(self.pages(SETS_PER_READ)) {
+    pub(super) fn scan_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
+        for sets in sets.chunks_mut(self.pages_per_round_trip(SETS_PER_READ)) {
             self.begin_sets(sets)?;
             let long = |at: &usize| !matches!(sets[*at].cursor, SetCursor::Done);
             let mut open: VecDeque<usize> = (0..sets.len()).filter(long).collect();
@@ -155,7 +155,7 @@ impl Scanner<'_> {
                 let replies = self.core.take_reads(self.now, reads)?;
                 let set = &mut sets[at];
                 let read = set.member_count(&replies);
-                let entries = set.take_page(replies, self.page(1) as i64);
+                let entries = set.take_page(replies, self.members_per_page(1) as i64);
                 let more = !matches!(set.cursor, SetCursor::Done);
                 if more && self.max_ahead > 0 {
                     sent.push_back((at, self.send_page(set)));
@@ -171,18 +171,18 @@ impl Scanner<'_> {
     }
 
     /// Sends the reads of the next page of a set.
-    fn send_page(&mut self, set: &Set) -> ReadsAhead {
-        let reads = set.reads(self.page(1) as i64);
+    fn send_page(&mut self, set: &IndexedSet) -> ReadsAhead {
+        let reads = set.next_reads(self.members_per_page(1) as i64);
         self.core.send_reads(self.now, reads)
     }
 
     /// Reads the first page of each set.
-    fn begin_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        let page = self.page(sets.len()) as i64;
-        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.reads(page)).collect();
+    fn begin_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
+        let page = self.members_per_page(sets.len()) as i64;
+        let asks: Vec<Vec<ReadCommand>> = sets.iter().map(|set| set.next_reads(page)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
         let mut replies = self
-            .read_all(asks.into_iter().flatten().collect())?
+            .run_reads(asks.into_iter().flatten().collect())?
             .into_iter();
         let mut read = 0;
         for (set, count) in sets.iter_mut().zip(counts) {
@@ -197,12 +197,12 @@ impl Scanner<'_> {
     /// Adds the entries of a page. `None` if the key has a wrong type.
     fn add_entries(
         &mut self,
-        set: &mut Set,
+        set: &mut IndexedSet,
         entries: Option<Vec<ScoredMember>>,
     ) -> Result<(), Error> {
         let Some(entries) = entries else {
             let key = set.key.clone();
-            return self.add_key(&key);
+            return self.add_key_candidate(&key);
         };
         // The number of entries of the list behind the current one.
         let mut behind = set.behind.unwrap_or(entries.len() as u64);
@@ -214,7 +214,7 @@ impl Scanner<'_> {
     }
 }
 
-impl Set {
+impl IndexedSet {
     /// Whether the set has been read completely.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.cursor, SetCursor::Done)
@@ -235,43 +235,58 @@ impl Set {
         (if pairs { texts / 2 } else { texts }).max(1)
     }
 
-    /// The next reads, for a page of `many` members.
-    fn reads(&self, many: i64) -> Vec<Read> {
+    /// The next reads, for a page of `page_size` members.
+    fn next_reads(&self, page_size: i64) -> Vec<ReadCommand> {
         let key = &self.key;
         let page = match &self.cursor {
             SetCursor::Ranks(page) => page,
             SetCursor::Find(witness, _) => {
-                let higher = Read::higher(key, witness.score);
-                return vec![higher, Read::score(key, &witness.member)];
+                let higher = ReadCommand::count_above(key, witness.score);
+                return vec![higher, ReadCommand::member_score(key, &witness.member)];
             }
-            SetCursor::Scan(cursor) => return vec![Read::scores(key, cursor, many as usize)],
-            SetCursor::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
+            SetCursor::Scan(cursor) => {
+                return vec![ReadCommand::scan_sorted_set(
+                    key,
+                    cursor,
+                    page_size as usize,
+                )];
+            }
+            SetCursor::List(None) => {
+                return vec![
+                    ReadCommand::list_range(key, 0, page_size - 1),
+                    ReadCommand::list_length(key),
+                ];
+            }
             SetCursor::List(Some(from)) => {
-                return vec![Read::range(key, -from, (many - 1 - from).min(-1))];
+                return vec![ReadCommand::list_range(
+                    key,
+                    -from,
+                    (page_size - 1 - from).min(-1),
+                )];
             }
             SetCursor::Done => return Vec::new(),
         };
-        let (first, last) = page.range(many);
+        let (first, last) = page.rank_range(page_size);
         let scored = self.scored || page.scores;
         let mut asks = vec![if scored {
-            Read::ranked(key, first, last)
+            ReadCommand::members_with_scores(key, first, last)
         } else {
-            Read::ranks(key, first, last)
+            ReadCommand::members_from_highest(key, first, last)
         }];
         let work = self.kind == ItemKind::Work;
         match &page.from {
-            None if scored => asks.push(Read::count(key)),
+            None if scored => asks.push(ReadCommand::sorted_set_size(key)),
             None if work => {
-                asks.push(Read::count(key));
+                asks.push(ReadCommand::sorted_set_size(key));
                 // The first member of an incomplete page is the first of the set.
                 let ends = [first, 0, last];
-                asks.extend(ends.map(|at| Read::ranked(key, at, at)));
+                asks.extend(ends.map(|at| ReadCommand::members_with_scores(key, at, at)));
             }
             Some((_, witness)) if !scored => {
-                asks.push(Read::score(key, &witness.member));
-                asks.push(Read::ranked(key, first, first));
+                asks.push(ReadCommand::member_score(key, &witness.member));
+                asks.push(ReadCommand::members_with_scores(key, first, first));
                 if work {
-                    asks.push(Read::ranked(key, last, last));
+                    asks.push(ReadCommand::members_with_scores(key, last, last));
                 }
             }
             _ => {}
@@ -280,21 +295,21 @@ impl Set {
     }
 
     /// Takes the replies. `None` if the key has a wrong type.
-    fn take_page(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<ScoredMember>> {
+    fn take_page(&mut self, replies: Vec<ReadReply>, page_size: i64) -> Option<Vec<ScoredMember>> {
         let mut replies = replies.into_iter();
         match (
             std::mem::replace(&mut self.cursor, SetCursor::Done),
             replies.next()?,
         ) {
             (SetCursor::Ranks(page), ReadReply::Texts(items)) => {
-                Some(self.take_ranks(page, items, replies.collect(), many))
+                Some(self.take_rank_page(page, items, replies.collect(), page_size))
             }
             (SetCursor::Find(witness, tries), ReadReply::Number(higher)) => {
-                let stays = replies.next().as_ref().and_then(scored) == Some(witness.score);
+                let stays = replies.next().as_ref().and_then(score_in_reply) == Some(witness.score);
                 self.cursor = if stays {
                     // Other members may have the same score.
                     SetCursor::Ranks(RankPage {
-                        from: Some((higher + many / 2, witness)),
+                        from: Some((higher + page_size / 2, witness)),
                         scores: false,
                         tries,
                     })
@@ -307,9 +322,9 @@ impl Set {
                 if let Some(next) = next {
                     self.cursor = SetCursor::Scan(next);
                 }
-                Some(pairs(items))
+                Some(pair_with_scores(items))
             }
-            (SetCursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
+            (SetCursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= page_size => {
                 // The list is read again from a known length on.
                 let Some(ReadReply::Number(length)) = replies.next() else {
                     return None;
@@ -319,8 +334,8 @@ impl Set {
             }
             (SetCursor::List(from), ReadReply::Texts(items)) => {
                 self.behind = from.and_then(|from| u64::try_from(from).ok());
-                if let Some(from) = from.filter(|from| *from > many) {
-                    self.cursor = SetCursor::List(Some(from - many));
+                if let Some(from) = from.filter(|from| *from > page_size) {
+                    self.cursor = SetCursor::List(Some(from - page_size));
                 }
                 Some(
                     items
@@ -335,7 +350,7 @@ impl Set {
     }
 
     /// Takes a page of ranks, if it has its witness.
-    fn take_ranks(
+    fn take_rank_page(
         &mut self,
         page: RankPage,
         items: Vec<Option<Vec<u8>>>,
@@ -346,7 +361,7 @@ impl Set {
         let work = self.kind == ItemKind::Work;
         let items = items.into_iter().flatten();
         let mut entries: Vec<ScoredMember> = if with_scores {
-            pairs(items.collect())
+            pair_with_scores(items.collect())
         } else {
             items.map(|item| (item, None)).collect()
         };
@@ -357,7 +372,7 @@ impl Set {
             let score = if with_scores {
                 seen.and_then(|at| entries[at].1)
             } else {
-                replies.first().and_then(scored)
+                replies.first().and_then(score_in_reply)
             };
             if seen.is_none() || score != Some(witness.score) {
                 self.cursor = if page.tries < MAX_TRIES {
@@ -393,7 +408,7 @@ impl Set {
         if let (true, Some((member, _)), Some(score)) = (more, entries.first(), first) {
             let member = member.clone();
             self.cursor = SetCursor::Ranks(RankPage {
-                from: Some((rank, Witness { member, score })),
+                from: Some((rank, WitnessMember { member, score })),
                 ..RankPage::default()
             });
         }
@@ -407,27 +422,27 @@ impl Set {
 
 impl RankPage {
     /// Its first and its last rank.
-    fn range(&self, many: i64) -> (i64, i64) {
+    fn rank_range(&self, page_size: i64) -> (i64, i64) {
         match self.from {
-            Some((from, _)) => ((from + 1 - many).max(0), from),
-            None => (-many, -1),
+            Some((from, _)) => ((from + 1 - page_size).max(0), from),
+            None => (-page_size, -1),
         }
     }
 }
 
-fn pairs(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
+fn pair_with_scores(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
     let mut items = items.into_iter();
     let mut pairs = Vec::with_capacity(items.len() / 2);
     while let (Some(member), Some(score)) = (items.next(), items.next()) {
-        pairs.push((member, validate::score(&score)));
+        pairs.push((member, validate::parse_score(&score)));
     }
     pairs
 }
 
 /// The score in a reply.
-fn scored(replies: &ReadReply) -> Option<f64> {
+fn score_in_reply(replies: &ReadReply) -> Option<f64> {
     match replies {
-        ReadReply::Text(score) => validate::score(score.as_ref()?),
+        ReadReply::Text(score) => validate::parse_score(score.as_ref()?),
         _ => None,
     }
 }
@@ -437,7 +452,7 @@ fn single_member(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
     match replies {
         ReadReply::Texts(pair) => Some((
             pair.first()?.as_ref()?,
-            validate::score(pair.get(1)?.as_ref()?)?,
+            validate::parse_score(pair.get(1)?.as_ref()?)?,
         )),
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::core::api::read::{Read, ReadReply};
+use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 use crate::name::Name;
@@ -29,43 +29,45 @@ struct FailedCount {
 
 impl FailedTally {
     /// The count of a day and queue, unless there are too many.
-    fn count_of(&mut self, of: Vec<u8>) -> Option<&mut FailedCount> {
-        if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&of) {
+    fn count_of_day(&mut self, day_and_queue: Vec<u8>) -> Option<&mut FailedCount> {
+        if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&day_and_queue) {
             self.overflowed = true;
             return None;
         }
-        Some(self.counts.entry(of).or_default())
+        Some(self.counts.entry(day_and_queue).or_default())
     }
 
     /// Counts a failed job.
-    pub(super) fn count(&mut self, when: f64, queue: &[u8], jid: &[u8]) {
+    pub(super) fn count_failed_job(&mut self, failed_at: f64, queue: &[u8], jid: &[u8]) {
         const DAY: f64 = 86_400.0;
-        let day = when - (when - (when / DAY).floor() * DAY);
+        let day = failed_at - (failed_at - (failed_at / DAY).floor() * DAY);
         let of = [format!("{day:.0}:").as_bytes(), queue].concat();
-        if let Some(counted) = self.count_of(of) {
+        if let Some(counted) = self.count_of_day(of) {
             counted.jobs += 1;
             counted.example.get_or_insert_with(|| Name::from(jid));
         }
     }
 
     /// Notes a counter that is not 0.
-    pub(super) fn note(&mut self, of: &[u8]) {
-        _ = self.count_of(of.to_vec());
+    pub(super) fn note_counter(&mut self, day_and_queue: &[u8]) {
+        _ = self.count_of_day(day_and_queue.to_vec());
     }
 }
 
 impl Scanner<'_> {
     /// Adds counters that differ from the number of failed jobs.
-    pub(super) fn check_counters(&mut self) -> Result<(), Error> {
+    pub(super) fn check_failed_counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
         let counts: Vec<(Vec<u8>, FailedCount)> = counts.into_iter().collect();
         for counts in counts.chunks(500) {
-            let keys = counts.iter().map(|(of, _)| self.keys.day_counters(of));
+            let keys = counts.iter().map(|(of, _)| self.keys.day_counters_key(of));
             let keys: Vec<Vec<u8>> = keys.collect();
-            let reads = keys.iter().map(|key| Read::field(key, "failed"));
-            let replies = self.read_all(reads.collect())?;
+            let reads = keys
+                .iter()
+                .map(|key| ReadCommand::hash_field(key, "failed"));
+            let replies = self.run_reads(reads.collect())?;
             self.sink.members_read(self.core, counts.len())?;
-            for (((_, counted), key), replies) in counts.iter().zip(keys).zip(replies) {
+            for (((_, counted), known_key), replies) in counts.iter().zip(keys).zip(replies) {
                 let stored = match replies {
                     ReadReply::Text(stored) => stored,
                     _ => None,
@@ -74,7 +76,7 @@ impl Scanner<'_> {
                 if stored == counted.jobs.to_string().into_bytes() {
                     continue;
                 }
-                let bare = self.keys.without_prefix(&key).to_vec();
+                let bare = self.keys.without_prefix(&known_key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;
                 // A missing counter is found only by one of its jobs.
                 if let Some(jid) = &counted.example {

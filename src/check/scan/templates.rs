@@ -1,11 +1,11 @@
 //! Recurring jobs.
 
-use crate::core::api::read::{Read, ReadReply};
+use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::{Known, Scanner, validate};
+use super::{RememberedAs, Scanner, validate};
 
 pub(super) const FIELDS: [&str; 10] = [
     "queue", "interval", "count", "priority", "retries", "backlog", "tags", "data", "klass", "opts",
@@ -16,9 +16,9 @@ impl Scanner<'_> {
         for ids in ids.chunks(32) {
             let reads = ids.iter().map(|id| {
                 let key = self.keys.recurring(id);
-                Read::fields(&key, &self.template_fields)
+                ReadCommand::hash_fields(&key, &self.template_fields)
             });
-            let replies = self.read_all(reads.collect())?;
+            let replies = self.run_reads(reads.collect())?;
             for (id, replies) in ids.iter().zip(replies) {
                 self.examine_template(id, replies)?;
             }
@@ -29,10 +29,10 @@ impl Scanner<'_> {
     /// Adds all paused recurring jobs as candidates: they are few, and only the core reads their documents.
     pub(super) fn scan_paused_templates(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
-        self.each_page_of(
+        self.for_each_page(
             &key,
             2,
-            |cursor, count| Read::hash(&key, cursor, count),
+            |cursor, count| ReadCommand::scan_hash(&key, cursor, count),
             |scanner, items| {
                 let mut ids = items.iter().step_by(2);
                 ids.try_for_each(|id| scanner.add_candidate(ItemKind::Recurring, b"", id))
@@ -43,7 +43,7 @@ impl Scanner<'_> {
     fn examine_template(&mut self, id: &[u8], replies: ReadReply) -> Result<(), Error> {
         let ReadReply::Texts(fields) = replies else {
             let key = self.keys.recurring(id);
-            self.add_key(&key)?;
+            self.add_key_candidate(&key)?;
             return if self.first_pass {
                 self.add_candidate(ItemKind::Recurring, b"", id)
             } else {
@@ -51,7 +51,7 @@ impl Scanner<'_> {
             };
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
-        let number = |at: usize| text(at).and_then(validate::number);
+        let number = |at: usize| text(at).and_then(validate::parse_number);
         let Some(queue) = text(0) else {
             // A recurring job without a queue has no location, or was deleted meanwhile.
             return if self.first_pass {
@@ -60,16 +60,16 @@ impl Scanner<'_> {
                 Ok(())
             };
         };
-        let count = text(2).filter(|count| validate::integer(count));
+        let count = text(2).filter(|count| validate::is_integer(count));
         let valid = number(1).is_some_and(|interval| interval > 0.0)
             && count.is_some_and(|count| count[0] != b'-')
             && (3..=5).all(|at| number(at).is_some())
-            && text(6).is_some_and(|tags| validate::tags(tags).is_some())
-            && text(7).is_some_and(validate::json)
+            && text(6).is_some_and(|tags| validate::parse_tags(tags).is_some())
+            && text(7).is_some_and(validate::is_json)
             && text(8).is_some()
-            && text(9).is_none_or(validate::json);
+            && text(9).is_none_or(validate::is_json);
         let matched = self.match_entry(ItemKind::Recur, queue, id, 0)?;
-        let listed = self.is_known(Known::Queue, queue);
+        let listed = self.is_known(RememberedAs::Queue, queue);
         if !matched || self.first_pass && !(valid && listed) {
             self.add_candidate(ItemKind::Recurring, b"", id)
         } else {

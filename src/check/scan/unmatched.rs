@@ -17,7 +17,7 @@ const SIDE_BITS: u64 = 3;
 
 /// What an entry has to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum EntrySide {
     /// An entry of an index matches its job.
     Entry = 1,
     /// The two sides of a pair match each other.
@@ -27,7 +27,7 @@ pub(super) enum Side {
 
 /// The result of adding or matching an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Match {
+pub(super) enum MatchResult {
     /// It is new, or what it has to match is missing.
     Missing,
     /// It matched, and both were removed.
@@ -40,11 +40,11 @@ pub(super) enum Match {
 
 /// Hashes names, with another salt in each run.
 #[derive(Debug, Default)]
-pub(super) struct Salt(RandomState);
+pub(super) struct SaltedHasher(RandomState);
 
-impl Salt {
+impl SaltedHasher {
     /// The hash of a location.
-    pub(super) fn location(&self, kind: u8, name: &[u8]) -> u64 {
+    pub(super) fn hash_location(&self, kind: u8, name: &[u8]) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u8(kind);
         hasher.write(name);
@@ -52,7 +52,7 @@ impl Salt {
     }
 
     /// The hash of a member of a location, with a number.
-    pub(super) fn entry(&self, location: u64, member: &[u8], number: u64) -> u64 {
+    pub(super) fn hash_entry(&self, location: u64, member: &[u8], number: u64) -> u64 {
         let mut hasher = self.0.build_hasher();
         hasher.write_u64(location);
         hasher.write_u64(number);
@@ -63,7 +63,7 @@ impl Salt {
 
 /// The table, with open addressing: an entry takes the next free slot.
 #[derive(Debug)]
-pub(super) struct Unmatched {
+pub(super) struct UnmatchedTable {
     slots: Vec<u64>,
     max_slots: usize,
     /// The number of entries of each side.
@@ -73,16 +73,16 @@ pub(super) struct Unmatched {
     last_hash: u64,
 }
 
-impl Default for Unmatched {
-    fn default() -> Unmatched {
-        Unmatched::new(MAX_SLOTS)
+impl Default for UnmatchedTable {
+    fn default() -> UnmatchedTable {
+        UnmatchedTable::new(MAX_SLOTS)
     }
 }
 
-impl Unmatched {
+impl UnmatchedTable {
     /// Creates a table of up to `max_slots` slots, a power of two.
-    pub(super) fn new(max_slots: usize) -> Unmatched {
-        Unmatched {
+    pub(super) fn new(max_slots: usize) -> UnmatchedTable {
+        UnmatchedTable {
             slots: vec![0; max_slots.min(INITIAL_SLOTS)],
             max_slots,
             counts: [0; 4],
@@ -104,66 +104,66 @@ impl Unmatched {
     }
 
     /// The number of unmatched entries of a side.
-    pub(super) fn count(&self, side: Side) -> usize {
+    pub(super) fn count_unmatched(&self, side: EntrySide) -> usize {
         self.counts[side as usize]
     }
 
     /// Adds an entry of an index.
-    pub(super) fn add_entry(&mut self, hash: u64) -> Match {
-        if !self.in_part(hash) {
-            return Match::OtherPart;
+    pub(super) fn add_entry(&mut self, hash: u64) -> MatchResult {
+        if !self.is_in_part(hash) {
+            return MatchResult::OtherPart;
         }
-        match self.find(hash, Side::Entry) {
-            Ok(_) => Match::Duplicate,
+        match self.find_slot(hash, EntrySide::Entry) {
+            Ok(_) => MatchResult::Duplicate,
             Err(at) => {
-                self.insert_at(at, hash, Side::Entry);
-                Match::Missing
+                self.insert_at(at, hash, EntrySide::Entry);
+                MatchResult::Missing
             }
         }
     }
 
     /// Removes an entry that a job should have.
-    pub(super) fn match_entry(&mut self, hash: u64) -> Match {
-        if !self.in_part(hash) {
-            return Match::OtherPart;
+    pub(super) fn match_entry(&mut self, hash: u64) -> MatchResult {
+        if !self.is_in_part(hash) {
+            return MatchResult::OtherPart;
         }
-        match self.find(hash, Side::Entry) {
+        match self.find_slot(hash, EntrySide::Entry) {
             Ok(at) => {
                 self.remove_at(at);
-                Match::Matched
+                MatchResult::Matched
             }
-            Err(_) => Match::Missing,
+            Err(_) => MatchResult::Missing,
         }
     }
 
     /// Adds one side of a pair, or removes the other side if the table has it.
-    pub(super) fn match_pair(&mut self, hash: u64, side: Side) -> Match {
-        if !self.in_part(hash) {
-            return Match::OtherPart;
+    pub(super) fn match_pair(&mut self, hash: u64, side: EntrySide) -> MatchResult {
+        if !self.is_in_part(hash) {
+            return MatchResult::OtherPart;
         }
         let other = match side {
-            Side::Lower => Side::Upper,
-            _ => Side::Lower,
+            EntrySide::Lower => EntrySide::Upper,
+            _ => EntrySide::Lower,
         };
-        if let Ok(at) = self.find(hash, other) {
+        if let Ok(at) = self.find_slot(hash, other) {
             self.remove_at(at);
-            return Match::Matched;
+            return MatchResult::Matched;
         }
-        match self.find(hash, side) {
-            Ok(_) => Match::Duplicate,
+        match self.find_slot(hash, side) {
+            Ok(_) => MatchResult::Duplicate,
             Err(at) => {
                 self.insert_at(at, hash, side);
-                Match::Missing
+                MatchResult::Missing
             }
         }
     }
 
     /// Whether the table has an entry.
-    pub(super) fn contains(&self, hash: u64, side: Side) -> bool {
-        self.in_part(hash) && self.find(hash, side).is_ok()
+    pub(super) fn contains(&self, hash: u64, side: EntrySide) -> bool {
+        self.is_in_part(hash) && self.find_slot(hash, side).is_ok()
     }
 
-    fn in_part(&self, hash: u64) -> bool {
+    fn is_in_part(&self, hash: u64) -> bool {
         (self.first_hash..=self.last_hash).contains(&hash)
     }
 
@@ -172,7 +172,7 @@ impl Unmatched {
     }
 
     /// The slot of an entry, or the slot that it would take.
-    fn find(&self, hash: u64, side: Side) -> Result<usize, usize> {
+    fn find_slot(&self, hash: u64, side: EntrySide) -> Result<usize, usize> {
         let slot_of_hash = hash & !SIDE_BITS | side as u64;
         let mut at = self.home_slot(slot_of_hash);
         loop {
@@ -184,7 +184,7 @@ impl Unmatched {
         }
     }
 
-    fn insert_at(&mut self, at: usize, hash: u64, side: Side) {
+    fn insert_at(&mut self, at: usize, hash: u64, side: EntrySide) {
         self.slots[at] = hash & !SIDE_BITS | side as u64;
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
@@ -258,45 +258,49 @@ mod tests {
 
     #[test]
     fn matched_entries_are_removed_and_others_remain() {
-        let mut table = Unmatched::default();
+        let mut table = UnmatchedTable::default();
         for n in 1..100_000 {
-            assert_eq!(table.add_entry(hash(n)), Match::Missing);
+            assert_eq!(table.add_entry(hash(n)), MatchResult::Missing);
         }
-        assert_eq!(table.add_entry(hash(7)), Match::Duplicate);
+        assert_eq!(table.add_entry(hash(7)), MatchResult::Duplicate);
         for n in (1..100_000).filter(|n| n % 1000 != 0) {
-            assert_eq!(table.match_entry(hash(n)), Match::Matched, "{n}");
+            assert_eq!(table.match_entry(hash(n)), MatchResult::Matched, "{n}");
         }
-        assert_eq!(table.match_entry(hash(1)), Match::Missing);
-        assert_eq!(table.count(Side::Entry), 99);
+        assert_eq!(table.match_entry(hash(1)), MatchResult::Missing);
+        assert_eq!(table.count_unmatched(EntrySide::Entry), 99);
         for n in 1..100_000 {
-            assert_eq!(table.contains(hash(n), Side::Entry), n % 1000 == 0, "{n}");
+            assert_eq!(
+                table.contains(hash(n), EntrySide::Entry),
+                n % 1000 == 0,
+                "{n}"
+            );
         }
         assert!(!table.next_part());
     }
 
     #[test]
     fn pairs_match_from_either_side() {
-        let mut table = Unmatched::default();
+        let mut table = UnmatchedTable::default();
         for n in 1..1000 {
             let (one, other) = match n % 2 {
-                0 => (Side::Upper, Side::Lower),
-                _ => (Side::Lower, Side::Upper),
+                0 => (EntrySide::Upper, EntrySide::Lower),
+                _ => (EntrySide::Lower, EntrySide::Upper),
             };
-            assert_eq!(table.match_pair(hash(n), one), Match::Missing);
-            assert_eq!(table.match_pair(hash(n), one), Match::Duplicate);
+            assert_eq!(table.match_pair(hash(n), one), MatchResult::Missing);
+            assert_eq!(table.match_pair(hash(n), one), MatchResult::Duplicate);
             if n % 10 != 0 {
-                assert_eq!(table.match_pair(hash(n), other), Match::Matched);
+                assert_eq!(table.match_pair(hash(n), other), MatchResult::Matched);
             }
         }
-        assert_eq!(table.count(Side::Upper), 99);
-        assert_eq!(table.count(Side::Lower), 0);
-        assert!(table.contains(hash(10), Side::Upper));
-        assert!(!table.contains(hash(10), Side::Entry));
+        assert_eq!(table.count_unmatched(EntrySide::Upper), 99);
+        assert_eq!(table.count_unmatched(EntrySide::Lower), 0);
+        assert!(table.contains(hash(10), EntrySide::Upper));
+        assert!(!table.contains(hash(10), EntrySide::Entry));
     }
 
     #[test]
     fn a_full_table_takes_several_passes() {
-        let mut table = Unmatched::new(1 << 10);
+        let mut table = UnmatchedTable::new(1 << 10);
         let (mut matched, mut unmatched, mut parts) = (0, 0, 0);
         loop {
             parts += 1;
@@ -304,11 +308,11 @@ mod tests {
             for n in 1..10_000u64 {
                 table.add_entry(hash(n));
                 if n % 3 == 0 {
-                    matched += usize::from(table.match_entry(hash(n - 1)) == Match::Matched);
+                    matched += usize::from(table.match_entry(hash(n - 1)) == MatchResult::Matched);
                 }
             }
             // Dropped entries are not in this part.
-            let remains = |n: &u64| table.contains(hash(*n), Side::Entry);
+            let remains = |n: &u64| table.contains(hash(*n), EntrySide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
             if !table.next_part() {
@@ -322,11 +326,17 @@ mod tests {
 
     #[test]
     fn each_run_has_its_own_salt() {
-        let (one, other) = (Salt::default(), Salt::default());
-        assert_ne!(one.location(1, b"q"), other.location(1, b"q"));
-        assert_eq!(one.location(1, b"q"), one.location(1, b"q"));
-        let location = one.location(1, b"q");
-        assert_ne!(one.entry(location, b"a", 0), one.entry(location, b"a", 1));
-        assert_ne!(one.entry(location, b"a", 0), one.entry(location, b"b", 0));
+        let (one, other) = (SaltedHasher::default(), SaltedHasher::default());
+        assert_ne!(one.hash_location(1, b"q"), other.hash_location(1, b"q"));
+        assert_eq!(one.hash_location(1, b"q"), one.hash_location(1, b"q"));
+        let location = one.hash_location(1, b"q");
+        assert_ne!(
+            one.hash_entry(location, b"a", 0),
+            one.hash_entry(location, b"a", 1)
+        );
+        assert_ne!(
+            one.hash_entry(location, b"a", 0),
+            one.hash_entry(location, b"b", 0)
+        );
     }
 }

@@ -7,7 +7,7 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::json::syntax::{lone_surrogate, nested_deeper};
+use crate::json::syntax::{first_lone_surrogate, first_nested_deeper};
 
 /// Longer texts are left to the core.
 const MAX_BYTES: usize = 1_000_000;
@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 1_000_000;
 const MAX_DEPTH: usize = 500;
 
 /// A finite number in decimal digits.
-pub fn number(text: &[u8]) -> Option<f64> {
+pub fn parse_number(text: &[u8]) -> Option<f64> {
     let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
     if !text.last()?.is_ascii_digit() || !text.iter().all(plain) || text[0] == b'+' {
         return None;
@@ -26,29 +26,29 @@ pub fn number(text: &[u8]) -> Option<f64> {
 }
 
 /// A score as the server writes it.
-pub fn score(text: &[u8]) -> Option<f64> {
+pub fn parse_score(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 /// Whether a text is an integer, as counters must be.
-pub fn integer(text: &[u8]) -> bool {
+pub fn is_integer(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     !digits.is_empty() && text.len() <= 18 && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether every client can parse a text as JSON.
-pub fn json(text: &[u8]) -> bool {
+pub fn is_json(text: &[u8]) -> bool {
     if text == b"{}" {
         return true;
     }
     text.len() <= MAX_BYTES
-        && nested_deeper(text, MAX_DEPTH).is_none()
+        && first_nested_deeper(text, MAX_DEPTH).is_none()
         && serde_json::from_slice::<&RawValue>(text).is_ok()
-        && lone_surrogate(text).is_none()
+        && first_lone_surrogate(text).is_none()
 }
 
 /// The tags of a stored list, without duplicates; `None` if the core has to decide.
-pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
+pub fn parse_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
     }
@@ -75,7 +75,7 @@ pub struct StoredFailure {
 }
 
 /// The failure in a stored object.
-pub fn failure(text: &[u8]) -> Option<StoredFailure> {
+pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
     #[derive(serde::Deserialize)]
     struct Stored {
         group: AnyString,
@@ -83,8 +83,8 @@ pub fn failure(text: &[u8]) -> Option<StoredFailure> {
     }
     // Clients store names that are not UTF-8, which only the check of the syntax has to know.
     let readable = match std::str::from_utf8(text) {
-        Ok(_) => json(text),
-        Err(_) => json(String::from_utf8_lossy(text).as_bytes()),
+        Ok(_) => is_json(text),
+        Err(_) => is_json(String::from_utf8_lossy(text).as_bytes()),
     };
     if text.first() != Some(&b'{') || !readable {
         return None;
@@ -120,12 +120,12 @@ impl<'de> Deserialize<'de> for AnyString {
 }
 
 /// Whether every client can read a history entry.
-pub fn entry(text: &[u8]) -> bool {
-    usual_entry(text) || parsed_entry(text)
+pub fn is_history_entry(text: &[u8]) -> bool {
+    is_usual_entry(text) || parses_as_entry(text)
 }
 
 /// Whether an entry has the form that the core writes: `[1,"put",{"q":"mail"}]`.
-fn usual_entry(text: &[u8]) -> bool {
+fn is_usual_entry(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
     };
@@ -133,7 +133,10 @@ fn usual_entry(text: &[u8]) -> bool {
     if digits == 0 || digits > 15 || rest[0] == b'0' {
         return false;
     }
-    let Some(rest) = rest[digits..].strip_prefix(b",\"").and_then(quoted_word) else {
+    let Some(rest) = rest[digits..]
+        .strip_prefix(b",\"")
+        .and_then(after_quoted_word)
+    else {
         return false;
     };
     if rest == b"]" {
@@ -145,18 +148,18 @@ fn usual_entry(text: &[u8]) -> bool {
     let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
     let letters = letters.count();
     let rest = rest[letters..].strip_prefix(b"\":\"");
-    letters > 0 && rest.and_then(quoted_word) == Some(b"}]")
+    letters > 0 && rest.and_then(after_quoted_word) == Some(b"}]")
 }
 
 /// What follows a quoted word without escapes.
-fn quoted_word(text: &[u8]) -> Option<&[u8]> {
+fn after_quoted_word(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;
     text[end..].strip_prefix(b"\"")
 }
 
-fn parsed_entry(text: &[u8]) -> bool {
-    if !json(text) {
+fn parses_as_entry(text: &[u8]) -> bool {
+    if !is_json(text) {
         return false;
     }
     match serde_json::from_slice::<Vec<Value>>(text) {
@@ -176,16 +179,18 @@ mod tests {
     #[test]
     fn numbers_are_decimal_and_finite() {
         for text in ["0", "-1", "1.5", "1000.50000000000000000000", "1e5", "-0"] {
-            assert!(number(text.as_bytes()).is_some(), "{text}");
+            assert!(parse_number(text.as_bytes()).is_some(), "{text}");
         }
         for text in [
             "", " 1", "1 ", "0x10", "nan", "inf", "-inf", "1e999", "1.", "abc", "1,5", "+1",
         ] {
-            assert_eq!(number(text.as_bytes()), None, "{text}");
+            assert_eq!(parse_number(text.as_bytes()), None, "{text}");
         }
-        assert!(integer(b"-1") && integer(b"0") && integer(b"12"));
-        assert!(!integer(b"") && !integer(b"-") && !integer(b"1.0") && !integer(b"1e3"));
-        assert!(!integer(b"12345678901234567890"));
+        assert!(is_integer(b"-1") && is_integer(b"0") && is_integer(b"12"));
+        assert!(
+            !is_integer(b"") && !is_integer(b"-") && !is_integer(b"1.0") && !is_integer(b"1e3")
+        );
+        assert!(!is_integer(b"12345678901234567890"));
     }
 
     #[test]
@@ -199,7 +204,7 @@ mod tests {
             r#""\u00e9""#,
             r#""\ud83d\ude00""#,
         ] {
-            assert!(json(text.as_bytes()), "{text}");
+            assert!(is_json(text.as_bytes()), "{text}");
         }
         for text in [
             "",
@@ -211,20 +216,20 @@ mod tests {
             "{} x",
             "1\0",
         ] {
-            assert!(!json(text.as_bytes()), "{text}");
+            assert!(!is_json(text.as_bytes()), "{text}");
         }
-        assert!(!json("[".repeat(2000).as_bytes()));
+        assert!(!is_json("[".repeat(2000).as_bytes()));
         let deep = "[".repeat(1001) + &"]".repeat(1001);
-        assert!(!json(deep.as_bytes()));
-        assert!(!json(&vec![b' '; MAX_BYTES + 1]));
+        assert!(!is_json(deep.as_bytes()));
+        assert!(!is_json(&vec![b' '; MAX_BYTES + 1]));
         let wide = format!("[{}{{}}]", r#"{"a":"]\""},"#.repeat(2000));
-        assert!(json(wide.as_bytes()));
+        assert!(is_json(wide.as_bytes()));
     }
 
     #[test]
     fn tags_are_texts_without_duplicates() {
         let texts = |text: &str| {
-            let tags = tags(text.as_bytes())?.into_iter();
+            let tags = parse_tags(text.as_bytes())?.into_iter();
             Some(tags.map(|tag| String::from_utf8(tag).unwrap()).collect())
         };
         assert_eq!(texts("{}"), Some(Vec::<String>::new()));
@@ -239,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_failure_has_group_and_time() {
-        let failure = failure;
+        let failure = parse_failure;
         let found = failure(br#"{"group":"g","message":"m","when":12,"worker":"w"}"#);
         assert_eq!(found.map(|found| found.when), Some(12.0));
         for text in [
@@ -269,7 +274,7 @@ mod tests {
             r#"[1000,"failed",{"group":"g","worker":"w"}]"#,
             r#"[12,"x",{}]"#,
         ] {
-            assert!(entry(text.as_bytes()), "{text}");
+            assert!(is_history_entry(text.as_bytes()), "{text}");
         }
         for text in [
             "",
@@ -282,8 +287,8 @@ mod tests {
             r#"[01,"x"]"#,
             r#"[1,"x"}"#,
         ] {
-            assert!(!entry(text.as_bytes()), "{text}");
+            assert!(!is_history_entry(text.as_bytes()), "{text}");
         }
-        assert!(entry(b"[1,\"\xff\"]"));
+        assert!(is_history_entry(b"[1,\"\xff\"]"));
     }
 }

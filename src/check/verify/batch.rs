@@ -25,14 +25,14 @@ impl RepairBatch {
     pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
         let together = groups.iter().any(|group| group.len() > 1);
         if self.location.kind == ItemKind::Job && together {
-            Location::jobs_together()
+            Location::of_jobs_together()
         } else {
             self.location.clone()
         }
     }
 
     /// Takes the groups of the next call: up to `size` items, or one group.
-    pub(crate) fn next(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
+    pub(crate) fn take_groups(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
         let mut groups = vec![self.groups.pop_front()?];
         let mut items = groups[0].len();
         let is_large = |group: &Vec<Name>| group.iter().any(|item| self.large.contains(item));

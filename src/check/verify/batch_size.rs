@@ -29,12 +29,12 @@ impl BatchSizes {
     }
 
     /// How many items of a kind the next call takes.
-    pub(crate) fn size(&self, kind: ItemKind) -> usize {
+    pub(crate) fn size_for(&self, kind: ItemKind) -> usize {
         *self.sizes.get(&kind).unwrap_or(&1)
     }
 
     /// Adjusts the size by the duration of a call.
-    pub(crate) fn measure(&mut self, kind: ItemKind, items: usize, took: Duration) {
+    pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, took: Duration) {
         self.round_trip = self.round_trip.min(took);
         let took = took - self.round_trip;
         let size = self.sizes.entry(kind).or_insert(1);
@@ -58,20 +58,20 @@ mod tests {
         let mut batch_sizes = BatchSizes::new(ms(1));
         let mut sizes = Vec::new();
         for _ in 0..8 {
-            let size = batch_sizes.size(ItemKind::Job);
+            let size = batch_sizes.size_for(ItemKind::Job);
             sizes.push(size);
-            batch_sizes.measure(ItemKind::Job, size, ms(2));
+            batch_sizes.adjust_size(ItemKind::Job, size, ms(2));
         }
         assert_eq!(sizes, [1, 2, 4, 8, 16, 32, 64, 100]);
-        batch_sizes.measure(ItemKind::Job, 100, ms(51));
-        assert_eq!(batch_sizes.size(ItemKind::Job), 10);
+        batch_sizes.adjust_size(ItemKind::Job, 100, ms(51));
+        assert_eq!(batch_sizes.size_for(ItemKind::Job), 10);
         // Neither quick nor slow.
-        batch_sizes.measure(ItemKind::Job, 10, ms(4));
-        assert_eq!(batch_sizes.size(ItemKind::Job), 11);
-        batch_sizes.measure(ItemKind::Job, 11, ms(3001));
-        assert_eq!(batch_sizes.size(ItemKind::Job), 1);
-        batch_sizes.measure(ItemKind::Job, 1, ms(4));
-        assert_eq!(batch_sizes.size(ItemKind::Job), 2);
-        assert_eq!(batch_sizes.size(ItemKind::Work), 1);
+        batch_sizes.adjust_size(ItemKind::Job, 10, ms(4));
+        assert_eq!(batch_sizes.size_for(ItemKind::Job), 11);
+        batch_sizes.adjust_size(ItemKind::Job, 11, ms(3001));
+        assert_eq!(batch_sizes.size_for(ItemKind::Job), 1);
+        batch_sizes.adjust_size(ItemKind::Job, 1, ms(4));
+        assert_eq!(batch_sizes.size_for(ItemKind::Job), 2);
+        assert_eq!(batch_sizes.size_for(ItemKind::Work), 1);
     }
 }

@@ -5,13 +5,13 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::bounded_set::BoundedSet;
 use super::finding_filter::FindingFilter;
-use crate::model::finding::{Detail, FindingId};
+use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
 
 /// The findings of a scan that block others.
 #[derive(Debug, Default)]
-pub(super) struct Blocking {
+pub(super) struct BlockingFindings {
     /// Tags with a wrong index: their counters are not compared with it.
     wrong_tags: BoundedSet,
     /// Whether a failure list is wrong: no counter of failed jobs is compared with the lists.
@@ -23,10 +23,10 @@ pub(super) struct Blocking {
     hasher: RandomState,
 }
 
-impl Blocking {
+impl BlockingFindings {
     /// Whether a finding cannot be verified before another one is repaired. If the options hide that
     /// other one, the finding is noted as unverified.
-    pub(super) fn blocks(&mut self, verdict: &Verdict, filter: &FindingFilter) -> bool {
+    pub(super) fn is_blocked(&mut self, verdict: &Verdict, filter: &FindingFilter) -> bool {
         let item = self.hasher.hash_one(&verdict.item);
         let is_blocked = match verdict.id {
             FindingId::TagCount => self.wrong_tags.may_contain(item),
@@ -41,7 +41,7 @@ impl Blocking {
     }
 
     /// Notes a finding, if it blocks others.
-    pub(super) fn note(&mut self, verdict: &Verdict) {
+    pub(super) fn note_if_blocking(&mut self, verdict: &Verdict) {
         match verdict.id {
             FindingId::TagIndex => self
                 .wrong_tags
@@ -49,7 +49,7 @@ impl Blocking {
             FindingId::DependencyOneSided => self.note_one_sided(Some(&verdict.item)),
             id => {
                 self.wrong_failure_lists |=
-                    id.is_failure_list() || verdict.known_detail == Detail::InNoList;
+                    id.is_failure_list() || verdict.known_detail == VerdictDetail::InNoList;
             }
         }
     }
@@ -63,7 +63,7 @@ impl Blocking {
     }
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
-    pub(super) fn unverified(&self) -> Vec<FindingId> {
+    pub(super) fn unverified_findings(&self) -> Vec<FindingId> {
         self.blocked_by_unreported.iter().copied().collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
-use super::finding_filter::{CheckPhase, for_kind};
+use super::finding_filter::{CheckPhase, findings_for_kind};
 use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -23,7 +23,7 @@ pub(super) struct VerifyCalls {
 
 impl VerifyCalls {
     pub(super) fn new(options: &VerifyOptions) -> VerifyCalls {
-        let findings = |phase| options.filter.to_scan(phase, options.repair);
+        let findings = |phase| options.filter.findings_to_scan(phase, options.repair);
         VerifyCalls {
             phase: CheckPhase::Scan,
             scan_findings: findings(CheckPhase::Scan),
@@ -34,21 +34,21 @@ impl VerifyCalls {
     }
 
     /// Begins a scan of a server that takes this long for a call that does nothing.
-    pub(super) fn begin(&mut self, round_trip: Duration) {
+    pub(super) fn begin_scan(&mut self, round_trip: Duration) {
         self.batch_sizes = BatchSizes::new(round_trip);
     }
 
     /// From now on, the findings are verified that require a complete scan.
-    pub(super) fn defer(&mut self) {
+    pub(super) fn begin_deferred_phase(&mut self) {
         self.phase = CheckPhase::Deferred;
     }
 
     /// The findings to look for in items of this kind; `None` if there are none.
-    pub(super) fn findings(&self, kind: ItemKind) -> Option<String> {
+    pub(super) fn findings_for(&self, kind: ItemKind) -> Option<String> {
         match self.phase {
             CheckPhase::Scan => {
                 let findings = self.scan_findings.clone();
-                findings.map(|findings| for_kind(findings, kind))
+                findings.map(|findings| findings_for_kind(findings, kind))
             }
             CheckPhase::Deferred => self.deferred_findings.clone(),
         }
@@ -56,12 +56,12 @@ impl VerifyCalls {
 
     /// The number of items for one call, whole items only.
     pub(super) fn batch_size(&self, kind: ItemKind, most: usize) -> usize {
-        let size = self.batch_sizes.size(kind).min(most);
+        let size = self.batch_sizes.size_for(kind).min(most);
         size.next_multiple_of(kind.word_count())
     }
 
     /// Has items verified by one call. `typical`: other calls will cost as much.
-    pub(super) fn verify(
+    pub(super) fn verify_items(
         &mut self,
         core: &mut Core,
         findings: &str,
@@ -69,18 +69,18 @@ impl VerifyCalls {
         items: &[Name],
         typical: bool,
     ) -> Result<SliceReply, Error> {
-        let together = Location::jobs_together();
+        let together = Location::of_jobs_together();
         let asked = match (location.kind, typical) {
             (ItemKind::Job, false) => &together,
             _ => location,
         };
         let begun = Instant::now();
-        let reply = core.verify(core.now(), findings, asked, items)?;
+        let reply = core.verify_items(core.now(), findings, asked, items)?;
         self.verified += reply.verified as u64;
         if typical {
             let took = begun.elapsed();
             self.batch_sizes
-                .measure(location.kind, reply.verified, took);
+                .adjust_size(location.kind, reply.verified, took);
         }
         Ok(reply)
     }

@@ -62,7 +62,7 @@ impl LocatedCandidates {
     }
 
     /// Any location that has candidates.
-    pub(super) fn location(&self) -> Option<Location> {
+    pub(super) fn any_location(&self) -> Option<Location> {
         self.waiting.keys().next().cloned()
     }
 
@@ -102,9 +102,9 @@ mod tests {
             candidates.add(&job, Name::from("a")),
             DueCandidates::Nothing
         );
-        assert_eq!(candidates.location(), Some(job.clone()));
+        assert_eq!(candidates.any_location(), Some(job.clone()));
         assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
-        assert_eq!(candidates.location(), None);
+        assert_eq!(candidates.any_location(), None);
         candidates.add(&job, Name::from("a"));
         candidates.add(&job, Name::from("b"));
         assert_eq!(candidates.take_location(&job), Some(vec![Name::from("b")]));

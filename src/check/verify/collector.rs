@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::check::{Example, ReportedFinding};
+use crate::model::check::{FindingExample, ReportedFinding};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::verdict::{Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -14,7 +14,7 @@ const MAX_REPORTED: usize = 900_000;
 
 /// The findings so far.
 #[derive(Debug)]
-pub(crate) struct Collector {
+pub(crate) struct FindingCollector {
     found: Vec<ReportedFinding>,
     /// Hashes of the findings that were counted.
     reported: HashSet<u64>,
@@ -22,9 +22,9 @@ pub(crate) struct Collector {
     max_examples: usize,
 }
 
-impl Collector {
-    pub(crate) fn new(max_examples: usize) -> Collector {
-        Collector {
+impl FindingCollector {
+    pub(crate) fn new(max_examples: usize) -> FindingCollector {
+        FindingCollector {
             found: Vec::new(),
             reported: HashSet::new(),
             hasher: RandomState::new(),
@@ -46,37 +46,39 @@ impl Collector {
 
     /// Whether a finding with this detail was counted.
     pub(crate) fn has_reported(&self, id: FindingId, item: &Name, detail: &Name) -> bool {
-        self.reported.contains(&self.key(id, item, Some(detail)))
+        self.reported
+            .contains(&self.finding_key(id, item, Some(detail)))
     }
 
     /// Notes a verdict. Returns whether it is new: neither counted before nor covered by a finding
     /// that was.
-    pub(crate) fn note(&mut self, verdict: &Verdict) -> bool {
+    pub(crate) fn note_if_new(&mut self, verdict: &Verdict) -> bool {
         let (finding, item) = (verdict.id.row(), &verdict.item);
         let detail = finding.by_detail.then_some(&verdict.detail);
-        let own = self.key(finding.id, item, detail);
+        let own = self.finding_key(finding.id, item, detail);
         if self.reported.contains(&own) {
             return false;
         }
         let covering = finding.id.covered_by();
-        if covering.is_some_and(|id| self.reported.contains(&self.key(id, item, None))) {
+        if covering.is_some_and(|id| self.reported.contains(&self.finding_key(id, item, None))) {
             return false;
         }
         for id in finding.covers {
-            if self.reported.remove(&self.key(*id, item, None)) {
+            if self.reported.remove(&self.finding_key(*id, item, None)) {
                 self.withdraw(*id, item);
             }
         }
         if self.reported.len() < MAX_REPORTED {
             self.reported.insert(own);
             if !finding.covers.is_empty() {
-                self.reported.insert(self.key(finding.id, item, None));
+                self.reported
+                    .insert(self.finding_key(finding.id, item, None));
             }
             return true;
         }
         // No more can be remembered: the finding is reported, but not its exact count.
         let mut first = true;
-        for found in self.found(finding.id) {
+        for found in self.counts_of(finding.id) {
             found.at_least = true;
             first = false;
         }
@@ -104,22 +106,25 @@ impl Collector {
             VerdictOutcome::NeedsOnly => found.needs_only += 1,
             VerdictOutcome::Report => {}
         }
-        found.add_example(Example::from(verdict), self.max_examples);
+        found.add_example(FindingExample::from(verdict), self.max_examples);
     }
 
     /// Raises the number that an example shows, if the verdict has a larger one: a recurring job is
     /// counted once, with the largest number of its jobs.
-    pub(crate) fn raise_number(&mut self, verdict: &Verdict) {
-        for example in self.found(verdict.id).flat_map(|found| &mut found.examples) {
+    pub(crate) fn raise_example_number(&mut self, verdict: &Verdict) {
+        for example in self
+            .counts_of(verdict.id)
+            .flat_map(|found| &mut found.examples)
+        {
             if example.item == verdict.item && example.number < verdict.number {
-                *example = Example::from(verdict);
+                *example = FindingExample::from(verdict);
             }
         }
     }
 
     /// Withdraws a finding that another one covers.
     fn withdraw(&mut self, id: FindingId, item: &Name) {
-        for found in self.found(id) {
+        for found in self.counts_of(id) {
             found.count = found.count.saturating_sub(1);
             found.repairable = found.repairable.min(found.count);
             found.needs_only = found.needs_only.min(found.count);
@@ -128,13 +133,13 @@ impl Collector {
     }
 
     /// The counts of a finding, one for each severity.
-    fn found(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
+    fn counts_of(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
         self.found
             .iter_mut()
             .filter(move |found| found.finding.id == id)
     }
 
-    fn key(&self, id: FindingId, item: &Name, detail: Option<&Name>) -> u64 {
+    fn finding_key(&self, id: FindingId, item: &Name, detail: Option<&Name>) -> u64 {
         self.hasher.hash_one((id, item, detail))
     }
 }

@@ -2,43 +2,43 @@
 
 use crate::core::api::check::ServerHealth;
 use crate::model::check::ReportedFinding;
-use crate::model::finding::{Detail, Evidence, FINDINGS, FindingId, Severity};
+use crate::model::finding::{CauseEvidence, FINDINGS, FindingId, Severity, VerdictDetail};
 use crate::model::verdict::Verdict;
 use crate::name::Name;
-use crate::text::{plural, thousands};
+use crate::text::{plural, with_thousands_separators};
 
 /// A time above this is in milliseconds, not in seconds.
 const MAX_SECONDS: f64 = 1e11;
 
 /// The finding that the server may evict keys.
-pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
+pub(crate) fn eviction_finding(server: &ServerHealth) -> Option<Verdict> {
     let policy = server.policy.as_deref()?;
     if policy == "noeviction" {
         return None;
     }
     let (known_detail, detail) = match server.limit {
-        _ if policy.starts_with("volatile-") => (Detail::EvictsExpiring, policy.to_owned()),
-        Some(1..) => (Detail::Other, policy.to_owned()),
+        _ if policy.starts_with("volatile-") => (VerdictDetail::EvictsExpiring, policy.to_owned()),
+        Some(1..) => (VerdictDetail::Other, policy.to_owned()),
         _ => (
-            Detail::NoMemoryLimit,
+            VerdictDetail::NoMemoryLimit,
             format!("no limit yet, then {policy}"),
         ),
     };
     let option = Name::from("maxmemory-policy");
     Some(Verdict {
         known_detail,
-        ..Verdict::report(FindingId::ServerEvicts, option, Name::from(detail.as_str()))
+        ..Verdict::report_only(FindingId::ServerEvicts, option, Name::from(detail.as_str()))
     })
 }
 
 /// The likely causes, the likeliest first.
-pub(crate) fn likely(found: &[ReportedFinding], server: &ServerHealth) -> Vec<String> {
+pub(crate) fn likely_causes(found: &[ReportedFinding], server: &ServerHealth) -> Vec<String> {
     let count = |id: FindingId| -> u64 {
         let same = found.iter().filter(|found| found.finding.id == id);
         same.map(|found| found.count).sum()
     };
     let mut existing = found.iter().filter(|found| found.count > 0);
-    let lost = existing.any(|found| found.finding.evidence == Evidence::KeyLoss);
+    let lost = existing.any(|found| found.finding.evidence == CauseEvidence::KeyLoss);
     let mut causes = Vec::new();
     let policy = server.policy.as_deref().unwrap_or("noeviction");
     if policy.starts_with("allkeys-") && lost {
@@ -75,7 +75,7 @@ pub(crate) fn likely(found: &[ReportedFinding], server: &ServerHealth) -> Vec<St
         .iter()
         .filter(|finding| count(finding.id) > 0)
         .filter_map(|finding| match finding.evidence {
-            Evidence::ReferenceClient(call) => {
+            CauseEvidence::ReferenceClient(call) => {
                 Some(format!("its `{call}` leaves {}", finding.id.into_str()))
             }
             _ => None,
@@ -108,7 +108,7 @@ pub(crate) fn likely(found: &[ReportedFinding], server: &ServerHealth) -> Vec<St
         } else {
             format!(
                 "this is a replica that lost its primary {} s ago",
-                thousands(primary.down)
+                with_thousands_separators(primary.down)
             )
         });
     }

@@ -22,7 +22,7 @@ const SEARCHING: [FindingId; 3] = [
 ];
 
 /// The list of findings for items of a kind.
-pub(crate) fn for_kind(mut findings: String, kind: ItemKind) -> String {
+pub(crate) fn findings_for_kind(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
         for id in SEARCHING {
             let comma = if findings.is_empty() { "" } else { "," };
@@ -61,7 +61,7 @@ impl FindingFilter {
     }
 
     /// Also selects the release of these jobs, if it is not selected anyway.
-    pub(crate) fn and_release(&self, freed: HashSet<Name>) -> FindingFilter {
+    pub(crate) fn selecting_releases(&self, freed: HashSet<Name>) -> FindingFilter {
         FindingFilter {
             freed: Rc::new(freed),
             ..self.clone()
@@ -80,7 +80,7 @@ impl FindingFilter {
     }
 
     fn selects_all_of(&self, id: FindingId) -> bool {
-        self.only.is_empty() || self.names(id)
+        self.only.is_empty() || self.is_named(id)
     }
 
     /// Whether any finding is not reported.
@@ -101,7 +101,7 @@ impl FindingFilter {
     }
 
     /// Whether `--only` names a finding, which approves its repair.
-    fn names(&self, id: FindingId) -> bool {
+    fn is_named(&self, id: FindingId) -> bool {
         self.only.iter().any(|selection| match selection {
             FindingSelection::All => true,
             FindingSelection::One(one) => *one == id,
@@ -110,40 +110,44 @@ impl FindingFilter {
 
     /// The findings to scan for, in the form for the core; `None` if there are none.
     /// `approved`: a repair is meant, so `--only` approves the findings that it names.
-    pub(crate) fn to_scan(&self, phase: CheckPhase, approved: bool) -> Option<String> {
+    pub(crate) fn findings_to_scan(&self, phase: CheckPhase, approved: bool) -> Option<String> {
         let include = |finding: &Finding| {
             let mut selected = FINDINGS.iter().filter(|other| self.selects(other.id));
             let needed = selected.any(|other| other.requires.contains(&finding.id))
                 || finding.covers.iter().any(|id| self.selects(*id));
             self.selects(finding.id) || phase == CheckPhase::Scan && needed
         };
-        self.for_core(phase, approved, include)
+        self.findings_for_core(phase, approved, include)
     }
 
     /// The findings to repair in a stage, except the `excluded` ones, in the form for the
     /// core; `None` if there are none.
-    pub(crate) fn to_repair(&self, stage: RepairStage, excluded: &[FindingId]) -> Option<String> {
+    pub(crate) fn findings_to_repair(
+        &self,
+        stage: RepairStage,
+        excluded: &[FindingId],
+    ) -> Option<String> {
         let include =
             |finding: &Finding| self.selects(finding.id) && !excluded.contains(&finding.id);
         let in_stages = |stages: &[RepairStage]| {
-            self.for_core(CheckPhase::Scan, true, |finding| {
+            self.findings_for_core(CheckPhase::Scan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)
             })
         };
         match stage {
             RepairStage::Keys | RepairStage::Edges => in_stages(&[stage]),
             RepairStage::Entries => in_stages(&[RepairStage::Keys, RepairStage::Entries]),
-            RepairStage::Counts => self.for_core(CheckPhase::Deferred, true, include),
+            RepairStage::Counts => self.findings_for_core(CheckPhase::Deferred, true, include),
         }
     }
 
     /// Whether a finding is repaired by deletion but not named itself: `all` does not approve it.
-    fn protects(&self, finding: &Finding) -> bool {
+    fn protects_from_deletion(&self, finding: &Finding) -> bool {
         let named = |selection: &FindingSelection| matches!(selection, FindingSelection::One(one) if *one == finding.id);
         finding.approval == Approval::Typed && !self.only.iter().any(named)
     }
 
-    fn for_core(
+    fn findings_for_core(
         &self,
         phase: CheckPhase,
         approved: bool,
@@ -154,7 +158,7 @@ impl FindingFilter {
         let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
         let by_name = phase == CheckPhase::Deferred || approved && !self.only.is_empty();
         let asked = |finding: &&Finding| match phase {
-            CheckPhase::Scan if by_name && self.protects(finding) => false,
+            CheckPhase::Scan if by_name && self.protects_from_deletion(finding) => false,
             CheckPhase::Scan => include(finding) && !deferred(finding),
             // What cannot be verified is reported in both phases.
             CheckPhase::Deferred => {
@@ -188,11 +192,11 @@ mod tests {
     fn findings_that_require_a_complete_scan_are_deferred() {
         let all = FindingFilter::default();
         assert_eq!(
-            all.to_scan(CheckPhase::Scan, false).unwrap(),
+            all.findings_to_scan(CheckPhase::Scan, false).unwrap(),
             "-depends-on-nothing,-failed-counter,-tag-count"
         );
         assert_eq!(
-            all.to_scan(CheckPhase::Deferred, false).unwrap(),
+            all.findings_to_scan(CheckPhase::Deferred, false).unwrap(),
             "depends-on-nothing,failed-counter,tag-count,not-judged"
         );
     }
@@ -200,23 +204,26 @@ mod tests {
     #[test]
     fn a_scan_without_repair_approves_nothing() {
         let filter = only(FindingId::DependencyMissing);
-        let scan = filter.to_scan(CheckPhase::Scan, false).unwrap();
+        let scan = filter.findings_to_scan(CheckPhase::Scan, false).unwrap();
         assert!(scan.starts_with("-ghost-waiting,-"), "{scan}");
         assert!(!scan.contains("-dependency-missing"), "{scan}");
         assert_eq!(
-            filter.to_scan(CheckPhase::Scan, true).unwrap(),
+            filter.findings_to_scan(CheckPhase::Scan, true).unwrap(),
             "dependency-missing"
         );
-        assert_eq!(filter.to_scan(CheckPhase::Deferred, true), None);
+        assert_eq!(filter.findings_to_scan(CheckPhase::Deferred, true), None);
     }
 
     #[test]
     fn requirements_of_a_finding_are_scanned_but_not_repaired() {
         let filter = only(FindingId::TagCount);
-        assert_eq!(filter.to_scan(CheckPhase::Scan, true).unwrap(), "tag-index");
-        assert_eq!(filter.to_repair(RepairStage::Entries, &[]), None);
         assert_eq!(
-            filter.to_repair(RepairStage::Counts, &[]).unwrap(),
+            filter.findings_to_scan(CheckPhase::Scan, true).unwrap(),
+            "tag-index"
+        );
+        assert_eq!(filter.findings_to_repair(RepairStage::Entries, &[]), None);
+        assert_eq!(
+            filter.findings_to_repair(RepairStage::Counts, &[]).unwrap(),
             "tag-count"
         );
     }
@@ -224,24 +231,24 @@ mod tests {
     #[test]
     fn a_deletion_requires_that_only_names_the_finding_itself() {
         let all = FindingFilter::new(vec![FindingSelection::All], Vec::new());
-        let repair = all.to_repair(RepairStage::Entries, &[]).unwrap();
+        let repair = all.findings_to_repair(RepairStage::Entries, &[]).unwrap();
         assert!(!repair.contains("lost-key"), "{repair}");
         assert!(repair.contains("dependency-missing"), "{repair}");
         let one = only(FindingId::LostKey);
         assert_eq!(
-            one.to_repair(RepairStage::Entries, &[]).unwrap(),
+            one.findings_to_repair(RepairStage::Entries, &[]).unwrap(),
             "lost-key"
         );
-        assert_eq!(one.to_repair(RepairStage::Keys, &[]), None);
+        assert_eq!(one.findings_to_repair(RepairStage::Keys, &[]), None);
         // A scan reports it in any case.
-        let scan = all.to_scan(CheckPhase::Scan, false).unwrap();
+        let scan = all.findings_to_scan(CheckPhase::Scan, false).unwrap();
         assert!(!scan.contains("-lost-key"), "{scan}");
     }
 
     #[test]
     fn the_first_stage_repairs_keys_only() {
         let repair = FindingFilter::default()
-            .to_repair(RepairStage::Keys, &[])
+            .findings_to_repair(RepairStage::Keys, &[])
             .unwrap();
         assert!(repair.contains("-ghost-waiting"), "{repair}");
         assert!(!repair.contains("-job-stub"), "{repair}");

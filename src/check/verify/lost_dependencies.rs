@@ -50,19 +50,22 @@ impl DependencyGroups {
             }
             let one = *of_job.entry(job).or_insert(new);
             let other = *of_dependency.entry(dependency).or_insert(new);
-            let (one, other) = (root(&mut parents, one), root(&mut parents, other));
-            let new = root(&mut parents, new);
+            let (one, other) = (
+                merged_group(&mut parents, one),
+                merged_group(&mut parents, other),
+            );
+            let new = merged_group(&mut parents, new);
             parents[other] = one;
             parents[new] = one;
         }
         let mut members: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
         for (dependency, at) in of_dependency {
-            let at = root(&mut parents, at);
+            let at = merged_group(&mut parents, at);
             members.entry(at).or_default().push(dependency);
         }
         let excluded_groups: HashSet<usize> = excluded_groups
             .into_iter()
-            .map(|at| root(&mut parents, at))
+            .map(|at| merged_group(&mut parents, at))
             .collect();
         let mut groups = DependencyGroups::default();
         for (at, mut group) in members {
@@ -78,10 +81,10 @@ impl DependencyGroups {
 }
 
 /// The group that a group was merged into.
-fn root(parents: &mut [usize], mut at: usize) -> usize {
-    while parents[at] != at {
-        parents[at] = parents[parents[at]];
-        at = parents[at];
+fn merged_group(parents: &mut [usize], mut group: usize) -> usize {
+    while parents[group] != group {
+        parents[group] = parents[parents[group]];
+        group = parents[group];
     }
-    at
+    group
 }

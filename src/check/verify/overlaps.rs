@@ -17,7 +17,7 @@ const MAX_ITEMS: usize = 100_000;
 
 /// The overlapping findings of a scan.
 #[derive(Debug, Default)]
-pub(crate) struct Overlaps {
+pub(crate) struct OverlappingFindings {
     hasher: RandomState,
     /// Findings that cover others, by id and item.
     covering: HashSet<u64>,
@@ -29,12 +29,12 @@ pub(crate) struct Overlaps {
     overflowed: bool,
 }
 
-impl Overlaps {
+impl OverlappingFindings {
     /// Notes a verdict that a repair may act on. Returns whether it changes more than the verdict
     /// of another location did.
-    pub(crate) fn note(&mut self, location: &Location, verdict: &Verdict) -> bool {
+    pub(crate) fn note_verdict(&mut self, location: &Location, verdict: &Verdict) -> bool {
         let id = verdict.id;
-        let key = self.key(id, &verdict.item);
+        let key = self.overlap_key(id, &verdict.item);
         if !id.row().covers.is_empty() {
             if self.covering.len() < MAX_ITEMS {
                 _ = self.covering.insert(key)
@@ -75,7 +75,7 @@ impl Overlaps {
     pub(crate) fn findings_not_repaired(&self, location: &Location, item: &Name) -> Vec<FindingId> {
         let mut excluded = Vec::new();
         for finding in FINDINGS.iter().filter(|finding| !finding.covers.is_empty()) {
-            if self.overflowed || self.covering.contains(&self.key(finding.id, item)) {
+            if self.overflowed || self.covering.contains(&self.overlap_key(finding.id, item)) {
                 excluded.extend(finding.covers);
             }
         }
@@ -84,7 +84,7 @@ impl Overlaps {
         }
         let single = |id: &FindingId| id.row().repair_at != RepairLocation::AnyLocation;
         for id in FindingId::all().filter(single) {
-            let Some(only) = self.only.get(&self.key(id, item)) else {
+            let Some(only) = self.only.get(&self.overlap_key(id, item)) else {
                 continue;
             };
             if only.is_none_or(|only| only != self.hasher.hash_one(location)) {
@@ -98,7 +98,7 @@ impl Overlaps {
         excluded
     }
 
-    fn key(&self, id: FindingId, item: &Name) -> u64 {
+    fn overlap_key(&self, id: FindingId, item: &Name) -> u64 {
         self.hasher.hash_one((id, item))
     }
 }

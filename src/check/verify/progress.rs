@@ -4,7 +4,7 @@ use crate::bulk::pace::Pace;
 use crate::check::scan::ScanCounts;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::text::thousands;
+use crate::text::with_thousands_separators;
 use crate::ui::Progress;
 
 /// The pace and the progress of a scan.
@@ -30,7 +30,7 @@ impl VerifyProgress {
     }
 
     /// Waits for the pace after `count` keys or members. An interrupt is an error.
-    pub(super) fn pace(&mut self, count: usize) -> Result<(), Error> {
+    pub(super) fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait(count, &self.interrupt);
         match self.interrupt.received_kind() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
@@ -52,7 +52,7 @@ impl VerifyProgress {
         self.pass.1 += counts.keys;
         let (pass, passed) = self.pass;
         if pass > 1 {
-            let note = format!("pass {pass}: {}", thousands(passed));
+            let note = format!("pass {pass}: {}", with_thousands_separators(passed));
             self.bar.note_after_total(note);
         } else {
             self.counts.keys += counts.keys;
@@ -60,12 +60,12 @@ impl VerifyProgress {
             self.counts.queues += counts.queues;
             self.bar.add(counts.keys);
         }
-        self.pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
+        self.keep_pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
     }
 
     pub(super) fn members_read(&mut self, members: usize) -> Result<(), Error> {
         self.bar.add(0);
-        self.pace(members)
+        self.keep_pace(members)
     }
 
     /// Clears the bar.

@@ -4,7 +4,7 @@ use crate::model::finding::RepairStage;
 use crate::model::verdict::{ItemKind, Location};
 
 /// The rank of a location in the order of a stage.
-pub(crate) fn rank(stage: RepairStage, location: &Location) -> u8 {
+pub(crate) fn location_rank(stage: RepairStage, location: &Location) -> u8 {
     match location.kind {
         // A key that is set aside keeps its expiry, so expiries come first.
         ItemKind::Key if stage == RepairStage::Keys => 0,

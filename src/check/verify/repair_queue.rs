@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::batch::RepairBatch;
 use super::expected::ExpectedFindings;
 use super::lost_dependencies::{DependencyGroups, has_lost_dependencies};
-use super::overlaps::Overlaps;
+use super::overlaps::OverlappingFindings;
 use super::repair_order;
 use crate::model::finding::{FindingId, RepairStage};
 use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict};
@@ -27,7 +27,7 @@ pub(crate) struct RepairQueue {
     large: HashSet<Name>,
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
-    overlaps: Overlaps,
+    overlaps: OverlappingFindings,
     expected: ExpectedFindings,
     /// Jobs with a dependency that was not verified.
     excluded: HashSet<Name>,
@@ -63,11 +63,16 @@ impl RepairQueue {
     /// Notes a verdict that may overlap with others. Returns whether it changes more than the one
     /// before, and is repaired in its place.
     pub(crate) fn note_overlap(&mut self, location: &Location, verdict: &Verdict) -> bool {
-        self.overlaps.note(location, verdict)
+        self.overlaps.note_verdict(location, verdict)
     }
 
     /// Queues the items of a call that led to a verdict, if the queue has capacity.
-    pub(crate) fn add(&mut self, location: &Location, asked: &[Name], verdict: &Verdict) {
+    pub(crate) fn add_items(
+        &mut self,
+        location: &Location,
+        call_items: &[Name],
+        verdict: &Verdict,
+    ) {
         if self.has_capacity() {
             self.expected.add(verdict);
         }
@@ -77,7 +82,7 @@ impl RepairQueue {
         let stage = verdict.id.row().stage;
         if verdict.id == FindingId::KeyType {
             // The key is verified by its name, whichever item led to it.
-            return self.push(stage, &Location::new(ItemKind::Key, ""), &verdict.item);
+            return self.push_item(stage, &Location::new(ItemKind::Key, ""), &verdict.item);
         }
         let failed;
         let location = match location.kind {
@@ -88,12 +93,12 @@ impl RepairQueue {
             }
             _ => location,
         };
-        for item in sources(location, asked, verdict) {
-            self.push(stage, location, item);
+        for item in source_items(location, call_items, verdict) {
+            self.push_item(stage, location, item);
         }
     }
 
-    fn push(&mut self, stage: RepairStage, location: &Location, item: &Name) {
+    fn push_item(&mut self, stage: RepairStage, location: &Location, item: &Name) {
         if !self.has_capacity() {
             return;
         }
@@ -128,7 +133,7 @@ impl RepairQueue {
     fn push_lost_dependency(&mut self, verdict: &Verdict) {
         // Other dependencies of the job may be in queues that are not scanned.
         if self.scoped {
-            self.skip();
+            self.count_skipped();
         } else if !self.has_capacity() {
             self.lost_dependencies_overflowed = true;
         } else {
@@ -139,7 +144,7 @@ impl RepairQueue {
     }
 
     /// Notes that not all dependencies of a job were verified: if it lost them, it is not repaired.
-    pub(crate) fn exclude(&mut self, job: &Name) {
+    pub(crate) fn exclude_job(&mut self, job: &Name) {
         self.excluded.insert(job.clone());
     }
 
@@ -156,17 +161,17 @@ impl RepairQueue {
     }
 
     /// Counts a finding that is not repaired because not all queues are scanned.
-    pub(crate) fn skip(&mut self) {
+    pub(crate) fn count_skipped(&mut self) {
         self.skipped += 1;
     }
 
     /// The number of findings that are not repaired because not all queues are scanned.
-    pub(crate) fn skipped(&self) -> usize {
+    pub(crate) fn skipped_count(&self) -> usize {
         self.skipped
     }
 
     /// Whether there was more than the queue can take.
-    pub(crate) fn overflowed(&self) -> bool {
+    pub(crate) fn has_overflowed(&self) -> bool {
         self.overflowed
     }
 
@@ -175,12 +180,12 @@ impl RepairQueue {
     }
 
     /// The number of items.
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn item_count(&self) -> usize {
         self.items.len() + self.lost_dependencies.len()
     }
 
     /// The jobs that lost more dependencies than one call can verify.
-    pub(crate) fn too_wide(&self) -> Vec<Name> {
+    pub(crate) fn jobs_with_too_many_dependencies(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.lost_dependencies {
             *counts.entry(job).or_default() += 1;
@@ -214,7 +219,7 @@ impl RepairQueue {
             ..
         } = self;
         let withheld: Vec<FindingId> = FindingId::all()
-            .filter(|id| withholds_releases && id.releases())
+            .filter(|id| withholds_releases && id.may_release_job())
             .collect();
         let large = Rc::new(large);
         let jobs = Location::new(ItemKind::Job, "");
@@ -226,7 +231,9 @@ impl RepairQueue {
                 || locations[*at as usize] != jobs
                 || !lost_dependencies_overflowed && !excluded.contains(item)
         });
-        let rank = |stage: RepairStage, at: u32| repair_order::rank(stage, &locations[at as usize]);
+        let rank = |stage: RepairStage, at: u32| {
+            repair_order::location_rank(stage, &locations[at as usize])
+        };
         items.sort_by(|one, other| {
             let location = |at: u32| &locations[at as usize];
             let by_stage = one.0.cmp(&other.0);
@@ -274,7 +281,7 @@ impl RepairQueue {
         batches.sort_by_key(|batch| {
             (
                 batch.stage,
-                repair_order::rank(batch.stage, &batch.location),
+                repair_order::location_rank(batch.stage, &batch.location),
             )
         });
         batches
@@ -283,7 +290,11 @@ impl RepairQueue {
 
 /// The items of a call that may have led to a verdict: a verdict about a job may be about
 /// its queue, its failure group or its recurring job.
-fn sources<'a>(location: &Location, asked: &'a [Name], verdict: &Verdict) -> Vec<&'a Name> {
+fn source_items<'a>(
+    location: &Location,
+    call_items: &'a [Name],
+    verdict: &Verdict,
+) -> Vec<&'a Name> {
     let (item, detail) = (&verdict.item, &verdict.detail);
     let either = verdict.id.row().is_edge;
     let child = location.kind == ItemKind::Job && verdict.id == FindingId::RecurringCount;
@@ -301,13 +312,13 @@ fn sources<'a>(location: &Location, asked: &'a [Name], verdict: &Verdict) -> Vec
         location.kind == ItemKind::Key
             && (has_part(one, item.as_bytes()) || has_part(one, detail.as_bytes()))
     };
-    let some: Vec<&Name> = asked.iter().filter(|one| led(one)).collect();
+    let some: Vec<&Name> = call_items.iter().filter(|one| led(one)).collect();
     if !some.is_empty() {
         return some;
     }
-    let some: Vec<&Name> = asked.iter().filter(|one| contains(one)).collect();
+    let some: Vec<&Name> = call_items.iter().filter(|one| contains(one)).collect();
     if some.is_empty() {
-        asked.iter().collect()
+        call_items.iter().collect()
     } else {
         some
     }
@@ -325,7 +336,7 @@ mod tests {
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
             outcome: VerdictOutcome::Repairable,
-            ..Verdict::report(id, Name::from(item), Name::from(detail))
+            ..Verdict::report_only(id, Name::from(item), Name::from(detail))
         }
     }
 
@@ -364,7 +375,7 @@ mod tests {
             (ItemKind::Work, "mail", FindingId::InTwoSets, "a"),
             (ItemKind::Job, "", FindingId::JobStub, "c"),
         ] {
-            queue.add(&Location::new(kind, name), &asked, &verdict(id, item, "x"));
+            queue.add_items(&Location::new(kind, name), &asked, &verdict(id, item, "x"));
         }
         assert_eq!(
             describe(queue),
@@ -383,7 +394,7 @@ mod tests {
         let sources = |kind, id, item, detail| {
             let location = Location::new(kind, "");
             let verdict = verdict(id, item, detail);
-            let found = super::sources(&location, &asked, &verdict);
+            let found = super::source_items(&location, &asked, &verdict);
             found
                 .iter()
                 .filter_map(|name| name.as_str())
@@ -416,7 +427,7 @@ mod tests {
         );
         queue.note_large(&asked[2]);
         for item in ["a", "b", "c", "d", "e"] {
-            queue.add(
+            queue.add_items(
                 &location,
                 &asked,
                 &verdict(FindingId::InNoSet, item, "mail"),
@@ -424,7 +435,7 @@ mod tests {
         }
         let mut batch = queue.into_batches().remove(0);
         let mut sizes = Vec::new();
-        while let Some(groups) = batch.next(10) {
+        while let Some(groups) = batch.take_groups(10) {
             sizes.push(groups.concat().len());
         }
         assert_eq!(sizes, [2, 1, 2]);
@@ -447,7 +458,7 @@ mod tests {
                 before: None,
                 after: Some(Name::from("1")),
             });
-            queue.add(
+            queue.add_items(
                 &Location::new(ItemKind::Job, ""),
                 &names(&["x1", "x2", "x3", "x4"]),
                 &one,
@@ -476,25 +487,25 @@ mod tests {
                 before: None,
                 after: Some(Name::from("1")),
             });
-            queue.add(&location, &names(&[&other]), &one);
+            queue.add_items(&location, &names(&[&other]), &one);
         }
         let asked = names(&["x7", "z"]);
-        queue.add(
+        queue.add_items(
             &location,
             &asked,
             &verdict(FindingId::InNoSet, "x7", "mail"),
         );
-        queue.add(
+        queue.add_items(
             &location,
             &asked,
             &verdict(FindingId::DependencyOneSided, "a", "x7"),
         );
-        queue.add(
+        queue.add_items(
             &location,
             &asked,
             &verdict(FindingId::DependencyOneSided, "a", "z"),
         );
-        assert_eq!(queue.too_wide(), names(&["y"]));
+        assert_eq!(queue.jobs_with_too_many_dependencies(), names(&["y"]));
         assert_eq!(describe(queue), ["Entries job : x7", "Edges job : z"]);
     }
 
@@ -505,13 +516,13 @@ mod tests {
         for number in 0..=MAX_QUEUED {
             let jid = number.to_string();
             let asked = names(&[&jid]);
-            queue.add(
+            queue.add_items(
                 &location,
                 &asked,
                 &verdict(FindingId::GhostWaiting, &jid, "mail"),
             );
         }
-        assert!(queue.overflowed());
-        assert_eq!(queue.len(), MAX_QUEUED);
+        assert!(queue.has_overflowed());
+        assert_eq!(queue.item_count(), MAX_QUEUED);
     }
 }

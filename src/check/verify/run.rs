@@ -7,20 +7,20 @@ use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
 use super::verifier::Verifier;
 use crate::bulk::pace::Pace;
-use crate::check::scan::{ScanCounts, Scope};
+use crate::check::scan::{ScanCounts, ScanScope};
 use crate::core::api::check::ServerHealth;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::{Check, ReportedFinding, Scan};
+use crate::model::check::{CheckReport, ReportedFinding, ScanSummary};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{plural, thousands};
+use crate::text::{plural, with_thousands_separators};
 
 /// What is scanned and reported.
 #[derive(Clone, Debug)]
@@ -29,14 +29,14 @@ pub(crate) struct CheckOptions {
     pub filter: FindingFilter,
     /// Maximum number of examples of each finding.
     pub max_examples: u64,
-    pub rate: Option<Rate>,
+    pub rate: Option<MaxRate>,
     pub fail_on: Severity,
 }
 
 /// The result of a scan.
 #[derive(Debug)]
 pub(crate) struct ScanResult {
-    pub check: Check,
+    pub check: CheckReport,
     /// What a repair repairs, if one follows.
     pub queue: RepairQueue,
     /// Why the scan is incomplete, if it is.
@@ -57,14 +57,14 @@ impl ScanResult {
 
 /// Scans. `repair`: a repair follows, so `--only` approves findings, and repairable items are queued.
 /// `title` says which scan it is, before the progress bar.
-pub(crate) fn run(
+pub(crate) fn run_check(
     options: &CheckOptions,
     repair: bool,
     title: &str,
     interrupt: &Interrupt,
     session: &mut Session,
 ) -> Result<ScanResult, Error> {
-    let scope = scope(&options.queues, session)?;
+    let scope = resolve_scope(&options.queues, session)?;
     let now = session.now();
     let (core, ui) = session.core_and_ui()?;
     let server = core.server_health(now);
@@ -80,30 +80,33 @@ pub(crate) fn run(
         let bar = ui.progress(keys.unwrap_or(0)).titled(title);
         let progress = VerifyProgress::new(bar, Pace::new(options.rate), interrupt.clone());
         let mut verifier = Verifier::new(verify_options.clone(), progress);
-        match verifier.scan(core, now, &scope) {
+        match verifier.scan_and_verify(core, now, &scope) {
             // The keys moved to another server of the cluster: the scan begins again, once.
             Err(error) if error.kind() == Kind::SlotMoving && moves == 0 => {
                 moves += 1;
-                ui.note(&format!("note: {}; the scan begins again", error.reason()));
+                ui.note(&format!(
+                    "note: {}; the scan begins again",
+                    error.message_without_effect()
+                ));
             }
             scanned => break (verifier, scanned),
         }
     };
-    let (counts, verified) = (verifier.counts(), verifier.verified());
+    let (counts, verified) = (verifier.scan_counts(), verifier.verified_count());
     if scope.queues.is_empty()
-        && let Some(verdict) = diagnosis::evicts(&server)
+        && let Some(verdict) = diagnosis::eviction_finding(&server)
     {
         verifier.report(&verdict);
     }
     let took = core.now().since(now);
     let unverified = verifier.blocked_by_unreported();
-    let (items, queue) = verifier.finish();
-    let extent = || extent(counts, keys, verified);
+    let (items, queue) = verifier.into_findings_and_queue();
+    let extent = || extent_text(counts, keys, verified);
     let halted = match scanned {
-        Ok(()) => replica(&server, extent, session)?,
+        Ok(()) => replica_error(&server, extent, session)?,
         Err(error) => {
             let interrupted = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
-            let error = incomplete(&error, &extent());
+            let error = incomplete_error(&error, &extent());
             // An incomplete JSON document is printed only after an interrupt.
             if !interrupted && (items.is_empty() || session.ui.format().is_json()) {
                 return Err(error);
@@ -112,7 +115,7 @@ pub(crate) fn run(
         }
     };
     let failing = items.iter().any(|found| found.severity >= options.fail_on);
-    let scan = Scan {
+    let scan = ScanSummary {
         keys: counts.keys,
         jobs: counts.jobs,
         queues: match scope.queues.len() {
@@ -123,10 +126,10 @@ pub(crate) fn run(
         complete: halted.is_none(),
         clean: halted.is_none() && !failing,
         fail_on: options.fail_on,
-        causes: diagnosis::likely(&items, &server),
+        causes: diagnosis::likely_causes(&items, &server),
     };
     Ok(ScanResult {
-        check: Check { scan, items },
+        check: CheckReport { scan, items },
         queue,
         halted,
         narrow: !scope.queues.is_empty() || options.filter.is_narrow(),
@@ -135,7 +138,7 @@ pub(crate) fn run(
 }
 
 /// Reports the findings and returns the exit code. `hints`: with the next steps.
-pub(crate) fn report(
+pub(crate) fn report_findings(
     result: ScanResult,
     hints: bool,
     session: &mut Session,
@@ -154,7 +157,7 @@ pub(crate) fn report(
         (true, true) => ", no inconsistency",
         _ => "",
     };
-    ui.note(&format!("{}{nothing}", check.headline()));
+    ui.note(&format!("{}{nothing}", check.scan_headline()));
     for id in &result.unverified {
         ui.note(&format!(
             "note: {id} cannot be verified before other findings are repaired: `qless check` \
@@ -169,7 +172,11 @@ pub(crate) fn report(
         ui.note(&format!("likely cause: {cause}"));
     }
     if hints && !ui.format().is_json() {
-        for cut in check.items.iter().flat_map(ReportedFinding::cuts) {
+        for cut in check
+            .items
+            .iter()
+            .flat_map(ReportedFinding::edge_removal_commands)
+        {
             ui.note(&format!("to break dependency-cycle: {cut}"));
         }
     }
@@ -199,20 +206,23 @@ pub(crate) fn report(
 }
 
 /// The scanned queues.
-fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
+fn resolve_scope(patterns: &[Pattern], session: &mut Session) -> Result<ScanScope, Error> {
     if patterns.is_empty() {
-        return Ok(Scope::default());
+        return Ok(ScanScope::default());
     }
     let now = session.now();
     let core = session.core()?;
-    let known = if patterns.iter().all(|pattern| pattern.plain().is_some()) {
+    let known = if patterns
+        .iter()
+        .all(|pattern| pattern.as_plain_name().is_some())
+    {
         Vec::new()
     } else {
-        core.members(now, &Index::Queues)?
+        core.index_members(now, &Index::Queues)?
     };
     let mut queues: Vec<Name> = Vec::new();
     for pattern in patterns {
-        let some: Vec<Name> = match pattern.plain() {
+        let some: Vec<Name> = match pattern.as_plain_name() {
             Some(queue) => {
                 core.require_queue(now, queue)?;
                 vec![queue.clone()]
@@ -224,17 +234,17 @@ fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
                 .collect(),
         };
         if some.is_empty() {
-            return Err(Error::unknown("queue", &pattern.typed(), &[]));
+            return Err(Error::unknown("queue", &pattern.as_typed(), &[]));
         }
         queues.extend(some);
     }
     queues.sort();
     queues.dedup();
-    Ok(Scope { queues })
+    Ok(ScanScope { queues })
 }
 
 /// The error of an incomplete scan, which says how far the scan got.
-fn incomplete(error: &Error, extent: &str) -> Error {
+fn incomplete_error(error: &Error, extent: &str) -> Error {
     let incomplete = Error::new(error.kind(), format!("{extent}: {}", error.message()));
     match error.hint_text() {
         Some(hint) => incomplete.hint(hint),
@@ -243,11 +253,11 @@ fn incomplete(error: &Error, extent: &str) -> Error {
 }
 
 /// Says how far an incomplete scan got.
-fn extent(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
+fn extent_text(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
     let scanned = match keys {
         Some(keys) => {
-            let keys = thousands(keys.max(counts.keys));
-            format!("{} of {keys} keys", thousands(counts.keys))
+            let keys = with_thousands_separators(keys.max(counts.keys));
+            format!("{} of {keys} keys", with_thousands_separators(counts.keys))
         }
         None => plural(counts.keys, "key", "keys"),
     };
@@ -260,7 +270,7 @@ fn extent(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
 
 /// The error of a scan of a replica. A replica may lack changes of its primary: it is
 /// never clean, except with `--read-only`, which scans the replica itself.
-fn replica(
+fn replica_error(
     server: &ServerHealth,
     extent: impl Fn() -> String,
     session: &mut Session,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::batch::RepairBatch;
-use crate::core::api::read::{PAGE as READ_PAGE, Read, ReadReply, START};
+use crate::core::api::read::{PAGE as READ_PAGE, ReadCommand, ReadReply, START};
 use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
@@ -35,13 +35,13 @@ pub(super) struct FailedJobs {
 impl FailedJobs {
     /// Reads the marks of jobs, then all failure lists. Calls `pace` with the numbers of jobs and
     /// entries read.
-    pub(super) fn read(
+    pub(super) fn read_failed_jobs(
         core: &mut Core,
         group: &Name,
         jids: Vec<Name>,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<FailedJobs, Error> {
-        let lists = FailureLists::open(core, group)?;
+        let lists = FailureLists::measure_lists(core, group)?;
         let total: u64 = lists.lengths.iter().sum();
         if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
             let searched = jids;
@@ -52,10 +52,10 @@ impl FailedJobs {
         }
         let mut marks = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS) {
-            marks.extend(core.marks(core.now(), jids)?);
+            marks.extend(core.job_marks(core.now(), jids)?);
             pace(jids.len())?;
         }
-        let found = lists.find(core, &jids, pace)?;
+        let found = lists.find_jobs(core, &jids, pace)?;
         let mut jobs = FailedJobs::default();
         for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
             match (found, mark) {
@@ -71,7 +71,7 @@ impl FailedJobs {
 
 /// Splits a batch of failed jobs into those that are in no list and those to search for. Another
 /// batch stays as it is.
-pub(crate) fn split(
+pub(crate) fn split_batch(
     core: &mut Core,
     batch: RepairBatch,
     pace: impl FnMut(usize) -> Result<(), Error>,
@@ -81,7 +81,7 @@ pub(crate) fn split(
     }
     let group = batch.location.name.clone();
     let jids: Vec<Name> = batch.groups.iter().flatten().cloned().collect();
-    let FailedJobs { unlisted, searched } = FailedJobs::read(core, &group, jids, pace)?;
+    let FailedJobs { unlisted, searched } = FailedJobs::read_failed_jobs(core, &group, jids, pace)?;
     let part = |location: Location, groups: VecDeque<Vec<Name>>| RepairBatch {
         stage: batch.stage,
         location,
@@ -114,7 +114,7 @@ struct FailureLists {
 }
 
 impl FailureLists {
-    fn open(core: &mut Core, group: &Name) -> Result<FailureLists, Error> {
+    fn measure_lists(core: &mut Core, group: &Name) -> Result<FailureLists, Error> {
         let now = core.now();
         let names = Keys::new(core.prefix());
         let own = names.group(group.as_bytes());
@@ -124,7 +124,7 @@ impl FailureLists {
         while let Some(from) = cursor {
             // A key of another type lists no groups; it is a finding of its own.
             let ReadReply::Page(next, groups) =
-                core.read(now, Read::members(&listed, &from, READ_PAGE))?
+                core.run_read(now, ReadCommand::scan_set(&listed, &from, READ_PAGE))?
             else {
                 break;
             };
@@ -132,9 +132,12 @@ impl FailureLists {
             cursor = next;
         }
         let keys: Vec<Vec<u8>> = keys.into_iter().collect();
-        let reads = keys.iter().map(|key| Read::length(key)).collect();
+        let reads = keys
+            .iter()
+            .map(|key| ReadCommand::list_length(key))
+            .collect();
         let lengths = core
-            .reads(now, reads)?
+            .run_reads(now, reads)?
             .into_iter()
             .map(|reply| match reply {
                 ReadReply::Number(length) => u64::try_from(length).unwrap_or(0),
@@ -146,7 +149,7 @@ impl FailureLists {
 
     /// Where each job is. The pages of a list are counted from its end and read from the
     /// head on: an entry that others add or remove meanwhile moves no other one past the reader.
-    fn find(
+    fn find_jobs(
         &self,
         core: &mut Core,
         jids: &[Name],
@@ -164,9 +167,9 @@ impl FailureLists {
             for starts in starts.chunks(PAGES) {
                 let page = |start: &u64| {
                     let first = -(*start as i64);
-                    Read::range(key, first, (first + PAGE as i64 - 1).min(-1))
+                    ReadCommand::list_range(key, first, (first + PAGE as i64 - 1).min(-1))
                 };
-                let replies = core.reads(core.now(), starts.iter().map(page).collect())?;
+                let replies = core.run_reads(core.now(), starts.iter().map(page).collect())?;
                 let mut count = 0;
                 for reply in replies {
                     let ReadReply::Texts(entries) = reply else {

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::blocking::Blocking;
-use super::collector::Collector;
+use super::blocking::BlockingFindings;
+use super::collector::FindingCollector;
 use super::options::VerifyOptions;
 use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
@@ -19,8 +19,8 @@ use crate::text::duration;
 /// The verdicts of a scan.
 pub(super) struct Verdicts {
     pub(super) options: VerifyOptions,
-    collector: Collector,
-    pub(super) blocking: Blocking,
+    collector: FindingCollector,
+    pub(super) blocking: BlockingFindings,
     /// Jobs that lost dependencies, with all jobs that list them.
     lost_dependencies: Vec<(Name, Vec<Name>)>,
     /// The first job of each queue, once a severity has depended on it.
@@ -31,31 +31,31 @@ pub(super) struct Verdicts {
 impl Verdicts {
     pub(super) fn new(options: VerifyOptions) -> Verdicts {
         Verdicts {
-            collector: Collector::new(options.max_examples),
+            collector: FindingCollector::new(options.max_examples),
             queue: RepairQueue::new(options.is_by_queue()),
             options,
-            blocking: Blocking::default(),
+            blocking: BlockingFindings::default(),
             lost_dependencies: Vec::new(),
             heads: None,
         }
     }
 
     /// The findings, the worst and most frequent first, and the queue of a repair.
-    pub(super) fn finish(mut self) -> (Vec<ReportedFinding>, RepairQueue) {
+    pub(super) fn into_findings_and_queue(mut self) -> (Vec<ReportedFinding>, RepairQueue) {
         let reported = |job: &Name, dependency: &Name| {
             let id = FindingId::DependencyOneSided;
             self.collector.has_reported(id, job, dependency)
         };
         for (job, dependencies) in &self.lost_dependencies {
             if !dependencies.iter().all(|other| reported(job, other)) {
-                self.queue.exclude(job);
+                self.queue.exclude_job(job);
             }
         }
         (self.collector.into_found(), self.queue)
     }
 
     /// Reports a finding that is not a verdict of the core.
-    pub(super) fn report(&mut self, verdict: &Verdict) {
+    pub(super) fn report_finding(&mut self, verdict: &Verdict) {
         if self.options.filter.selects(verdict.id) {
             let severity = verdict.severity(false, false);
             self.collector.count(severity, verdict);
@@ -68,7 +68,7 @@ impl Verdicts {
     }
 
     /// Sorts the verdicts about items of a location.
-    pub(super) fn sort(
+    pub(super) fn sort_verdicts(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
@@ -77,14 +77,14 @@ impl Verdicts {
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
         let missing = missing_jobs(core, progress, &verdicts)?;
-        let (verdicts, shared) = self.in_scope(core, progress, location, verdicts)?;
+        let (verdicts, shared) = self.verdicts_in_scope(core, progress, location, verdicts)?;
         for mut verdict in verdicts {
             let finding = verdict.id.row();
-            if self.blocking.blocks(&verdict, &self.options.filter) {
+            if self.blocking.is_blocked(&verdict, &self.options.filter) {
                 continue;
             }
-            self.blocking.note(&verdict);
-            let new = self.collector.note(&verdict);
+            self.blocking.note_if_blocking(&verdict);
+            let new = self.collector.note_if_new(&verdict);
             let larger = self.options.repair && self.queue.note_overlap(location, &verdict);
             if !self.options.filter.selects_item(finding.id, &verdict.item) {
                 continue;
@@ -97,22 +97,22 @@ impl Verdicts {
                     self.queue_repair(location, asked, &verdict);
                 }
                 if counts_jobs {
-                    self.collector.raise_number(&verdict);
+                    self.collector.raise_example_number(&verdict);
                 }
                 continue;
             }
-            let head =
-                finding.depends_on_head() && self.heads(core, progress)?.contains(&verdict.item);
+            let head = finding.depends_on_head()
+                && self.queue_heads(core, progress)?.contains(&verdict.item);
             let missing = finding.depends_on_job() && missing.contains(&verdict.item);
             let severity = verdict.severity(head, missing);
-            if let Some(age) = age(&verdict, core.now()) {
+            if let Some(age) = set_aside_age(&verdict, core.now()) {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
                 verdict.detail = Name::from(detail);
             }
             if !shared.contains(&verdict.detail) {
                 self.queue_repair(location, asked, &verdict)
             } else if verdict.outcome == VerdictOutcome::Repairable {
-                self.queue.skip()
+                self.queue.count_skipped()
             }
             self.collector.count(severity, &verdict);
         }
@@ -122,7 +122,7 @@ impl Verdicts {
     /// The verdicts about keys that belong to the scanned queues. The leftover keys of a
     /// missing job belong to the queues of its dependents. Also returns the missing jobs with a
     /// dependent in another queue, which the same call would repair.
-    fn in_scope(
+    fn verdicts_in_scope(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
@@ -140,8 +140,8 @@ impl Verdicts {
             verdict.id == FindingId::NotJudged || !verdict.item.as_bytes().starts_with(b"j:")
         });
         let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
-        progress.pace(jids.len())?;
-        let queues = core.fields(core.now(), &["queue"], &jids)?;
+        progress.keep_pace(jids.len())?;
+        let queues = core.stored_fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
             if queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
@@ -156,19 +156,19 @@ impl Verdicts {
     /// Queues the items of a verdict that a repair can act on.
     fn queue_repair(&mut self, location: &Location, asked: &[Name], verdict: &Verdict) {
         if self.options.repair && verdict.outcome == VerdictOutcome::Repairable {
-            self.queue.add(location, asked, verdict);
+            self.queue.add_items(location, asked, verdict);
         }
     }
 
     /// The first job of each queue.
-    fn heads(
+    fn queue_heads(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,
     ) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
-            let heads = core.first_waiting(core.now())?;
-            progress.pace(heads.len())?;
+            let heads = core.first_waiting_jids(core.now())?;
+            progress.keep_pace(heads.len())?;
             self.heads = Some(heads);
         }
         Ok(self.heads.get_or_insert_default())
@@ -189,14 +189,14 @@ fn missing_jobs(
     if jids.is_empty() {
         return Ok(HashSet::new());
     }
-    progress.pace(jids.len())?;
-    let exist = core.are_jobs(core.now(), &jids)?;
+    progress.keep_pace(jids.len())?;
+    let exist = core.jobs_exist(core.now(), &jids)?;
     let missing = jids.into_iter().zip(exist).filter(|(_, exists)| !exists);
     Ok(missing.map(|(jid, _)| jid).collect())
 }
 
 /// The age of a key that a repair set aside: its name begins with the time of the repair.
-fn age(verdict: &Verdict, now: Moment) -> Option<String> {
+fn set_aside_age(verdict: &Verdict, now: Moment) -> Option<String> {
     if verdict.id != FindingId::LostKey {
         return None;
     }

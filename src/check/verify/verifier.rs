@@ -8,7 +8,7 @@ use super::repair_queue::RepairQueue;
 use super::unlisted::FailedJobs;
 use super::verdicts::Verdicts;
 use crate::check::scan;
-use crate::check::scan::{CandidateSink, ScanCounts, Scope};
+use crate::check::scan::{CandidateSink, ScanCounts, ScanScope};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
@@ -36,58 +36,58 @@ impl Verifier {
     }
 
     /// What was scanned.
-    pub(crate) fn counts(&self) -> ScanCounts {
+    pub(crate) fn scan_counts(&self) -> ScanCounts {
         self.progress.counts
     }
 
     /// The number of candidates verified.
-    pub(crate) fn verified(&self) -> u64 {
+    pub(crate) fn verified_count(&self) -> u64 {
         self.calls.verified
     }
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
     pub(crate) fn blocked_by_unreported(&self) -> Vec<FindingId> {
-        self.verdicts.blocking.unverified()
+        self.verdicts.blocking.unverified_findings()
     }
 
     /// Scans, and has the candidates verified.
-    pub(crate) fn scan(
+    pub(crate) fn scan_and_verify(
         &mut self,
         core: &mut Core,
         now: Moment,
-        scope: &Scope,
+        scope: &ScanScope,
     ) -> Result<(), Error> {
-        self.calls.begin(core.round_trip(now));
-        self.progress.counts = scan::run(core, now, scope, self)?;
+        self.calls.begin_scan(core.measure_round_trip(now));
+        self.progress.counts = scan::run_scan(core, now, scope, self)?;
         self.verify_all(core)
     }
 
     /// Clears the progress and returns the findings, the worst and most frequent first, and the
     /// queue of a repair.
-    pub(crate) fn finish(self) -> (Vec<ReportedFinding>, RepairQueue) {
+    pub(crate) fn into_findings_and_queue(self) -> (Vec<ReportedFinding>, RepairQueue) {
         self.progress.finish();
-        self.verdicts.finish()
+        self.verdicts.into_findings_and_queue()
     }
 
     /// Reports a finding that is not a verdict of the core.
     pub(crate) fn report(&mut self, verdict: &Verdict) {
-        self.verdicts.report(verdict);
+        self.verdicts.report_finding(verdict);
     }
 
     /// Has all waiting candidates verified.
     fn verify_all(&mut self, core: &mut Core) -> Result<(), Error> {
         // Blocks of failure lists lead to further candidates.
-        while let Some(location) = self.candidates.location() {
-            self.verify(core, &location)?;
+        while let Some(location) = self.candidates.any_location() {
+            self.verify_location(core, &location)?;
         }
         Ok(())
     }
 
-    fn verify(&mut self, core: &mut Core, location: &Location) -> Result<(), Error> {
+    fn verify_location(&mut self, core: &mut Core, location: &Location) -> Result<(), Error> {
         if location.kind == ItemKind::Key && self.verdicts.options.is_by_queue() {
             // A dependency that the job itself lists is reported for the job, not for a leftover
             // key.
-            self.verify(core, &Location::new(ItemKind::Job, ""))?;
+            self.verify_location(core, &Location::new(ItemKind::Job, ""))?;
         }
         let Some(items) = self.candidates.take_location(location) else {
             return Ok(());
@@ -96,7 +96,9 @@ impl Verifier {
             return self.verify_items(core, location, &items);
         }
         let group = &location.name;
-        let jobs = FailedJobs::read(core, group, items, |count| self.progress.pace(count))?;
+        let jobs = FailedJobs::read_failed_jobs(core, group, items, |count| {
+            self.progress.keep_pace(count)
+        })?;
         self.verify_items(core, location, &jobs.searched)?;
         let unlisted = Location::new(ItemKind::Unlisted, group.clone());
         self.verify_items(core, &unlisted, &jobs.unlisted.concat())
@@ -113,7 +115,7 @@ impl Verifier {
             let most = self.progress.max_batch();
             let size = self.calls.batch_size(location.kind, most);
             let batch = &rest[..size.min(rest.len())];
-            let verified = self.call(core, location, batch, true)?;
+            let verified = self.verify_in_one_call(core, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];
         }
         Ok(())
@@ -121,38 +123,42 @@ impl Verifier {
 
     /// Has items verified by one call, and returns how many were. `typical`: other calls will cost
     /// as much.
-    fn call(
+    fn verify_in_one_call(
         &mut self,
         core: &mut Core,
         location: &Location,
         items: &[Name],
         typical: bool,
     ) -> Result<usize, Error> {
-        let Some(findings) = self.calls.findings(location.kind) else {
+        let Some(findings) = self.calls.findings_for(location.kind) else {
             return Ok(items.len());
         };
-        self.progress.pace(items.len())?;
-        let verified = self.calls.verify(core, &findings, location, items, typical);
+        self.progress.keep_pace(items.len())?;
+        let verified = self
+            .calls
+            .verify_items(core, &findings, location, items, typical);
         let reply = match verified {
             // One item needs a key of a wrong type. The others are verified without it.
             Err(error) if error.kind() == Kind::Damaged => {
                 let words = location.kind.word_count();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {
-                    self.not_verifiable(items[0].clone(), error.reason());
+                    self.not_verifiable(items[0].clone(), error.message_without_effect());
                     return Ok(items.len());
                 }
                 let (some, others) = items.split_at(half);
-                return match self.call(core, location, some, false)? {
+                return match self.verify_in_one_call(core, location, some, false)? {
                     verified if verified < some.len() => Ok(verified),
-                    verified => Ok(verified + self.call(core, location, others, false)?),
+                    verified => {
+                        Ok(verified + self.verify_in_one_call(core, location, others, false)?)
+                    }
                 };
             }
             reply => reply?,
         };
         let progress = &mut self.progress;
         self.verdicts
-            .sort(core, progress, location, items, reply.verdicts)?;
+            .sort_verdicts(core, progress, location, items, reply.verdicts)?;
         let group = Location::new(ItemKind::Group, location.name.clone());
         for jid in reply.misplaced {
             self.candidate(core, &group, jid)?;
@@ -165,7 +171,7 @@ impl CandidateSink for Verifier {
     fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error> {
         match self.candidates.add(location, item) {
             DueCandidates::Nothing => Ok(()),
-            DueCandidates::Location => self.verify(core, location),
+            DueCandidates::Location => self.verify_location(core, location),
             DueCandidates::All => self.verify_all(core),
         }
     }
@@ -179,7 +185,8 @@ impl CandidateSink for Verifier {
         if self.verdicts.options.repair {
             self.verdicts.queue.note_large(&item);
         }
-        self.call(core, location, &[item], false).map(drop)
+        self.verify_in_one_call(core, location, &[item], false)
+            .map(drop)
     }
 
     fn candidate_group(
@@ -192,7 +199,10 @@ impl CandidateSink for Verifier {
             return self.candidate(core, location, item.clone());
         }
         let mut batches = items.chunks(MAX_ITEMS);
-        batches.try_for_each(|batch| self.call(core, location, batch, false).map(drop))
+        batches.try_for_each(|batch| {
+            self.verify_in_one_call(core, location, batch, false)
+                .map(drop)
+        })
     }
 
     fn unlisted_lock(&mut self) {
@@ -212,7 +222,7 @@ impl CandidateSink for Verifier {
     }
 
     fn not_verifiable(&mut self, item: Name, why: &str) {
-        self.report(&Verdict::report(
+        self.report(&Verdict::report_only(
             FindingId::NotJudged,
             item,
             Name::from(why),
@@ -238,7 +248,7 @@ impl CandidateSink for Verifier {
     fn scan_complete(&mut self, core: &mut Core) -> Result<(), Error> {
         self.verify_all(core)?;
         self.candidates.forget_verified();
-        self.calls.defer();
+        self.calls.begin_deferred_phase();
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs;
 use crate::model::config::ConfigOption;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -48,7 +48,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.note_on_terminal(&format!("wrote {name}"));
     session
         .ui
-        .show(&Done::new("config dump", vec![name], false))?;
+        .show(&CommandResult::new("config dump", vec![name], false))?;
     Ok(Exit::Ok)
 }
 
@@ -66,5 +66,5 @@ fn options_as_object(items: &[ConfigOption]) -> Result<Vec<u8>, Error> {
         };
         members.insert(key, value);
     }
-    json::bare(&members).map_err(|error| Error::internal(format!("document: {error}")))
+    json::pretty_value(&members).map_err(|error| Error::internal(format!("document: {error}")))
 }

@@ -5,7 +5,7 @@ use crate::args::value;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::{ConfigOption, known};
+use crate::model::config::{ConfigOption, known_option};
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -34,7 +34,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("config.get").arg(&key))?;
+        let text = core.call_raw(now, &Call::raw_call("config.get").arg(&key))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
@@ -51,7 +51,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn unset_error(key: &Name, items: &[ConfigOption]) -> Error {
-    let Some(known) = known(key) else {
+    let Some(known) = known_option(key) else {
         let keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
         return Error::unknown("option", key, &keys);
     };

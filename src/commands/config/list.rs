@@ -4,7 +4,7 @@ use crate::args::format::Format;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::{ConfigOption, known};
+use crate::model::config::{ConfigOption, known_option};
 use crate::model::list::List;
 use crate::session::Session;
 
@@ -30,13 +30,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("config.get"))?;
+        let text = core.call_raw(now, &Call::raw_call("config.get"))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let mut items = core.config(now)?;
     items.retain(|item| {
-        let used = known(&item.key).is_some_and(|known| known.setting.used);
+        let used = known_option(&item.key).is_some_and(|known| known.setting.used);
         args.all || item.set || used
     });
     out.show(&List::whole(items))?;

@@ -12,9 +12,9 @@ use crate::exit::Exit;
 use crate::input::option::{is_misspelled, validate_option};
 use crate::json::Json;
 use crate::json::syntax;
-use crate::json::syntax::Shape;
+use crate::json::syntax::JsonType;
 use crate::model::config::OptionChange;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::cut;
@@ -73,15 +73,18 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             )),
         })?;
     }
-    let changes = OptionChange::all(&stored, &wanted, args.clear);
+    let changes = OptionChange::all_changes(&stored, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
         session
             .ui
             .note("nothing to change: the options already have these values");
     } else {
-        let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
-        let count = OptionChange::count(&changes);
+        let diff: String = changes
+            .iter()
+            .map(|change| change.diff_line() + "\n")
+            .collect();
+        let count = OptionChange::count_text(&changes);
         // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
         if dry || !session.ui.needs_answer() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
@@ -99,8 +102,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             for (at, change) in changes.iter().enumerate() {
                 let core = session.core()?;
                 match (&change.after, consent) {
-                    (Some(value), _) => core.set(now, &change.key, value),
-                    (None, Some(consent)) => core.unset(now, &change.key, consent),
+                    (Some(value), _) => core.set_config(now, &change.key, value),
+                    (None, Some(consent)) => core.unset_config(now, &change.key, consent),
                     (None, None) => Ok(()),
                 }
                 .map_err(|error| with_changed_count(error, at, &changes))?;
@@ -109,7 +112,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     let keys = changes.into_iter().map(|change| change.key).collect();
-    session.ui.show(&Done::new("config load", keys, dry))?;
+    session
+        .ui
+        .show(&CommandResult::new("config load", keys, dry))?;
     Ok(Exit::Ok)
 }
 
@@ -132,8 +137,8 @@ fn read_options(
 ) -> Result<BTreeMap<Name, Name>, Error> {
     let text = session.input().read(&file, "the configuration", most)?;
     let what = text.what;
-    match syntax::check(&text.bytes) {
-        Ok(Shape::Object) => {}
+    match syntax::check_syntax(&text.bytes) {
+        Ok(JsonType::Object) => {}
         Ok(_) => {
             return Err(Error::usage(format!("{what} is not a JSON object"))
                 .hint("name options with their values: `{\"heartbeat\": 90}`"));
@@ -195,9 +200,9 @@ fn find_member<'a>(members: &'a [(Name, Json)], name: &str) -> Option<&'a Json> 
 fn scalar_text(key: &Name, value: &Json) -> Result<Name, Error> {
     match (value.text(), value.number()) {
         (Some(text), _) => Ok(text),
-        (None, Some(_)) => Ok(value.to_name()),
+        (None, Some(_)) => Ok(value.to_single_line()),
         (None, None) => {
-            let value = cut(&value.to_name().to_string(), 40);
+            let value = cut(&value.to_single_line().to_string(), 40);
             Err(Error::usage(format!(
                 "`{key}` expects a text or a number, not `{value}`"
             )))

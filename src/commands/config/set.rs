@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::validate_option;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -53,12 +53,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let consent = session.consent_for(args.dry, AskWhen::IfProtected, "set", count, &changes)?;
     if consent.is_some() {
         for ((key, value), change) in settings.iter().zip(&changes) {
-            session.core()?.set(now, key, value)?;
+            session.core()?.set_config(now, key, value)?;
             session.ui.note_on_terminal(&format!("set {change}"));
         }
     }
     let keys = settings.into_iter().map(|(key, _)| key).collect();
-    let done = Done::new("config set", keys, args.dry.dry_run);
+    let done = CommandResult::new("config set", keys, args.dry.dry_run);
     session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

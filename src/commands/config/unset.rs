@@ -5,8 +5,8 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::config::known;
-use crate::model::done::Done;
+use crate::model::config::known_option;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -35,7 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(key) = args
         .keys
         .iter()
-        .find(|key| known(key).is_none() && !keys.contains(key))
+        .find(|key| known_option(key).is_none() && !keys.contains(key))
     {
         return Err(Error::unknown("option", key, &keys));
     }
@@ -43,12 +43,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         for key in &args.keys {
-            session.core()?.unset(now, key, consent)?;
+            session.core()?.unset_config(now, key, consent)?;
         }
         let unset = format!("unset {}", joined(&args.keys));
         session.ui.note_on_terminal(&unset);
     }
-    let done = Done::new("config unset", args.keys, args.dry.dry_run);
+    let done = CommandResult::new("config unset", args.keys, args.dry.dry_run);
     session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

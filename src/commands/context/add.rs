@@ -13,7 +13,7 @@ use crate::args::tls::TlsFiles;
 use crate::args::value;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name;
 use crate::session::{Session, tls};
 use crate::settings::edit;
@@ -56,7 +56,7 @@ pub(super) struct Args {
 fn context_name(text: &str) -> Result<String, String> {
     let text = plain::strip_marks(text);
     let text = text.trim();
-    name::refuse_new(text.as_bytes()).map(|()| text.into())
+    name::refuse_as_new_name(text.as_bytes()).map(|()| text.into())
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -116,9 +116,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     let targets = vec![args.name.as_str().into()];
-    session
-        .ui
-        .show(&Done::new("context add", targets, args.dry.dry_run))?;
+    session.ui.show(&CommandResult::new(
+        "context add",
+        targets,
+        args.dry.dry_run,
+    ))?;
     Ok(Exit::Ok)
 }
 

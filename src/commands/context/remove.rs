@@ -5,7 +5,7 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::session::Session;
 use crate::settings::{ConfigFile, edit};
 use crate::text::Sanitized;
@@ -56,9 +56,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note(&format!("`{shown}` was the default; there {verb} none now"));
     }
     let targets = vec![name.as_str().into()];
-    session
-        .ui
-        .show(&Done::new("context remove", targets, args.dry.dry_run))?;
+    session.ui.show(&CommandResult::new(
+        "context remove",
+        targets,
+        args.dry.dry_run,
+    ))?;
     Ok(Exit::Ok)
 }
 

@@ -5,7 +5,7 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::session::Session;
 use crate::settings::edit;
 use crate::text::Sanitized;
@@ -45,8 +45,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_on_terminal(&format!("`{shown}` is the default context"));
     }
     let targets = vec![name.as_str().into()];
-    session
-        .ui
-        .show(&Done::new("context use", targets, args.dry.dry_run))?;
+    session.ui.show(&CommandResult::new(
+        "context use",
+        targets,
+        args.dry.dry_run,
+    ))?;
     Ok(Exit::Ok)
 }

@@ -6,7 +6,7 @@ use crate::args::value;
 use crate::core::api::index::Index;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
@@ -40,7 +40,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
     for queue in core.queues(now, &args.queues)? {
         if !queue.exists() {
-            let known = core.members(now, &Index::Queues)?;
+            let known = core.index_members(now, &Index::Queues)?;
             return Err(Error::unknown("queue", &queue.name, &known));
         }
         if let (false, Some(contents)) = (args.force, describe_jobs(&queue)) {
@@ -72,7 +72,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let forgot = format!("forgot {}", joined(&args.queues));
         session.ui.note_on_terminal(&forgot);
     }
-    let done = Done::new("forget queue", args.queues, args.dry.dry_run);
+    let done = CommandResult::new("forget queue", args.queues, args.dry.dry_run);
     session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

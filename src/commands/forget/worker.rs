@@ -7,7 +7,7 @@ use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -34,9 +34,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let core = session.core()?;
-    let known = core.members(now, &Index::Workers)?;
+    let known = core.index_members(now, &Index::Workers)?;
     for name in &args.workers {
-        let holder = core.holder(now, name)?;
+        let holder = core.worker_with_jobs(now, name)?;
         let held = holder.map_or(0, |holder| holder.jobs.len() + holder.stalled.len());
         if held > 0 {
             let held = plural(held as u64, "job", "jobs");
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let forgot = format!("forgot {}", joined(&args.workers));
         session.ui.note_on_terminal(&forgot);
     }
-    let done = Done::new("forget worker", args.workers, args.dry.dry_run);
+    let done = CommandResult::new("forget worker", args.workers, args.dry.dry_run);
     session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::args::format::Format;
 use crate::args::input_arg::FileArg;
-use crate::core::api::put::Policy;
+use crate::core::api::put::PutPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
         from: from.clone(),
         defaults,
         throttles: args.coordinated.throttles.clone(),
-        policy: Policy {
+        policy: PutPolicy {
             replace: args.replace,
             allow_missing: args.allow_missing,
             tell_lanes: true,

@@ -17,9 +17,9 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::line::{Dependency, NewJob, NewName};
 use crate::input::source::InputSource;
-use crate::model::jid_source::JidSource;
+use crate::model::jid_source::JidOrigin;
 use crate::model::job::State;
-use crate::model::rate::Rate;
+use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{duration, plural};
@@ -142,7 +142,7 @@ pub(crate) struct Args {
     /// Source of the jids: `content`, or a path in the data such as `user.id`
     #[arg(long, value_name = "content|PATH", value_parser = value::jid_from(), requires = "from",
           conflicts_with = "replace")]
-    jid_from: Option<JidSource>,
+    jid_from: Option<JidOrigin>,
     /// Put one job per line of this file, each a JSON object; `-` for stdin
     #[arg(help_heading = BULK, long, value_name = "FILE",
           conflicts_with_all = ["positional", "jid"])]
@@ -158,7 +158,7 @@ pub(crate) struct Args {
     /// Maximum number of jobs per second, such as `500/s`
     #[arg(help_heading = BULK, long, value_name = "N/s", value_parser = value::rate,
           allow_hyphen_values = true, requires = "from")]
-    rate: Option<Rate>,
+    rate: Option<MaxRate>,
     /// Stop at the first line that fails
     #[arg(help_heading = BULK, long, requires = "from")]
     fail_fast: bool,

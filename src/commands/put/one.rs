@@ -4,7 +4,7 @@ use crate::args::coordination;
 use crate::args::format::Format;
 use crate::bulk::maxima::MaximumChanges;
 use crate::bulk::new_queues;
-use crate::core::api::put::Policy;
+use crate::core::api::put::PutPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::name::Name;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let job = SinglePut {
         job: args.new_job(data),
         jid: args.jid.clone().unwrap_or_else(fresh),
-        policy: Policy {
+        policy: PutPolicy {
             replace: args.replace,
             allow_missing: args.allow_missing,
             tell_lanes: true,

@@ -39,7 +39,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut missing = Vec::new();
     if out.format() == Format::Raw {
         for jid in given.jids() {
-            let text = core.raw(now, &Call::raw("recur.get").arg(jid))?;
+            let text = core.call_raw(now, &Call::raw_call("recur.get").arg(jid))?;
             if text.is_empty() {
                 missing.push(jid)
             } else {
@@ -47,7 +47,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     } else {
-        for (jid, recurring) in given.jids().iter().zip(core.recurs(now, given.jids())?) {
+        for (jid, recurring) in given
+            .jids()
+            .iter()
+            .zip(core.recurring_jobs(now, given.jids())?)
+        {
             match recurring {
                 Some(recurring) => found.push(recurring),
                 None => missing.push(jid),

@@ -34,7 +34,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = core.queues_like(now, &args.queues)?;
     let holding = queues.into_iter().filter(|queue| queue.recurring > 0);
     let names: Vec<Name> = holding.map(|queue| queue.name).collect();
-    let mut recurring = core.recurring(now, &names)?;
+    let mut recurring = core.recurring_in_queues(now, &names)?;
     let wanted = |queue: &Name| {
         args.queues.is_empty() || args.queues.iter().any(|pattern| pattern.matches(queue))
     };

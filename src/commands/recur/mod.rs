@@ -6,7 +6,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::recur::Recurring;
-use crate::model::recur::text::next_runs;
+use crate::model::recur::text::next_runs_text;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -68,7 +68,9 @@ fn read_recurring(
     now: Moment,
     jid: &Name,
 ) -> Result<Option<Recurring>, Error> {
-    let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
+    let found = session
+        .core()?
+        .recurring_jobs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
 }
 
@@ -83,13 +85,13 @@ fn stays_paused_note(found: &Recurring) -> &'static str {
 
 /// Adds the options by which a recurring job puts no job while an earlier one has not ended.
 fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
-    options.set(CoordinationOption::Key, jid.as_bytes().to_vec());
-    options.set(CoordinationOption::Dup, &b"skip"[..]);
+    options.set_option(CoordinationOption::Key, jid.as_bytes().to_vec());
+    options.set_option(CoordinationOption::Dup, &b"skip"[..]);
 }
 
 /// Notes the next runs, on a terminal or if a flag has set them.
 fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
-    let line = next_runs(runs, session.ui.render_options());
+    let line = next_runs_text(runs, session.ui.render_options());
     if runs.is_empty() {
     } else if given {
         session.ui.note(&line)
@@ -104,7 +106,7 @@ fn read_existing(
     now: Moment,
     jids: &[Name],
 ) -> Result<Vec<Recurring>, Error> {
-    let found = session.core()?.recurs(now, jids)?;
+    let found = session.core()?.recurring_jobs(now, jids)?;
     let pairs = jids.iter().zip(found);
     pairs
         .map(|(jid, found)| {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::bulk::OutcomeCode;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -56,14 +56,20 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     OutcomeCode::Ok => {}
                     OutcomeCode::Gone => return Err(missing_error(jid)),
                     OutcomeCode::Exists => return Err(reused_jid_error(jid)),
-                    _ => return Err(invalid_recurring_error("pause", jid, reply.names().next())),
+                    _ => {
+                        return Err(invalid_recurring_error(
+                            "pause",
+                            jid,
+                            reply.detail_names().next(),
+                        ));
+                    }
                 }
             }
         }
         let paused = format!("paused {}", joined(&jids));
         session.ui.note_on_terminal(&paused);
     }
-    let done = Done::new("recur pause", jids, args.dry.dry_run);
+    let done = CommandResult::new("recur pause", jids, args.dry.dry_run);
     session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

@@ -18,7 +18,7 @@ use crate::core::api::template::pause_note;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
@@ -197,7 +197,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?
         .is_some()
     {
-        session.core()?.recur(now, &job, pause.as_deref())?;
+        session.core()?.put_recurring(now, &job, pause.as_deref())?;
         let count = paused.as_ref().and_then(|found| found.count.as_ref());
         if let Some(count) = count.and_then(|count| count.to_string().parse().ok()) {
             session.core()?.raise_count(now, &job.jid, count)?;
@@ -209,7 +209,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note_on_terminal(&note);
         }
     }
-    let mut done = Done::new("recur put", vec![job.jid], dry).prints();
+    let mut done = CommandResult::new("recur put", vec![job.jid], dry).printing_targets();
     if !leave && pause.is_none() {
         let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
         let runs = Recurring::next_runs(next, job.every.as_secs_f64());

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::bulk::OutcomeCode;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
@@ -57,14 +57,20 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     }
                     OutcomeCode::Gone => return Err(missing_error(jid)),
                     OutcomeCode::Exists => return Err(reused_jid_error(jid)),
-                    _ => return Err(invalid_recurring_error("resume", jid, reply.names().next())),
+                    _ => {
+                        return Err(invalid_recurring_error(
+                            "resume",
+                            jid,
+                            reply.detail_names().next(),
+                        ));
+                    }
                 }
             }
         }
         let resumed = format!("resumed {}", joined(&jids));
         session.ui.note_on_terminal(&resumed);
     }
-    let mut done = Done::new("recur resume", jids, args.dry.dry_run);
+    let mut done = CommandResult::new("recur resume", jids, args.dry.dry_run);
     if let ([_], false) = (done.targets.as_slice(), runs.is_empty()) {
         note_runs(&runs, false, session);
         done = done.with_next_runs(&runs);
@@ -75,7 +81,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// The next runs of a resumed job; none if it was not paused, or has no valid time.
 fn next_runs(found: &Recurring, next: Option<&Name>) -> Vec<Moment> {
-    let next = next.and_then(|next| Moment::read(next.as_bytes()));
+    let next = next.and_then(|next| Moment::from_decimal(next.as_bytes()));
     match (next, found.every_s) {
         (Some(next), Some(every)) => Recurring::next_runs(next, every.0).to_vec(),
         _ => Vec::new(),

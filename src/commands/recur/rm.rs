@@ -9,7 +9,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
 use crate::text::joined;
@@ -41,7 +41,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let consent = session.consent_for(args.dry, asks, "remove", RECURRING, &jids)?;
     if let Some(consent) = consent {
         for jid in &jids {
-            session.core()?.unrecur(now, jid, consent)?;
+            session.core()?.remove_recurring(now, jid, consent)?;
         }
         let removed = format!("removed {}", joined(&jids));
         session.ui.note_on_terminal(&removed);
@@ -51,6 +51,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         // The reply of the core to each call.
         session.ui.text(&"1\n".repeat(jids.len()))?;
     }
-    session.ui.show(&Done::new("recur rm", jids, dry))?;
+    session
+        .ui
+        .show(&CommandResult::new("recur rm", jids, dry))?;
     Ok(Exit::Ok)
 }

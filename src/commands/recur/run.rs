@@ -6,7 +6,7 @@ use super::{missing_error, read_recurring};
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
-use crate::core::api::put::Policy;
+use crate::core::api::put::PutPolicy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::line::{NewJob, NewName};
@@ -57,17 +57,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             ..NewJob::default()
         },
         jid: Name::from(uuid::Uuid::new_v4().simple().to_string()),
-        policy: Policy {
+        policy: PutPolicy {
             tell_lanes: true,
             dry_run: args.dry.dry_run,
-            ..Policy::default()
+            ..PutPolicy::default()
         },
         if_absent: false,
         maxima: None,
     };
     let reply = job.send(now, session)?;
     if reply.code != OutcomeCode::Ok {
-        let why = reply.why();
+        let why = reply.refusal_text();
         return Err(Error::conflict(format!(
             "cannot put a job in `{queue}`: {why}"
         )));

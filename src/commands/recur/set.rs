@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::model::coordination::CoordinationOption;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
@@ -85,7 +85,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let every = args.every.as_ref().map(|every| every.interval);
     let at = args.at.or_else(|| args.every.and_then(|every| every.at));
     if let Some(every) = every {
-        changes.push(("interval", duration::seconds(every).into_bytes()));
+        changes.push(("interval", duration::format_seconds(every).into_bytes()));
     }
     if let Some(queue) = &args.queue {
         changes.push(("queue", queue.as_bytes().to_vec()));
@@ -112,8 +112,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         // With an older `until` of `start`, a job would be put while the first one runs; with an older
         // `ttl`, none for a while after it. An empty value removes both.
         for option in [CoordinationOption::Until, CoordinationOption::Ttl] {
-            if coordination.get(option).is_none() {
-                coordination.set(option, &b""[..]);
+            if coordination.option_value(option).is_none() {
+                coordination.set_option(option, &b""[..]);
             }
         }
     }
@@ -139,7 +139,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if consent.is_some() {
         session
             .core()?
-            .recur_update(now, &args.jid, &changes, next)?;
+            .update_recurring(now, &args.jid, &changes, next)?;
         session
             .ui
             .note_on_terminal(&format!("changed {jid}{}", stays_paused_note(&found)));
@@ -153,7 +153,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .show(&Done::new("recur set", vec![args.jid], dry).with_next_runs(&runs))?;
+        .show(&CommandResult::new("recur set", vec![args.jid], dry).with_next_runs(&runs))?;
     Ok(Exit::Ok)
 }
 

@@ -10,8 +10,8 @@ use crate::core::api::template::Tagging;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
-use crate::model::bulk::{BulkReport, BulkRow, TableContent, Totals};
-use crate::model::done::Done;
+use crate::model::bulk::{BulkReport, BulkRow, BulkTableContent, BulkTotals};
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -54,7 +54,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut reply = Vec::new();
     for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
         if !names.is_empty() && !dry {
-            reply = session.core()?.recur_tag(now, &args.jid, how, names)?;
+            reply = session.core()?.tag_recurring(now, &args.jid, how, names)?;
             tags = Json::read(&reply)
                 .and_then(|tags| tags.names())
                 .unwrap_or_default();
@@ -67,9 +67,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match session.ui.format() {
         Format::Raw => session.ui.write_verbatim(&[&reply[..], b"\n"].concat())?,
         Format::Table if !dry => session.ui.show(&BulkReport {
-            sum: Totals::new("tag", false, 0),
+            sum: BulkTotals::new("tag", false, 0),
             items: Vec::new(),
-            row_content: TableContent::Tags,
+            row_content: BulkTableContent::Tags,
             rows: vec![BulkRow {
                 jid: args.jid,
                 cells: tags,
@@ -77,7 +77,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         })?,
         _ => session
             .ui
-            .show(&Done::new("recur tag", vec![args.jid], dry))?,
+            .show(&CommandResult::new("recur tag", vec![args.jid], dry))?,
     }
     Ok(Exit::Ok)
 }

@@ -48,7 +48,7 @@ fn list_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exi
     session.ui.check_columns::<JobList>()?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.raw(now, &part.call(id))?;
+        let text = session.core()?.call_raw(now, &part.jids_call(id))?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }

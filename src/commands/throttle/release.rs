@@ -11,7 +11,7 @@ use crate::core::api::throttle::ThrottlePart;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::session::Session;
@@ -66,7 +66,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_on_terminal(&what.replacen("release", "released", 1));
     }
-    session.ui.show(&Done::new("throttle release", jids, dry))?;
+    session
+        .ui
+        .show(&CommandResult::new("throttle release", jids, dry))?;
     Ok(session.ui.report_left_out(others))
 }
 
@@ -84,7 +86,7 @@ fn throttle_users(
     }
     let (mut users, mut others, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for jids in jids.chunks(SLICE) {
-        let jobs = core.jobs_with(now, "jid,shown,throttles", jids)?;
+        let jobs = core.jobs_with_fields(now, "jid,shown,throttles", jids)?;
         for (jid, job) in jids.iter().zip(jobs) {
             // The core lists a job only for the first of the throttles that hold it back.
             let waits = |job: &Job| {
@@ -108,7 +110,7 @@ fn throttle_users(
         return Ok((users, Some(Error::unknown("throttle", id, &known))));
     }
     let mut clauses = Vec::new();
-    if let Err(error) = not_found::jobs(&missing) {
+    if let Err(error) = not_found::refuse_missing_jobs(&missing) {
         clauses.push(error.message().into_owned());
     }
     let named: Vec<String> = others.iter().map(|jid| format!("`{jid}`")).collect();

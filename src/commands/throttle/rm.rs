@@ -4,7 +4,7 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
+use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_on_terminal(&what.replacen("remove", "removed", 1));
     }
-    let done = Done::new("throttle rm", args.ids, args.dry.dry_run);
+    let done = CommandResult::new("throttle rm", args.ids, args.dry.dry_run);
     session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

@@ -8,8 +8,8 @@ use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::done::Done;
-use crate::model::throttle::maximum_text;
+use crate::model::done::CommandResult;
+use crate::model::throttle::describe_maximum;
 use crate::name::Name;
 use crate::session::consent::AskWhen;
 use crate::session::{Session, actor};
@@ -47,11 +47,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let ttl = args
         .ttl
         .map(|ttl| Duration::from_secs(ttl.as_secs_f64().ceil() as u64));
-    let ttl = ttl.map(duration::seconds);
+    let ttl = ttl.map(duration::format_seconds);
     let now = session.begin()?;
     let what = format!(
         "set the maximum of throttle {id} to {}",
-        maximum_text(*maximum)
+        describe_maximum(*maximum)
     );
     let consent = session.consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?;
     if consent.is_some() {
@@ -68,6 +68,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .show(&Done::new("throttle set", vec![args.id], dry))?;
+        .show(&CommandResult::new("throttle set", vec![args.id], dry))?;
     Ok(Exit::Ok)
 }

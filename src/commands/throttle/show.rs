@@ -28,10 +28,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, ui) = session.core_and_ui()?;
     if ui.format() == Format::Raw {
-        let text = core.raw(now, &Call::raw("throttle.get").arg(&args.id))?;
+        let text = core.call_raw(now, &Call::raw_call("throttle.get").arg(&args.id))?;
         ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    ui.show(&core.readable_throttle(now, &args.id)?)?;
+    ui.show(&core.readable_throttle_with_jobs(now, &args.id)?)?;
     Ok(Exit::Ok)
 }

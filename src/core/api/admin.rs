@@ -8,13 +8,13 @@ use crate::name::Name;
 
 impl Core {
     /// Sets an option.
-    pub fn set(&mut self, now: Moment, key: &Name, value: &Name) -> Result<(), Error> {
+    pub fn set_config(&mut self, now: Moment, key: &Name, value: &Name) -> Result<(), Error> {
         let call = Call::new(calls::CONFIG_SET).arg(key).arg(value);
         self.call(now, call)
     }
 
     /// Resets an option to its default.
-    pub fn unset(&mut self, now: Moment, key: &Name, _: Consent) -> Result<(), Error> {
+    pub fn unset_config(&mut self, now: Moment, key: &Name, _: Consent) -> Result<(), Error> {
         self.call(now, Call::new(calls::CONFIG_UNSET).arg(key))
     }
 
@@ -32,15 +32,15 @@ impl Core {
         workers: &[Name],
         _: Consent,
     ) -> Result<(), Error> {
-        self.deregister(now, workers)
+        self.deregister_workers(now, workers)
     }
 
     /// Removes a worker that ends from the list of known ones.
-    pub(crate) fn leave(&mut self, now: Moment, worker: &Name) -> Result<(), Error> {
-        self.deregister(now, std::slice::from_ref(worker))
+    pub(crate) fn deregister_worker(&mut self, now: Moment, worker: &Name) -> Result<(), Error> {
+        self.deregister_workers(now, std::slice::from_ref(worker))
     }
 
-    fn deregister(&mut self, now: Moment, workers: &[Name]) -> Result<(), Error> {
+    fn deregister_workers(&mut self, now: Moment, workers: &[Name]) -> Result<(), Error> {
         let call = Call::new(calls::WORKER_DEREGISTER);
         self.call_in_slices(now, &call, workers)
             .map(|_: Vec<()>| ())

@@ -1,6 +1,6 @@
 //! The Redis command that makes a change, for people to read.
 
-use crate::core::script::keys::{Companion, Family, Keys};
+use crate::core::script::keys::{Companion, KeyFamily, Keys};
 use crate::model::verdict::Change;
 use crate::name::Name;
 
@@ -14,9 +14,9 @@ enum KeyType {
 }
 
 impl Change {
-    /// The command that makes this change, word by word. `of` is the item of the finding: a job
+    /// The command that makes this change, word by word. `finding_item` is the item of the finding: a job
     /// may have the name of another job's companion.
-    pub fn command(&self, keys: &Keys, of: &Name) -> Vec<Name> {
+    pub fn redis_command(&self, keys: &Keys, finding_item: &Name) -> Vec<Name> {
         let key = self.key.clone();
         let word = |text: &str| Name::from(text);
         let (before, after) = (self.before.clone(), self.after.clone());
@@ -28,7 +28,7 @@ impl Change {
             };
         };
         let first = item.as_bytes() == b"0";
-        match (key_type(keys, &key, of), before, after) {
+        match (key_type(keys, &key, finding_item), before, after) {
             (KeyType::Hash, _, Some(text)) => vec![word("HSET"), key, item, text],
             (KeyType::Hash, _, None) => vec![word("HDEL"), key, item],
             (KeyType::Zset, _, Some(score)) => vec![word("ZADD"), key, score, item],
@@ -49,17 +49,17 @@ impl Change {
 }
 
 /// The type of a key by its name.
-fn key_type(keys: &Keys, key: &Name, of: &Name) -> KeyType {
+fn key_type(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
     let key = key.as_bytes();
     match keys.family(key) {
-        _ if key == keys.job(of.as_bytes()) => KeyType::Hash,
-        Family::Job(_) | Family::Recurring(_) => KeyType::Hash,
-        Family::Values | Family::Counters(_) => KeyType::Hash,
-        Family::Config | Family::Pauses | Family::PausedRecurring => KeyType::Hash,
-        Family::IdentifierPatterns => KeyType::Hash,
-        Family::Companion(Companion::History, _) | Family::Group(_) => KeyType::List,
-        Family::PriorityPatterns | Family::Releasing => KeyType::List,
-        Family::Companion(..) | Family::Failures | Family::Paused => KeyType::Set,
+        _ if key == keys.job(finding_item.as_bytes()) => KeyType::Hash,
+        KeyFamily::Job(_) | KeyFamily::Recurring(_) => KeyType::Hash,
+        KeyFamily::Values | KeyFamily::Counters(_) => KeyType::Hash,
+        KeyFamily::Config | KeyFamily::Pauses | KeyFamily::PausedRecurring => KeyType::Hash,
+        KeyFamily::IdentifierPatterns => KeyType::Hash,
+        KeyFamily::Companion(Companion::History, _) | KeyFamily::Group(_) => KeyType::List,
+        KeyFamily::PriorityPatterns | KeyFamily::Releasing => KeyType::List,
+        KeyFamily::Companion(..) | KeyFamily::Failures | KeyFamily::Paused => KeyType::Set,
         _ => KeyType::Zset,
     }
 }
@@ -76,7 +76,7 @@ mod tests {
             before,
             after,
         };
-        let words = change.command(&Keys::new("p:"), &Name::from(of));
+        let words = change.redis_command(&Keys::new("p:"), &Name::from(of));
         let words: Vec<&str> = words.iter().filter_map(Name::as_str).collect();
         words.join(" ")
     }

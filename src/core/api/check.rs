@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 
-use super::read::{Read, ReadReply};
+use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::CallSpec;
 use crate::core::call::{Call, Core, calls};
-use crate::core::script::keys::{self, Keys, QueueSet};
+use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
-use crate::model::finding::{Detail, FindingId};
+use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::{
     Change, ItemKind, Location, MAX_ITEMS, RepairReply, SliceReply, Verdict, VerdictOutcome,
 };
@@ -24,40 +24,41 @@ use crate::name::Name;
 impl Core {
     /// Verifies items of one location. `findings`: empty for all, else ids separated by commas. `-id`
     /// excludes a finding; an id approves its repair.
-    pub fn verify(
+    pub fn verify_items(
         &mut self,
         now: Moment,
-        findings: &str,
+        finding_filter: &str,
         location: &Location,
         items: &[Name],
     ) -> Result<SliceReply, Error> {
-        self.plan_repair(now, findings, "", location, items)
+        self.plan_item_repairs(now, finding_filter, "", location, items)
     }
 
-    /// Verifies items as [`Core::repair`] does, and returns the changes that it would make.
-    pub fn plan_repair(
+    /// Verifies items as [`Core::repair_items`] does, and returns the changes that it would make.
+    pub fn plan_item_repairs(
         &mut self,
         now: Moment,
-        findings: &str,
+        finding_filter: &str,
         run: &str,
         location: &Location,
         items: &[Name],
     ) -> Result<SliceReply, Error> {
-        let (reply, _) = self.check_slice(now, "look", findings, run, location, items)?;
+        let (reply, _) = self.check_slice(now, "look", finding_filter, run, location, items)?;
         Ok(reply)
     }
 
     /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
     /// the name of the repair; the names of keys that it sets aside contain it.
-    pub fn repair(
+    pub fn repair_items(
         &mut self,
         now: Moment,
-        findings: &str,
+        finding_filter: &str,
         run: &str,
         location: &Location,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let (reply, repeated) = self.check_slice(now, "mend", findings, run, location, items)?;
+        let (reply, repeated) =
+            self.check_slice(now, "mend", finding_filter, run, location, items)?;
         let SliceReply {
             verdicts, verified, ..
         } = reply;
@@ -72,7 +73,7 @@ impl Core {
         &mut self,
         now: Moment,
         mode: &str,
-        findings: &str,
+        finding_filter: &str,
         run: &str,
         location: &Location,
         items: &[Name],
@@ -82,9 +83,9 @@ impl Core {
             "mend" => Call::new(calls::CHECK_SLICE),
             _ => Call::new(CallSpec::read(calls::CHECK_SLICE.name)),
         };
-        let words = [mode, findings, run, location.kind.into_str()];
+        let words = [mode, finding_filter, run, location.kind.into_str()];
         let call = call.args(words).arg(&location.name).args(items);
-        let reply = self.reply(now, call)?;
+        let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
         let mut slice = SliceReply {
             verdicts: Vec::new(),
@@ -106,7 +107,7 @@ impl Core {
 
     /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
     /// reverted and of skipped changes.
-    pub fn revert(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
+    pub fn revert_changes(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
         let mut words: Vec<Vec<u8>> = Vec::with_capacity(changes.len() * 4);
         for change in changes {
             words.push(change.key.as_bytes().to_vec());
@@ -132,13 +133,13 @@ pub struct ServerHealth {
     /// The number of keys evicted since the start.
     pub evicted: u64,
     /// The primary, if the server is a replica.
-    pub primary: Option<Primary>,
+    pub primary: Option<PrimaryLink>,
     /// The number of keys in the database.
     pub keys: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Primary {
+pub struct PrimaryLink {
     pub up: bool,
     /// How long it has been down, in seconds.
     pub down: u64,
@@ -148,12 +149,12 @@ impl Core {
     /// What the server reports about itself: less if the user may not ask.
     pub fn server_health(&mut self, now: Moment) -> ServerHealth {
         let calls = [
-            Call::plain("INFO").arg("memory"),
-            Call::plain("INFO").arg("stats"),
-            Call::plain("INFO").arg("replication"),
-            Call::plain("INFO").arg("keyspace"),
+            Call::redis_command("INFO").arg("memory"),
+            Call::redis_command("INFO").arg("stats"),
+            Call::redis_command("INFO").arg("replication"),
+            Call::redis_command("INFO").arg("keyspace"),
         ];
-        let sections: Vec<String> = self.calls(now, &calls).into_iter().flatten().collect();
+        let sections: Vec<String> = self.call_all(now, &calls).into_iter().flatten().collect();
         let field = |name: &str| {
             let lines = sections.iter().flat_map(|section| section.lines());
             let mut values = lines.filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -161,7 +162,7 @@ impl Core {
         };
         let number = |name: &str| field(name).and_then(|text| text.parse::<u64>().ok());
         // `db0:keys=12,expires=0,…`, and no line for an empty database.
-        let database = field(&format!("db{}", self.db()));
+        let database = field(&format!("db{}", self.db_number()));
         let keys = match database
             .as_deref()
             .unwrap_or("keys=0")
@@ -178,7 +179,7 @@ impl Core {
             policy: field("maxmemory_policy"),
             limit: number("maxmemory"),
             evicted: number("evicted_keys").unwrap_or(0),
-            primary: replica.then(|| Primary {
+            primary: replica.then(|| PrimaryLink {
                 up: field("master_link_status").is_none_or(|status| status == "up"),
                 down: number("master_link_down_since_seconds").unwrap_or(0),
             }),
@@ -187,31 +188,35 @@ impl Core {
     }
 
     /// How long a call takes that does nothing.
-    pub fn round_trip(&mut self, now: Moment) -> Duration {
+    pub fn measure_round_trip(&mut self, now: Moment) -> Duration {
         let mut least = Duration::MAX;
         for _ in 0..3 {
             let begun = Instant::now();
-            self.calls::<()>(now, &[Call::plain("TIME")]);
+            self.call_all::<()>(now, &[Call::redis_command("TIME")]);
             least = least.min(begun.elapsed());
         }
         least
     }
 
     /// Whether each is a job. A key of another type is none.
-    pub fn are_jobs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
+    pub fn jobs_exist(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let keys = Keys::new(self.prefix());
         let mut exist = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MAX_ITEMS) {
             let reads = slice.iter().map(|jid| keys.job(jid.as_bytes()));
-            let reads = reads.map(|key| Read::field(&key, "state"));
-            let states = self.reads(now, reads.collect())?;
+            let reads = reads.map(|key| ReadCommand::hash_field(&key, "state"));
+            let states = self.run_reads(now, reads.collect())?;
             exist.extend(states.iter().map(|state| state.first_text().is_some()));
         }
         Ok(exist)
     }
 
     /// The marks of jobs; `None` for a job that does not exist.
-    pub(crate) fn marks(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Name>>, Error> {
+    pub(crate) fn job_marks(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<Option<Name>>, Error> {
         let call = Call::new(calls::LOOK_JOBS).arg("mark");
         let calls: Vec<Call> = jids
             .chunks(MAX_ITEMS)
@@ -222,7 +227,7 @@ impl Core {
         struct MarkRow {
             mark: Name,
         }
-        for rows in self.calls::<Vec<Option<MarkRow>>>(now, &calls) {
+        for rows in self.call_all::<Vec<Option<MarkRow>>>(now, &calls) {
             marks.extend(rows?.into_iter().map(|row| row.map(|row| row.mark)));
         }
         Ok(marks)
@@ -230,16 +235,19 @@ impl Core {
 
     /// The first waiting job of each queue, for up to 500 queues. A key of another type has
     /// none.
-    pub fn first_waiting(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
+    pub fn first_waiting_jids(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let keys = Keys::new(self.prefix());
-        let queues = Read::ranks(keys.with_prefix(keys::QUEUES).as_bytes(), 0, 499);
-        let ReadReply::Texts(queues) = self.read(now, queues)? else {
+        let queues =
+            ReadCommand::members_from_highest(keys.with_prefix(keys::QUEUES).as_bytes(), 0, 499);
+        let ReadReply::Texts(queues) = self.run_read(now, queues)? else {
             return Ok(HashSet::new());
         };
         let works = queues.iter().flatten();
-        let works = works.map(|queue| keys.queue(QueueSet::Work, queue));
-        let reads = works.map(|key| Read::ranks(&key, 0, 0)).collect();
-        let firsts = self.reads(now, reads)?;
+        let works = works.map(|queue| keys.queue(QueueKey::Work, queue));
+        let reads = works
+            .map(|key| ReadCommand::members_from_highest(&key, 0, 0))
+            .collect();
+        let firsts = self.run_reads(now, reads)?;
         let firsts = firsts.iter().filter_map(ReadReply::first_text);
         Ok(firsts.map(Name::from).collect())
     }
@@ -264,7 +272,7 @@ impl<'de> Deserialize<'de> for CheckRow {
             fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<CheckRow, A::Error> {
                 let word: Name = row.next_element()?.unwrap_or_default();
                 let word = word.as_str().unwrap_or_default();
-                if let Some(id) = FindingId::named(word) {
+                if let Some(id) = FindingId::from_name(word) {
                     let verdict = row.next_element()?;
                     let verdict = verdict.ok_or_else(|| A::Error::invalid_length(1, &self))?;
                     return Ok(CheckRow::Verdict(id, verdict));
@@ -302,11 +310,11 @@ impl VerdictRow {
         };
         Verdict {
             outcome: self.outcome,
-            known_detail: Detail::read(id, self.detail.as_bytes()),
-            number: Detail::number(id, self.detail.as_bytes()),
+            known_detail: VerdictDetail::parse(id, self.detail.as_bytes()),
+            number: VerdictDetail::parse_number(id, self.detail.as_bytes()),
             cycle,
             changes: self.changes,
-            ..Verdict::report(id, self.item, self.detail)
+            ..Verdict::report_only(id, self.item, self.detail)
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::config::{ConfigOption, SETTINGS, known};
+use crate::model::config::{ConfigOption, SETTINGS, known_option};
 use crate::name::Name;
 
 impl Core {
@@ -20,14 +20,14 @@ impl Core {
             .map(|(key, value)| {
                 // The core returns defaults as numbers and set values as text.
                 let set = value.text();
-                let value = set.clone().unwrap_or_else(|| value.to_name());
-                item(key, value, set.is_some())
+                let value = set.clone().unwrap_or_else(|| value.to_single_line());
+                config_option(key, value, set.is_some())
             })
             .collect();
         for setting in SETTINGS {
             let key = Name::from(setting.key);
             if !items.iter().any(|item| item.key == key) {
-                items.push(item(key, Name::from(setting.default), false));
+                items.push(config_option(key, Name::from(setting.default), false));
             }
         }
         items.sort_by(|one, other| one.key.cmp(&other.key));
@@ -35,8 +35,8 @@ impl Core {
     }
 }
 
-fn item(key: Name, value: Name, set: bool) -> ConfigOption {
-    let known = known(&key);
+fn config_option(key: Name, value: Name, set: bool) -> ConfigOption {
+    let known = known_option(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.setting.default);
     let default = default.filter(|default| !default.is_empty());

@@ -42,7 +42,7 @@ impl ServerEpoch {
     }
 
     /// Reads the sections `server`, `commandstats`, `stats` and `replication` of INFO.
-    fn read(sections: &[String]) -> Option<ServerEpoch> {
+    fn from_info(sections: &[String]) -> Option<ServerEpoch> {
         let lines = || sections.iter().flat_map(|section| section.lines());
         let run_id = lines().find_map(|line| line.strip_prefix("run_id:"))?;
         let flushes = lines().filter_map(|line| {
@@ -73,11 +73,11 @@ impl ServerEpoch {
 
 impl Core {
     /// The present epoch, if the server reports it and the user may ask.
-    pub(crate) fn epoch(&mut self) -> Result<Option<ServerEpoch>, Error> {
+    pub(crate) fn server_epoch(&mut self) -> Result<Option<ServerEpoch>, Error> {
         let sections = ["server", "commandstats", "stats", "replication"];
-        let calls = sections.map(|section| Call::plain("INFO").arg(section));
+        let calls = sections.map(|section| Call::redis_command("INFO").arg(section));
         let mut sections = Vec::new();
-        for section in self.calls(self.now(), &calls) {
+        for section in self.call_all(self.now(), &calls) {
             match section {
                 Ok(section) => sections.push(section),
                 // Some services refuse INFO, and some users may not run it.
@@ -86,12 +86,12 @@ impl Core {
                 Err(_) => {}
             }
         }
-        Ok(ServerEpoch::read(&sections))
+        Ok(ServerEpoch::from_info(&sections))
     }
 
     /// The moment since which no job was deleted because of its age or number. A job that is
     /// younger and missing was cancelled or lost.
-    pub(crate) fn kept_since(&mut self, now: Moment) -> Result<Moment, Error> {
+    pub(crate) fn jobs_kept_since(&mut self, now: Moment) -> Result<Moment, Error> {
         let options = self.config(now)?;
         let number = |key: &str| {
             let option = options.iter().find(|option| option.key == Name::from(key));
@@ -100,10 +100,13 @@ impl Core {
         let ages = ["jobs-history", "jobs-failed-history"].map(number);
         let age = ages.into_iter().flatten().fold(f64::INFINITY, f64::min);
         let mut since = Moment::from_seconds(now.seconds() - age).unwrap_or(Moment::from_micros(0));
-        let complete = self.index(now, &Index::Complete, 0, 1)?.total;
+        let complete = self.index_slice(now, &Index::Complete, 0, 1)?.total;
         if number("jobs-history-count").is_some_and(|count| complete as f64 >= count) {
-            let oldest = self.index(now, &Index::Complete, complete.saturating_sub(1), 1)?;
-            let oldest = self.snapshots(now, &oldest.members)?.into_iter().flatten();
+            let oldest = self.index_slice(now, &Index::Complete, complete.saturating_sub(1), 1)?;
+            let oldest = self
+                .job_snapshots(now, &oldest.members)?
+                .into_iter()
+                .flatten();
             // Histories have whole seconds: a job that was put later in this one may have ended before it.
             let ended = oldest.filter_map(|job| job.since).max();
             let ended = ended.map(|ended| ended.after(Duration::from_secs(1)));

@@ -36,12 +36,12 @@ impl EventLog {
     }
 
     /// The next event; `None` if there is none until that time.
-    pub(crate) fn next(&self, until: Instant) -> Option<LogNotice> {
+    pub(crate) fn next_event(&self, until: Instant) -> Option<LogNotice> {
         loop {
-            match self.0.next(until)? {
+            match self.0.next_notice(until)? {
                 Notice::Subscribed => return Some(LogNotice::Gap),
                 Notice::Message(text) => {
-                    if let Some(event) = read(&text) {
+                    if let Some(event) = read_event(&text) {
                         return Some(LogNotice::Event(event));
                     }
                 }
@@ -92,13 +92,13 @@ impl Core {
 
 impl WorkerNotices {
     /// The next notice; `None` if there is none until that time.
-    pub(crate) fn next(&self, until: Instant) -> Option<WorkerNotice> {
+    pub(crate) fn next_notice(&self, until: Instant) -> Option<WorkerNotice> {
         loop {
-            let text = match self.0.next(until)? {
+            let text = match self.0.next_notice(until)? {
                 Notice::Subscribed => return Some(WorkerNotice::Gap),
                 Notice::Message(text) => text,
             };
-            let notice = match (field(&text, "event"), field(&text, "jid")) {
+            let notice = match (event_text(&text, "event"), event_text(&text, "jid")) {
                 (Some(event), Some(jid)) => match event.as_bytes() {
                     b"lock_lost" | b"canceled" => WorkerNotice::Lost(jid),
                     _ => continue,
@@ -112,15 +112,15 @@ impl WorkerNotices {
 
 impl PutNotices {
     /// The next notice; `None` if there is none until that time.
-    pub(crate) fn next(&self, until: Instant) -> Option<PutNotice> {
+    pub(crate) fn next_notice(&self, until: Instant) -> Option<PutNotice> {
         loop {
-            match self.0.next(until)? {
+            match self.0.next_notice(until)? {
                 Notice::Subscribed => return Some(PutNotice::Gap),
                 Notice::Message(text) => {
                     // Most events are of other kinds. They are not worth being decoded.
                     let event = br#""event":"put""#;
                     if text.windows(event.len()).any(|part| part == event)
-                        && let Some(queue) = field(&text, "queue")
+                        && let Some(queue) = event_text(&text, "queue")
                     {
                         return Some(PutNotice::Put(queue));
                     }
@@ -131,7 +131,7 @@ impl PutNotices {
 }
 
 /// A text of an event.
-fn field(text: &[u8], name: &str) -> Option<Name> {
+fn event_text(text: &[u8], name: &str) -> Option<Name> {
     let fields = Json::read(text)?.object()?;
     let found = fields
         .into_iter()
@@ -140,7 +140,7 @@ fn field(text: &[u8], name: &str) -> Option<Name> {
 }
 
 /// Reads an event; `None` if it is not about a job.
-fn read(text: &[u8]) -> Option<JobEvent> {
+fn read_event(text: &[u8]) -> Option<JobEvent> {
     let (mut jid, mut kind) = (None, EventKind::Other);
     for (key, value) in Json::read(text)?.object()? {
         match key.as_bytes() {
@@ -170,16 +170,16 @@ mod tests {
             Some(JobEvent { jid, kind })
         };
         let completed = br#"{"jid":"j","event":"completed","queue":"q"}"#;
-        assert_eq!(read(completed), event(b"j", EventKind::Completed));
+        assert_eq!(read_event(completed), event(b"j", EventKind::Completed));
         let cancelled =
             b"{\"jid\":\"a\xff\",\"queue\":\"q\",\"event\":\"canceled\",\"worker\":\"\"}";
-        assert_eq!(read(cancelled), event(b"a\xff", EventKind::Cancelled));
+        assert_eq!(read_event(cancelled), event(b"a\xff", EventKind::Cancelled));
         let put = br#"{"jid":"j","event":"put","queue":"q"}"#;
-        assert_eq!(read(put), event(b"j", EventKind::Other));
+        assert_eq!(read_event(put), event(b"j", EventKind::Other));
         assert_eq!(
-            read(br#"{"option":"x","event":"config_set","value":1}"#),
+            read_event(br#"{"option":"x","event":"config_set","value":1}"#),
             None
         );
-        assert_eq!(read(b"nonsense"), None);
+        assert_eq!(read_event(b"nonsense"), None);
     }
 }

@@ -4,7 +4,7 @@ use super::queue;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
-use crate::model::explain::{PopFacts, Traces};
+use crate::model::explain::{JidTraces, PopFacts};
 use crate::name::Name;
 
 impl Core {
@@ -18,7 +18,7 @@ impl Core {
             .iter()
             .map(|(queue, jid)| Call::new(calls::LOOK_POP).arg(queue).args(*jid))
             .collect();
-        let facts: Result<Vec<PopFacts>, Error> = self.calls(now, &calls).into_iter().collect();
+        let facts: Result<Vec<PopFacts>, Error> = self.call_all(now, &calls).into_iter().collect();
         let mut facts = facts?;
         for facts in &mut facts {
             queue::add_head_waits(now, std::slice::from_mut(&mut facts.queue), false);
@@ -27,7 +27,7 @@ impl Core {
     }
 
     /// Where the id of a job is mentioned.
-    pub(crate) fn traces(&mut self, now: Moment, jid: &Name) -> Result<Traces, Error> {
+    pub(crate) fn traces_of_jid(&mut self, now: Moment, jid: &Name) -> Result<JidTraces, Error> {
         self.call(now, Call::new(calls::LOOK_TRACES).arg(jid))
     }
 }

@@ -10,7 +10,7 @@ use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
 use crate::json::Json;
-use crate::json::quote::encoded;
+use crate::json::quote::quote_as_core;
 use crate::model::export::{PausedQueue, SavedJob};
 use crate::model::job::{HistoryEntry, State};
 use crate::name::Name;
@@ -38,7 +38,7 @@ impl<'a> ExportReader<'a> {
 
     /// The next jobs, each as it was at one moment, `None` at the end. Jobs that no longer
     /// exist are skipped.
-    pub(crate) fn next(
+    pub(crate) fn next_jobs(
         &mut self,
         core: &mut Core,
         now: Moment,
@@ -47,11 +47,11 @@ impl<'a> ExportReader<'a> {
             return Ok(None);
         }
         let (slice, replies) =
-            core.look_at_slice(now, "full", &mut self.remaining, &mut self.size)?;
+            core.read_next_slice(now, "full", &mut self.remaining, &mut self.size)?;
         let mut jobs = Vec::with_capacity(slice.len());
         for (jid, job) in slice.iter().zip(replies) {
             if !matches!(job, Value::Nil) {
-                jobs.push(read(jid, job)?);
+                jobs.push(read_saved_job(jid, job)?);
             }
         }
         Ok(Some(jobs))
@@ -60,7 +60,7 @@ impl<'a> ExportReader<'a> {
 
 /// Reads the ids of all `jobs`, or of all `recurring` ones, by their keys: some may be in no set.
 #[derive(Debug)]
-pub(crate) struct KeyScan {
+pub(crate) struct StoredIdScan {
     kind: &'static str,
     cursor: ScanCursor,
 }
@@ -75,21 +75,21 @@ struct IdPage {
     ids: Vec<Name>,
 }
 
-impl KeyScan {
-    pub(crate) fn new(kind: &'static str) -> KeyScan {
-        KeyScan {
-            kind,
+impl StoredIdScan {
+    pub(crate) fn new(id_kind: &'static str) -> StoredIdScan {
+        StoredIdScan {
+            kind: id_kind,
             cursor: ScanCursor::new(),
         }
     }
 
     /// The next ids, `None` at the end. A slice may be empty, and an id may come twice.
-    pub(crate) fn next(
+    pub(crate) fn next_ids(
         &mut self,
         core: &mut Core,
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
-        let Some(cursor) = self.cursor.begin(core) else {
+        let Some(cursor) = self.cursor.next_cursor(core) else {
             return Ok(None);
         };
         let call = Call::new(calls::LOOK_SCAN).arg(self.kind).arg(cursor);
@@ -101,8 +101,8 @@ impl KeyScan {
 
 impl Core {
     /// The paused queues by name.
-    pub fn paused(&mut self, now: Moment) -> Result<Vec<PausedQueue>, Error> {
-        let names = self.members(now, &Index::Paused)?;
+    pub fn paused_queues(&mut self, now: Moment) -> Result<Vec<PausedQueue>, Error> {
+        let names = self.index_members(now, &Index::Paused)?;
         if names.is_empty() {
             return Ok(Vec::new());
         }
@@ -119,19 +119,19 @@ impl Core {
     }
 }
 
-fn read(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
+fn read_saved_job(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
     let JobRow {
         mut job,
         mut entries,
         legacy,
         mut due,
         scheduled,
-    } = job::read(jid, fields)?;
+    } = job::read_job_row(jid, fields)?;
     if let Some(legacy) = legacy {
-        entries.append(&mut migrated(&legacy));
+        entries.append(&mut migrated_history(&legacy));
     }
     let history = entries.iter().map(Name::as_bytes);
-    job.history = Some(history.filter_map(HistoryEntry::read).collect());
+    job.history = Some(history.filter_map(HistoryEntry::from_stored).collect());
     if job.state == Some(State::Depends) {
         due = scheduled;
     }
@@ -139,7 +139,7 @@ fn read(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
 }
 
 /// The entries that the core will make from a history in the form before the list.
-fn migrated(legacy: &Json) -> Vec<Name> {
+fn migrated_history(legacy: &Json) -> Vec<Name> {
     let mut entries = Vec::new();
     for item in legacy.array().unwrap_or_default() {
         let fields = item.object().unwrap_or_default();
@@ -150,8 +150,9 @@ fn migrated(legacy: &Json) -> Vec<Name> {
         };
         let text = |name: &str| {
             let value = field(name);
-            let text = value.and_then(|value| value.text().or_else(|| Some(value.to_name())));
-            encoded(text.unwrap_or_default().as_bytes())
+            let text =
+                value.and_then(|value| value.text().or_else(|| Some(value.to_single_line())));
+            quote_as_core(text.unwrap_or_default().as_bytes())
         };
         for (name, what) in [
             ("put", "put"),
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn a_history_in_the_old_form_becomes_entries() {
         let old = r#"[{"put":1.7,"q":"a/b","popped":"3","worker":"w","failed":null},{"done":9},7]"#;
-        let entries = migrated(&Json::read(old.as_bytes()).unwrap());
+        let entries = migrated_history(&Json::read(old.as_bytes()).unwrap());
         let texts: Vec<&str> = entries.iter().filter_map(Name::as_str).collect();
         assert_eq!(
             texts,

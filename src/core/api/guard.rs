@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::lenient;
 use crate::model::bulk::OutcomeCode;
 use crate::model::job::{Failure, Job};
-use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot, SharedJobFields};
 use crate::name::Name;
 
 /// What a guarded call did to one job. `D` has the values of a change that was done.
@@ -58,19 +58,19 @@ impl<D> GuardReply<D> {
     }
 
     /// The names in the detail.
-    pub fn names(&self) -> impl Iterator<Item = &Name> {
+    pub fn detail_names(&self) -> impl Iterator<Item = &Name> {
         self.detail.iter().flatten()
     }
 
     /// Why the change was refused.
-    pub fn why(&self) -> String {
+    pub fn refusal_text(&self) -> String {
         let why = self.detail.first().and_then(Option::as_ref);
         why.map_or_else(|| self.code.into_str().into(), Name::to_string)
     }
 
     /// A time in the detail.
-    pub(crate) fn moment(&self, at: usize) -> Option<Moment> {
-        Moment::read(self.detail.get(at)?.as_ref()?.as_bytes())
+    pub(crate) fn detail_moment(&self, index: usize) -> Option<Moment> {
+        Moment::from_decimal(self.detail.get(index)?.as_ref()?.as_bytes())
     }
 }
 
@@ -104,7 +104,7 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
 /// What a requeue did.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
-pub struct Requeued {
+pub struct RequeueResult {
     /// `merged` if the last job of its lane took its payloads.
     pub state: Option<Name>,
     pub queue: Option<Name>,
@@ -142,7 +142,7 @@ impl RequeueVerb {
 /// What to do about the dependents of a cancelled job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
-pub enum Dependents {
+pub enum DependentsPolicy {
     /// Do not cancel the job
     #[default]
     Refuse,
@@ -157,25 +157,26 @@ pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
     /// Snapshots of jobs, `None` for those that do not exist.
-    pub fn snapshots(
+    pub fn job_snapshots(
         &mut self,
         now: Moment,
         jids: &[Name],
     ) -> Result<Vec<Option<JobSnapshot>>, Error> {
-        let mut interner = Interner::default();
+        let mut interner = FieldInterner::default();
         let mut snapshots = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
             let fields =
                 "state,queue,worker,priority,retries,failure,shown,since,mark,due,scheduled";
             let rows: Vec<Option<SnapshotRow>> = self.read_job_fields(now, fields, jids)?;
             let rows = jids.iter().zip(rows);
-            snapshots.extend(rows.map(|(jid, row)| Some(row?.read(now, jid, &mut interner))));
+            snapshots
+                .extend(rows.map(|(jid, row)| Some(row?.into_snapshot(now, jid, &mut interner))));
         }
         Ok(snapshots)
     }
 
     /// The dependents of those jobs that have any.
-    pub fn dependents(
+    pub fn dependents_by_job(
         &mut self,
         now: Moment,
         jids: &[Name],
@@ -206,13 +207,13 @@ impl Core {
 
     /// Puts jobs into a queue again, each at its due time, or immediately if it has none: retry,
     /// promote and move. The mark says in which state a job must be.
-    pub fn requeue(
+    pub fn requeue_jobs(
         &mut self,
         now: Moment,
         how: &Requeue,
         note: &[u8],
         jobs: &[(&JobSnapshot, Option<Moment>)],
-    ) -> Result<Vec<GuardReply<Requeued>>, Error> {
+    ) -> Result<Vec<GuardReply<RequeueResult>>, Error> {
         let from: BTreeSet<Option<&str>> =
             jobs.iter().map(|(job, _)| job.stored.as_str()).collect();
         let mut options = serde_json::json!({ "from": from, "keep": how.keep });
@@ -223,7 +224,7 @@ impl Core {
         if let Some(to) = &how.to {
             options.pop();
             options.extend(b",\"to\":");
-            options.extend(crate::json::quote::quote(to.as_bytes()));
+            options.extend(crate::json::quote::quote_string(to.as_bytes()));
             options.push(b'}');
         }
         // Without a mark the core does not refuse a second requeue.
@@ -233,18 +234,18 @@ impl Core {
             RetryClass::Never
         };
         let (verb, doing) = how.verb.command_words();
-        let spec = calls::GUARD_REQUEUE.class(class).wording(verb, doing);
+        let spec = calls::GUARD_REQUEUE.retry_class(class).wording(verb, doing);
         let mut call = Call::new(spec).arg(options).arg(note);
         for (job, due) in jobs {
             let due = due.map_or(String::new(), |due| due.to_string());
             call = call.arg(&job.jid).arg(&job.mark).arg(due);
         }
-        let reply = self.reply(now, call)?;
+        let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
-        let mut outcomes: Vec<GuardReply<Requeued>> = reply.read()?;
+        let mut outcomes: Vec<GuardReply<RequeueResult>> = reply.read()?;
         if repeated {
             let jids = jobs.iter().map(|(job, _)| &job.jid);
-            let requeued = |job: Job| Requeued {
+            let requeued = |job: Job| RequeueResult {
                 state: job.state.map(|state| state.into_str().into()),
                 queue: job.queue,
             };
@@ -255,10 +256,10 @@ impl Core {
 
     /// Deletes jobs in their order, as many as one call deletes and at least one. Returns the outcomes of
     /// these, with the further jobs that were deleted or released.
-    pub fn cancel(
+    pub fn cancel_jobs(
         &mut self,
         now: Moment,
-        dependents: Dependents,
+        dependents: DependentsPolicy,
         jobs: &[&JobSnapshot],
         _: Consent,
     ) -> Result<Vec<GuardReply<Vec<Name>>>, Error> {
@@ -266,12 +267,12 @@ impl Core {
         for job in jobs {
             call = call.arg(&job.jid).arg(&job.mark);
         }
-        let reply = self.reply(now, call)?;
+        let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
         let mut outcomes: Vec<GuardReply<_>> = reply.read()?;
         if outcomes.is_empty() || outcomes.len() > jobs.len() {
             let call = calls::GUARD_CANCEL.name;
-            return Err(reply::unexpected(call, "not an outcome for each job"));
+            return Err(reply::unexpected_reply(call, "not an outcome for each job"));
         }
         if repeated {
             outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);
@@ -280,21 +281,25 @@ impl Core {
     }
 
     /// Adds dependencies to a job: all of these, or none. Returns also those that are complete already.
-    pub fn depend(
+    pub fn add_dependencies(
         &mut self,
         now: Moment,
         job: &JobSnapshot,
         note: &[u8],
-        on: &[Name],
+        dependencies: &[Name],
     ) -> Result<GuardReply<Vec<Name>>, Error> {
         let class = if job.mark.is_empty() {
             RetryClass::Idempotent
         } else {
             RetryClass::Guarded
         };
-        let call = Call::new(calls::GUARD_DEPENDS.class(class));
-        let call = call.arg(&job.jid).arg(&job.mark).arg(note).args(on);
-        let reply = self.reply(now, call)?;
+        let call = Call::new(calls::GUARD_DEPENDS.retry_class(class));
+        let call = call
+            .arg(&job.jid)
+            .arg(&job.mark)
+            .arg(note)
+            .args(dependencies);
+        let reply = self.call_for_reply(now, call)?;
         let repeated = reply.repeated;
         let mut outcome = reply.read()?;
         if repeated {
@@ -311,13 +316,13 @@ impl Core {
 struct SnapshotRow {
     state: Name,
     shown: Name,
-    #[serde(deserialize_with = "reply::not_empty")]
+    #[serde(deserialize_with = "reply::name_unless_empty")]
     queue: Option<Name>,
-    #[serde(deserialize_with = "reply::not_empty")]
+    #[serde(deserialize_with = "reply::name_unless_empty")]
     priority: Option<Name>,
-    #[serde(deserialize_with = "reply::not_empty")]
+    #[serde(deserialize_with = "reply::name_unless_empty")]
     retries: Option<Name>,
-    #[serde(deserialize_with = "reply::not_empty")]
+    #[serde(deserialize_with = "reply::name_unless_empty")]
     worker: Option<Name>,
     failure: Bytes,
     #[serde(deserialize_with = "lenient::read")]
@@ -330,18 +335,18 @@ struct SnapshotRow {
 }
 
 impl SnapshotRow {
-    fn read(self, now: Moment, jid: &Name, interner: &mut Interner) -> JobSnapshot {
+    fn into_snapshot(self, now: Moment, jid: &Name, interner: &mut FieldInterner) -> JobSnapshot {
         // A job with dependencies has its due time only in its own field.
         let depends = self.state.as_bytes() == b"depends";
         let due = if depends { self.scheduled } else { self.due };
-        let common = SharedFields {
+        let common = SharedJobFields {
             stored: self.state,
             state: self.shown,
             queue: self.queue,
             worker: self.worker,
             priority: self.priority,
             retries: self.retries,
-            group: Failure::read(&self.failure.0).map(|failure| failure.group),
+            group: Failure::from_stored(&self.failure.0).map(|failure| failure.group),
         };
         JobSnapshot {
             jid: jid.clone(),

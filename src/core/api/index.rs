@@ -56,7 +56,7 @@ pub enum Index {
 
 impl Index {
     /// The queue that the index belongs to.
-    pub(crate) fn queue(&self) -> Option<&Name> {
+    pub(crate) fn queue_of_index(&self) -> Option<&Name> {
         match self {
             Index::Waiting(queue)
             | Index::Locks(queue)
@@ -114,32 +114,32 @@ impl Core {
             })
             .sum();
         let failed: u64 = self.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
-        let complete = self.index(now, &Index::Complete, 0, 1)?.total;
+        let complete = self.index_slice(now, &Index::Complete, 0, 1)?.total;
         Ok(queued + failed + complete)
     }
 
     /// Up to `count` members from `offset` on.
-    pub fn index(
+    pub fn index_slice(
         &mut self,
         now: Moment,
         index: &Index,
         offset: u64,
         count: u64,
     ) -> Result<IndexSlice, Error> {
-        let mut parts = self.parts(now, &[(index.clone(), offset)], count)?;
+        let mut parts = self.index_slices(now, &[(index.clone(), offset)], count)?;
         Ok(parts.pop().unwrap_or_default())
     }
 
     /// Up to `count` members of each index, from its own offset on.
-    pub fn parts(
+    pub fn index_slices(
         &mut self,
         now: Moment,
-        wanted: &[(Index, u64)],
+        offsets: &[(Index, u64)],
         count: u64,
     ) -> Result<Vec<IndexSlice>, Error> {
         let count = count.min(MOST).to_string();
-        let mut parts = Vec::with_capacity(wanted.len());
-        for slice in wanted.chunks(SLICE) {
+        let mut parts = Vec::with_capacity(offsets.len());
+        for slice in offsets.chunks(SLICE) {
             let calls: Vec<Call> = slice
                 .iter()
                 .map(|(index, offset)| {
@@ -151,7 +151,7 @@ impl Core {
                         .arg(&count)
                 })
                 .collect();
-            for reply in self.calls(now, &calls) {
+            for reply in self.call_all(now, &calls) {
                 parts.push(reply?);
             }
         }
@@ -159,10 +159,10 @@ impl Core {
     }
 
     /// All members, slice by slice.
-    pub fn members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
+    pub fn index_members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
         let mut reader = IndexReader::new(index.clone(), MOST);
         let mut members = Vec::new();
-        while let Some(mut slice) = reader.next(self, now)? {
+        while let Some(mut slice) = reader.next_members(self, now)? {
             members.append(&mut slice);
         }
         Ok(members)
@@ -203,7 +203,7 @@ impl IndexReader {
     }
 
     /// Reads from the end to the beginning, for an index that gets new members only at its end.
-    pub(crate) fn back(index: Index, size: u64) -> IndexReader {
+    pub(crate) fn backward(index: Index, size: u64) -> IndexReader {
         IndexReader {
             back: Some(u64::MAX),
             ..IndexReader::new(index, size)
@@ -211,25 +211,25 @@ impl IndexReader {
     }
 
     /// The next members; `None` at the end.
-    pub(crate) fn next(
+    pub(crate) fn next_members(
         &mut self,
         core: &mut Core,
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
         let index = self.index.clone();
-        self.step(&mut |offset, count| core.index(now, &index, offset, count))
+        self.step_slice(&mut |offset, count| core.index_slice(now, &index, offset, count))
     }
 
-    fn step(&mut self, read: ReadSlice) -> Result<Option<Vec<Name>>, Error> {
+    fn step_slice(&mut self, read: ReadSlice) -> Result<Option<Vec<Name>>, Error> {
         match self.back {
             _ if self.done => Ok(None),
-            Some(end) => self.before(read, end).map(Some),
-            None => self.after(read).map(Some),
+            Some(end) => self.members_before(read, end).map(Some),
+            None => self.members_after(read).map(Some),
         }
     }
 
     /// The members after the last slice.
-    fn after(&mut self, read: ReadSlice) -> Result<Vec<Name>, Error> {
+    fn members_after(&mut self, read: ReadSlice) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
         let mut part = loop {
@@ -251,7 +251,7 @@ impl IndexReader {
 
     /// The members before `end`, last first. Members that leave cannot move others past
     /// `end`.
-    fn before(&mut self, read: ReadSlice, end: u64) -> Result<Vec<Name>, Error> {
+    fn members_before(&mut self, read: ReadSlice, end: u64) -> Result<Vec<Name>, Error> {
         let total = read(0, 0)?.total;
         let end = end.min(total);
         let offset = end.saturating_sub(self.size);
@@ -292,12 +292,12 @@ mod tests {
                 let mut list: Vec<Name> = (0..size).map(name).collect();
                 let mut stayed: HashSet<Name> = list.iter().cloned().collect();
                 let mut reader = if back {
-    IndexReader::back(Index::Tracked, 1)
+    IndexReader::backward(Index::Tracked, 1)
     } else {
     IndexReader::new(Index::Tracked, 1)
     };
                 let (mut returned, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
-                while let Some(slice) = reader.step(&mut |offset, count| {
+                while let Some(slice) = reader.step_slice(&mut |offset, count| {
                     let (from, count) = ((offset as usize).min(list.len()), count as usize);
                     let members = list[from..(from + count).min(list.len())].to_vec();
                     Ok(IndexSlice { total: list.len() as u64, members })

@@ -11,7 +11,7 @@ use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
 use crate::json::{Data, Json, Number};
-use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, Neighbor, Payload, State};
+use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, MergePayload, Neighbor, State};
 use crate::name::Name;
 
 /// Which fields of a job are read, with their names for the core.
@@ -50,11 +50,11 @@ impl Core {
         detail: JobFields,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
-        self.jobs_with(now, detail.into_str(), jids)
+        self.jobs_with_fields(now, detail.into_str(), jids)
     }
 
     /// Jobs with the fields that [`JobFields::into_str`] or a selection names.
-    pub fn jobs_with(
+    pub fn jobs_with_fields(
         &mut self,
         now: Moment,
         fields: &str,
@@ -63,11 +63,11 @@ impl Core {
         let (mut jobs, mut rest) = (Vec::with_capacity(jids.len()), jids);
         let mut size = self.slice_size;
         while !rest.is_empty() {
-            let (slice, replies) = self.look_at_slice(now, fields, &mut rest, &mut size)?;
+            let (slice, replies) = self.read_next_slice(now, fields, &mut rest, &mut size)?;
             for (jid, job) in slice.iter().zip(replies) {
                 jobs.push(match job {
                     Value::Nil => None,
-                    fields => Some(read(jid, fields)?.job),
+                    fields => Some(read_job_row(jid, fields)?.job),
                 });
             }
         }
@@ -83,19 +83,19 @@ impl Core {
         jids: &[&Name],
     ) -> Result<Vec<Option<JobRow>>, Error> {
         let call = Call::new(calls::LOOK_JOBS).arg(fields).args(jids);
-        let Value::Array(rows) = self.reply(now, call)?.result? else {
-            return Err(reply::unexpected(calls::LOOK_JOBS.name, "not a list"));
+        let Value::Array(rows) = self.call_for_reply(now, call)?.result? else {
+            return Err(reply::unexpected_reply(calls::LOOK_JOBS.name, "not a list"));
         };
         let rows = jids.iter().zip(rows).map(|(jid, row)| match row {
             Value::Nil => Ok(None),
-            fields => read(jid, fields).map(Some),
+            fields => read_job_row(jid, fields).map(Some),
         });
         rows.collect()
     }
 
     /// Reads the next jobs of a list, as many as their size allows: half of them if the replies about all
     /// were too much.
-    pub(super) fn look_at_slice<'j>(
+    pub(super) fn read_next_slice<'j>(
         &mut self,
         now: Moment,
         fields: &str,
@@ -105,7 +105,7 @@ impl Core {
         loop {
             let (slice, after) = rest.split_at(size.jobs.min(rest.len()));
             let call = Call::new(calls::LOOK_JOBS).arg(fields).args(slice);
-            let reply = self.reply(now, call)?.result;
+            let reply = self.call_for_reply(now, call)?.result;
             match reply {
                 Err(error) if error.cause() == Some(&Cause::TooMuch) && slice.len() > 1 => {
                     size.halve(slice.len());
@@ -115,7 +115,7 @@ impl Core {
                     size.adapt(slice.len(), reply::approx_byte_len(&reply));
                     *rest = after;
                     let Value::Array(jobs) = reply else {
-                        return Err(reply::unexpected(calls::LOOK_JOBS.name, "not a list"));
+                        return Err(reply::unexpected_reply(calls::LOOK_JOBS.name, "not a list"));
                     };
                     return Ok((slice, jobs));
                 }
@@ -135,7 +135,7 @@ impl Core {
         };
         let mut merge_jobs: Vec<&mut Job> = jobs.filter(lacks).collect();
         let jids: Vec<Name> = merge_jobs.iter().map(|job| job.jid.clone()).collect();
-        let found = self.jobs_with(now, "jid,payloads", &jids)?;
+        let found = self.jobs_with_fields(now, "jid,payloads", &jids)?;
         for (job, found) in merge_jobs.iter_mut().zip(found) {
             job.payloads = found.map(|found| found.payloads).unwrap_or_default();
         }
@@ -174,7 +174,7 @@ impl Core {
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
-        let mut neighbors = self.neighbors(now, &job)?;
+        let mut neighbors = self.dependency_neighbors(now, &job)?;
         let blocked = neighbors
             .iter_mut()
             .filter_map(|other| other.job.as_deref_mut());
@@ -190,7 +190,7 @@ impl Core {
     }
 
     /// The job's dependencies, then its dependents.
-    pub fn neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
+    pub fn dependency_neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
         let jids: Vec<Name> = job
             .dependencies
             .iter()
@@ -219,7 +219,7 @@ pub(super) struct JobRow {
 
 /// Reads a job from its fields. By hand: `get`, lists and exports read many, and a hash that another client
 /// wrote may have a field twice beside a fact of that name. serde would have to look for that.
-pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
+pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     const CALL: &str = calls::LOOK_JOBS.name;
     let mut job = Job {
         jid: jid.clone(),
@@ -227,23 +227,23 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
     };
     let (mut shown, mut expires, mut lock, mut due, mut scheduled) = (None, None, None, None, None);
     let (mut entries, mut legacy) = (Vec::new(), None);
-    for (field, value) in reply::pairs(CALL, fields)? {
+    for (field, value) in reply::read_pairs(CALL, fields)? {
         if matches!(value, Value::Array(_)) {
             match field.as_slice() {
-                b"dependencies" => job.dependencies = reply::read(CALL, value)?,
-                b"dependents" => job.dependents = reply::read(CALL, value)?,
-                b"unlisted" => job.unlisted = reply::read(CALL, value)?,
-                b"payloads" => job.payloads = payloads(reply::pairs(CALL, value)?),
+                b"dependencies" => job.dependencies = reply::read_reply(CALL, value)?,
+                b"dependents" => job.dependents = reply::read_reply(CALL, value)?,
+                b"unlisted" => job.unlisted = reply::read_reply(CALL, value)?,
+                b"payloads" => job.payloads = read_payloads(reply::read_pairs(CALL, value)?),
                 b"history" => {
-                    entries = reply::read(CALL, value)?;
+                    entries = reply::read_reply(CALL, value)?;
                     let entries = entries.iter().map(Name::as_bytes);
-                    job.history = Some(entries.filter_map(HistoryEntry::read).collect());
+                    job.history = Some(entries.filter_map(HistoryEntry::from_stored).collect());
                 }
                 _ => {}
             }
             continue;
         }
-        let Some(Bytes(text)) = reply::read(CALL, value)? else {
+        let Some(Bytes(text)) = reply::read_reply(CALL, value)? else {
             continue;
         };
         match field.as_slice() {
@@ -261,15 +261,15 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                 job.remaining = Number::read(&text).map(|number| Number(number.0.floor()))
             }
             b"worker" => job.worker = Some(Name::from(text)).filter(|worker| !worker.is_empty()),
-            b"expires" => expires = Moment::read(&text),
-            b"lock" => lock = Moment::read(&text),
+            b"expires" => expires = Moment::from_decimal(&text),
+            b"lock" => lock = Moment::from_decimal(&text),
             b"due" => {
-                due = Moment::read(&text);
+                due = Moment::from_decimal(&text);
                 job.due_score = std::str::from_utf8(&text)
                     .ok()
                     .and_then(|text| text.parse().ok());
             }
-            b"scheduled" => scheduled = Moment::read(&text),
+            b"scheduled" => scheduled = Moment::from_decimal(&text),
             b"tracked" => job.tracked = text == b"1",
             b"tags" => {
                 job.tags = Json::read(&text)
@@ -277,9 +277,9 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                     .unwrap_or_default()
             }
             b"data" => job.data = Data::from(text),
-            b"failure" => job.failure = Failure::read(&text),
+            b"failure" => job.failure = Failure::from_stored(&text),
             b"spawned_from_jid" => job.spawned_from = Some(Name::from(text)),
-            b"since" => job.since = Moment::read(&text),
+            b"since" => job.since = Moment::from_decimal(&text),
             b"mark" => job.mark = text,
             b"throttles" => {
                 let throttles = Json::read(&text).and_then(|ids| ids.names());
@@ -318,10 +318,10 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
 }
 
 /// Reads the payloads of a merge job: payload and score in turn.
-fn payloads(pairs: Vec<(Vec<u8>, Value)>) -> Vec<Payload> {
-    let payload = |(data, score)| Payload {
+fn read_payloads(pairs: Vec<(Vec<u8>, Value)>) -> Vec<MergePayload> {
+    let payload = |(data, score)| MergePayload {
         data: Data::from(data),
-        score: reply::read(calls::LOOK_JOBS.name, score).unwrap_or_default(),
+        score: reply::read_reply(calls::LOOK_JOBS.name, score).unwrap_or_default(),
     };
     pairs.into_iter().map(payload).collect()
 }
@@ -348,7 +348,9 @@ mod tests {
             ("worker", "w"),
             ("expires", "70"),
         ];
-        let job = read(&Name::from("j"), reply_of(&fields)).unwrap().job;
+        let job = read_job_row(&Name::from("j"), reply_of(&fields))
+            .unwrap()
+            .job;
         assert_eq!((job.worker, job.expires), (None, None));
     }
 
@@ -361,7 +363,9 @@ mod tests {
             ("expires", "60"),
             ("lock", "70"),
         ];
-        let job = read(&Name::from("j"), reply_of(&fields)).unwrap().job;
+        let job = read_job_row(&Name::from("j"), reply_of(&fields))
+            .unwrap()
+            .job;
         assert_eq!(job.worker, Some(Name::from("w")));
         assert_eq!(job.expires, Moment::from_seconds(70.0));
     }
@@ -374,7 +378,9 @@ mod tests {
             ("tags", "nonsense"),
             ("priority", "high"),
         ];
-        let job = read(&Name::from("j"), reply_of(&fields)).unwrap().job;
+        let job = read_job_row(&Name::from("j"), reply_of(&fields))
+            .unwrap()
+            .job;
         assert_eq!((job.state, job.priority), (None, None));
         assert!(job.tags.is_empty());
         assert_eq!(job.state_stored, Some(Name::from("sleeping")));

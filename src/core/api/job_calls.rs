@@ -11,7 +11,7 @@ use super::guard::GuardReply;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Refusal};
-use crate::json::quote::array;
+use crate::json::quote::string_array;
 use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
@@ -31,43 +31,48 @@ pub enum CallOutcome<T> {
 
 impl Core {
     /// Sets the priority of jobs.
-    pub fn priority(
+    pub fn set_priority(
         &mut self,
         now: Moment,
         note: &[u8],
         jobs: &[JobSnapshot],
-        to: i64,
+        priority: i64,
     ) -> PerJob<i64> {
         let call = |job: &JobSnapshot| {
             let call = Call::new(calls::PRIORITY);
-            call.arg(&job.jid).arg(to.to_string())
+            call.arg(&job.jid).arg(priority.to_string())
         };
-        self.call_each(now, note, jobs, call, |_| to)
+        self.call_for_each_job(now, note, jobs, call, |_| priority)
     }
 
     /// Removes and adds tags. Returns all tags of each job as a JSON array.
-    pub fn tag(
+    pub fn change_tags(
         &mut self,
         now: Moment,
         note: &[u8],
         jobs: &[JobSnapshot],
-        off: &[Name],
-        on: &[Name],
+        removed: &[Name],
+        added: &[Name],
     ) -> PerJob<Name> {
         let call = |job: &JobSnapshot| {
             let call = |verb: &str| Call::new(calls::TAG).arg(verb).arg(&job.jid);
-            let (off, on) = (off.iter(), on.iter());
-            match (off.len(), on.len()) {
-                (_, 0) => call("remove").args(off),
-                (0, _) => call("add").args(on),
-                (count, _) => call("swap").arg(count.to_string()).args(off).args(on),
+            let (removed, added) = (removed.iter(), added.iter());
+            match (removed.len(), added.len()) {
+                (_, 0) => call("remove").args(removed),
+                (0, _) => call("add").args(added),
+                (count, _) => call("swap")
+                    .arg(count.to_string())
+                    .args(removed)
+                    .args(added),
             }
         };
-        self.call_each(now, note, jobs, call, |job| Name::from(array(job.tags)))
+        self.call_for_each_job(now, note, jobs, call, |job| {
+            Name::from(string_array(job.tags))
+        })
     }
 
     /// Starts or stops tracking jobs. Returns whether that changed anything.
-    pub fn track(
+    pub fn set_tracked(
         &mut self,
         now: Moment,
         note: &[u8],
@@ -75,23 +80,23 @@ impl Core {
         tracked: bool,
     ) -> PerJob<bool> {
         let call = |job: &JobSnapshot| track_call(tracked, &job.jid);
-        self.call_each(now, note, jobs, call, |_| true)
+        self.call_for_each_job(now, note, jobs, call, |_| true)
     }
 
     /// Tracks jobs that were just put.
-    pub fn track_new(&mut self, now: Moment, jids: &[&Name]) -> Vec<Result<(), Error>> {
+    pub fn track_new_jobs(&mut self, now: Moment, jids: &[&Name]) -> Vec<Result<(), Error>> {
         let calls: Vec<Call> = jids.iter().map(|jid| track_call(true, jid)).collect();
-        self.calls(now, &calls)
+        self.call_all(now, &calls)
     }
 
     /// Revokes the locks of running jobs.
-    pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> PerJob<()> {
+    pub fn revoke_locks(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> PerJob<()> {
         let call = |job: &JobSnapshot| Call::new(calls::TIMEOUT).arg(&job.jid);
-        self.call_each(now, note, jobs, call, |_| ())
+        self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
     /// Removes these dependencies of jobs, or all if none is named.
-    pub fn undepend(
+    pub fn remove_dependencies(
         &mut self,
         now: Moment,
         note: &[u8],
@@ -108,11 +113,11 @@ impl Core {
             let call = Call::new(calls::DEPENDS).arg(&job.jid);
             call.arg("off").args(off)
         };
-        self.call_each(now, note, jobs, call, |_| ())
+        self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
     /// Appends to a job's history.
-    pub fn log(
+    pub fn append_to_history(
         &mut self,
         now: Moment,
         jid: &Name,
@@ -123,15 +128,15 @@ impl Core {
         self.call(now, call)
     }
 
-    /// Makes one call for each job, guarded by its mark. `after` makes the result from the job's present
+    /// Makes one call for each job, guarded by its mark. `result_of_job` makes the result from the job's present
     /// state if the reply was lost.
-    pub(crate) fn call_each<T: DeserializeOwned>(
+    pub(crate) fn call_for_each_job<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         note: &[u8],
         jobs: &[JobSnapshot],
         call: impl Fn(&JobSnapshot) -> Call,
-        after: impl Fn(Job) -> T,
+        result_of_job: impl Fn(Job) -> T,
     ) -> PerJob<T> {
         let guarded = |job: &JobSnapshot| {
             if job.mark.is_empty() {
@@ -141,7 +146,7 @@ impl Core {
             }
         };
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
-        let replies = self.calls_with_repeat(now, &calls);
+        let replies = self.call_all_for_replies(now, &calls);
         let mut to_reconcile: Vec<bool> = Vec::with_capacity(jobs.len());
         let mut outcomes: Vec<Result<GuardReply<InnerReply<T>>, Error>> = Vec::new();
         for (job, reply) in jobs.iter().zip(replies) {
@@ -154,7 +159,7 @@ impl Core {
             let done = match reply.read() {
                 Ok(reply) => Some(InnerReply { reply }),
                 // The first attempt removed even the leftovers.
-                Err(error) if repeated && is_gone(&error, &job.jid) => None,
+                Err(error) if repeated && is_job_gone(&error, &job.jid) => None,
                 Err(error) => {
                     outcomes.push(Err(error));
                     continue;
@@ -171,7 +176,7 @@ impl Core {
             _ => None,
         });
         let done = |job| InnerReply {
-            reply: Some(after(job)),
+            reply: Some(result_of_job(job)),
         };
         self.reconcile(now, note, repeated.collect(), done);
         let outcomes = outcomes.into_iter().map(|outcome| {
@@ -180,7 +185,7 @@ impl Core {
                 return Ok(CallOutcome::Refused(outcome.without_values()));
             }
             let reply = outcome.done.take().and_then(|done| done.reply);
-            let reply = reply.unwrap_or_else(|| after(Job::default()));
+            let reply = reply.unwrap_or_else(|| result_of_job(Job::default()));
             Ok(CallOutcome::Done(reply))
         });
         outcomes.collect()
@@ -195,7 +200,7 @@ struct InnerReply<T> {
     reply: Option<T>,
 }
 
-fn is_gone(error: &Error, jid: &Name) -> bool {
+fn is_job_gone(error: &Error, jid: &Name) -> bool {
     error.refusal_of(jid) == Some(&Refusal::Gone)
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::core::call::connect::Packed;
+use crate::core::call::connect::PackedCommands;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 
@@ -22,12 +22,12 @@ pub(crate) struct ListRewrite {
 
 impl Core {
     /// Begins to replace a list. The entries are read after that.
-    pub(crate) fn rewrite_list(
+    pub(crate) fn begin_list_rewrite(
         &mut self,
         key: &[u8],
         replacement: Vec<u8>,
     ) -> Result<ListRewrite, Error> {
-        self.call::<()>(self.now(), Call::plain("WATCH").arg(key))?;
+        self.call::<()>(self.now(), Call::redis_command("WATCH").arg(key))?;
         Ok(ListRewrite {
             key: key.to_vec(),
             replacement,
@@ -37,45 +37,53 @@ impl Core {
 
     /// Appends entries to the replacement, at most [`MAX_ADDED`]. False if the connection that watches is
     /// gone or the server refused: the rewrite must be abandoned.
-    pub(crate) fn extend_list(&mut self, rewrite: &ListRewrite, entries: &[Vec<u8>]) -> bool {
-        let mut packed = Packed::default();
-        packed.begin(entries.len() + 2);
-        packed.word(b"RPUSH");
-        packed.word(&rewrite.replacement);
-        entries.iter().for_each(|entry| packed.word(entry));
-        let replies = self.exchange_on(rewrite, packed);
+    pub(crate) fn extend_replacement(
+        &mut self,
+        rewrite: &ListRewrite,
+        entries: &[Vec<u8>],
+    ) -> bool {
+        let mut packed = PackedCommands::default();
+        packed.begin_command(entries.len() + 2);
+        packed.add_word(b"RPUSH");
+        packed.add_word(&rewrite.replacement);
+        entries.iter().for_each(|entry| packed.add_word(entry));
+        let replies = self.exchange_if_watching(rewrite, packed);
         matches!(replies.as_slice(), [Value::Int(_)])
     }
 
     /// Puts the replacement in the place of the list. Returns false if the list has changed, or if
     /// the user may not do that: then nothing has happened.
-    pub(crate) fn replace_list(&mut self, rewrite: &ListRewrite) -> Result<bool, Error> {
-        let mut packed = Packed::default();
-        packed.add(&["MULTI"]);
-        packed.add(&[b"RENAME".as_slice(), &rewrite.replacement, &rewrite.key]);
-        packed.add(&["EXEC"]);
-        let replies = self.exchange_on(rewrite, packed);
+    pub(crate) fn finish_list_rewrite(&mut self, rewrite: &ListRewrite) -> Result<bool, Error> {
+        let mut packed = PackedCommands::default();
+        packed.add_command(&["MULTI"]);
+        packed.add_command(&[b"RENAME".as_slice(), &rewrite.replacement, &rewrite.key]);
+        packed.add_command(&["EXEC"]);
+        let replies = self.exchange_if_watching(rewrite, packed);
         match replies.last() {
             Some(Value::Array(done)) => Ok(matches!(done.as_slice(), [Value::Okay])),
             Some(_) => Ok(false),
             // The reply was lost: the replacement is gone if it has its new name.
             None => {
-                let exists = Call::plain("EXISTS").arg(&rewrite.replacement);
+                let exists = Call::redis_command("EXISTS").arg(&rewrite.replacement);
                 Ok(self.call::<u64>(self.now(), exists)? == 0)
             }
         }
     }
 
     /// Gives up, and deletes the replacement.
-    pub(crate) fn abandon_list(&mut self, rewrite: &ListRewrite) {
-        let mut packed = Packed::default();
-        packed.add(&["UNWATCH"]);
-        packed.add(&[b"DEL".as_slice(), &rewrite.replacement]);
-        self.exchange_on(rewrite, packed);
+    pub(crate) fn abandon_list_rewrite(&mut self, rewrite: &ListRewrite) {
+        let mut packed = PackedCommands::default();
+        packed.add_command(&["UNWATCH"]);
+        packed.add_command(&[b"DEL".as_slice(), &rewrite.replacement]);
+        self.exchange_if_watching(rewrite, packed);
     }
 
     /// Sends commands once, only on the connection that watches the list.
-    fn exchange_on(&mut self, rewrite: &ListRewrite, packed: Packed) -> Vec<Value> {
+    fn exchange_if_watching(
+        &mut self,
+        rewrite: &ListRewrite,
+        packed: PackedCommands,
+    ) -> Vec<Value> {
         let deadline = Instant::now() + self.call_timeout();
         if self.connection_number() == rewrite.connection {
             self.exchange_once(packed, deadline)

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::index::Index;
 use crate::clock::moment::Moment;
-use crate::core::call::reply::Listed;
+use crate::core::call::reply::RowsIfFew;
 use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::name::Name;
@@ -28,7 +28,7 @@ impl Core {
     }
 
     /// The rows of a call about names, or without names about all members of an index.
-    pub(super) fn rows<T: DeserializeOwned>(
+    pub(super) fn rows_by_name<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         call: &Call,
@@ -37,27 +37,27 @@ impl Core {
     ) -> Result<Vec<T>, Error> {
         if names.is_empty() {
             let listed = self.call(now, call.clone())?;
-            return self.all_rows(now, call, index, listed);
+            return self.all_index_rows(now, call, index, listed);
         }
         let replies: Vec<Vec<T>> = self.call_in_slices(now, call, names)?;
         Ok(replies.into_iter().flatten().collect())
     }
 
     /// The rows of a reply about all members of an index. If it has none, reads them by name.
-    pub(super) fn all_rows<T: DeserializeOwned>(
+    pub(super) fn all_index_rows<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         call: &Call,
         index: &Index,
-        listed: Listed<T>,
+        listed: RowsIfFew<T>,
     ) -> Result<Vec<T>, Error> {
-        if let Listed(Some(rows)) = listed {
+        if let RowsIfFew(Some(rows)) = listed {
             return Ok(rows);
         }
-        let names = self.members(now, index)?;
+        let names = self.index_members(now, index)?;
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        self.rows(now, call, index, &names)
+        self.rows_by_name(now, call, index, &names)
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::index::Index;
 use super::page::JobScan;
-use super::read::{Read, ReadReply};
+use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
@@ -15,15 +15,15 @@ use crate::name::Name;
 use crate::text::Sanitized;
 
 /// The error about a job.
-pub(crate) fn job(jid: &Name) -> Error {
+pub(crate) fn missing_job(jid: &Name) -> Error {
     Error::not_found(format!("job `{jid}` does not exist")).jid(jid)
 }
 
 /// Refuses named jobs that do not exist, if there are any.
-pub(crate) fn jobs(jids: &[Name]) -> Result<(), Error> {
+pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
     match jids {
         [] => Ok(()),
-        [jid] => Err(job(jid)),
+        [jid] => Err(missing_job(jid)),
         _ => {
             let names: Vec<String> = jids.iter().map(|jid| format!("`{jid}`")).collect();
             let (count, names) = (jids.len(), names.join(", "));
@@ -45,17 +45,17 @@ const NAMED: usize = 5;
 
 /// A sentence that names jids that begin as a jid does that does not exist: lists show them cut, and a
 /// cut one ends in `…`.
-pub(crate) fn beginning(core: &mut Core, now: Moment, jid: &Name) -> Option<String> {
+pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Option<String> {
     let bytes = jid.as_bytes();
     let beginning = bytes.strip_suffix("…".as_bytes()).unwrap_or(bytes);
     if !BEGINNING.contains(&beginning.len()) {
         return None;
     }
-    let (mut scan, begun) = (JobScan::beginning_with(beginning), Instant::now());
+    let (mut scan, begun) = (JobScan::of_jids_beginning_with(beginning), Instant::now());
     let mut found = BTreeSet::new();
     while found.len() <= NAMED
         && begun.elapsed() < SEARCH
-        && let Some(jids) = scan.next(core, now).ok()?
+        && let Some(jids) = scan.next_jids(core, now).ok()?
     {
         found.extend(jids);
     }
@@ -77,27 +77,31 @@ pub(crate) fn beginning(core: &mut Core, now: Moment, jid: &Name) -> Option<Stri
 }
 
 /// The error about a queue.
-pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
+pub(crate) fn missing_queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
     Ok(Error::unknown(
         "queue",
         name,
-        &core.members(now, &Index::Queues)?,
+        &core.index_members(now, &Index::Queues)?,
     ))
 }
 
 /// Refuses an empty index whose queue or group does not exist.
-pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), Error> {
+pub(crate) fn refuse_missing_index(
+    core: &mut Core,
+    now: Moment,
+    index: &Index,
+) -> Result<(), Error> {
     match index {
         // A group exists as long as its list does.
         Index::Failed(group) => {
-            let known = core.members(now, &Index::Groups)?;
+            let known = core.index_members(now, &Index::Groups)?;
             if known.contains(group) {
                 Ok(())
             } else {
                 Err(Error::unknown("group", group, &known))
             }
         }
-        _ => match index.queue() {
+        _ => match index.queue_of_index() {
             Some(queue) => core.require_queue(now, queue),
             None => Ok(()),
         },
@@ -105,7 +109,7 @@ pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), E
 }
 
 /// A sentence if no index of the prefix exists, so that it has neither queues nor jobs.
-pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<String>, Error> {
+pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<String>, Error> {
     let keys = Keys::new(core.prefix());
     let indexes = [
         keys::QUEUES,
@@ -117,8 +121,8 @@ pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<Stri
         keys::PAUSED,
         keys::CONFIG,
     ];
-    let exist = indexes.map(|name| Read::exists(keys.with_prefix(name).as_bytes()));
-    let replies = core.reads(now, exist.to_vec())?;
+    let exist = indexes.map(|name| ReadCommand::key_exists(keys.with_prefix(name).as_bytes()));
+    let replies = core.run_reads(now, exist.to_vec())?;
     let none = replies
         .iter()
         .all(|reply| matches!(reply, ReadReply::Number(0)));
@@ -130,7 +134,7 @@ pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<Stri
 
 /// The named queues, or without names those of an index. A queue that does not exist is an
 /// error unless `force`.
-pub(crate) fn queues(
+pub(crate) fn named_or_all_queues(
     core: &mut Core,
     now: Moment,
     named: Option<&[Name]>,
@@ -138,12 +142,12 @@ pub(crate) fn queues(
     force: bool,
 ) -> Result<Vec<Name>, Error> {
     let Some(named) = named else {
-        return core.members(now, all);
+        return core.index_members(now, all);
     };
     if !force {
         for queue in core.queues_or_wrong_keys(now, named)? {
             if !queue.exists() {
-                let known = core.members(now, &Index::Queues)?;
+                let known = core.index_members(now, &Index::Queues)?;
                 return Err(Error::unknown("queue", &queue.name, &known));
             }
         }

@@ -6,14 +6,14 @@ use super::index::Index;
 use super::names::NAMES_PER_CALL;
 use super::queue;
 use crate::clock::moment::Moment;
-use crate::core::call::reply::Listed;
+use crate::core::call::reply::RowsIfFew;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Kind};
 use crate::lenient;
-use crate::model::lag::Why;
+use crate::model::lag::LagCause;
 use crate::model::overview::{
-    BlockingThrottle, LateRecurring, OldWait, Recent, RecentFailures, ServerFacts, StatusFacts,
-    StuckLane,
+    BlockingThrottle, LateRecurring, OldWait, RecentCompletions, RecentFailures, ServerFacts,
+    StatusFacts, StuckLane,
 };
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::worker::Worker;
@@ -38,9 +38,9 @@ impl Core {
         };
         let mut facts = StatusFacts {
             complete: reply.complete,
-            server: reply.info.as_deref().map(server),
+            server: reply.info.as_deref().map(read_server_info),
             recent: match reply.recent.as_slice() {
-                [completed, seconds] => Some(Recent {
+                [completed, seconds] => Some(RecentCompletions {
                     completed: *completed as u64,
                     seconds: RoundedSeconds(*seconds),
                 }),
@@ -60,7 +60,10 @@ impl Core {
             Some(groups) => groups,
             None => {
                 let mut groups = Vec::new();
-                for names in self.members(now, &Index::Groups)?.chunks(NAMES_PER_CALL) {
+                for names in self
+                    .index_members(now, &Index::Groups)?
+                    .chunks(NAMES_PER_CALL)
+                {
                     let call = call.clone().arg(names.len().to_string()).args(names);
                     let (_, _, more, _): NamedStatus = self.call(now, call)?;
                     groups.extend(more);
@@ -77,7 +80,7 @@ impl Core {
         let queues = match reply.queues.0 {
             Some(queues) => queues,
             None => {
-                let names = self.members(now, &Index::Queues)?;
+                let names = self.index_members(now, &Index::Queues)?;
                 let replies: Vec<NamedStatus> = self.call_in_slices(now, &call.arg("0"), &names)?;
                 replies
                     .into_iter()
@@ -98,13 +101,13 @@ impl Core {
 struct StatusReply {
     complete: u64,
     info: Option<String>,
-    groups: Listed<GroupRow>,
-    queues: Listed<QueueRow>,
+    groups: RowsIfFew<GroupRow>,
+    queues: RowsIfFew<QueueRow>,
     /// Completions of the last minutes, and over how many seconds.
     recent: Vec<f64>,
     /// `None` if there are too many queues.
     queue_counts: Option<Vec<Queue>>,
-    workers: Listed<Worker>,
+    workers: RowsIfFew<Worker>,
 }
 
 /// What it replies with names: groups and queues, after two absent items.
@@ -128,7 +131,7 @@ struct QueueRow {
     since: Option<Moment>,
     jid: Option<Name>,
     #[serde(deserialize_with = "lenient::read")]
-    why: Option<Why>,
+    why: Option<LagCause>,
     held_by: Option<Name>,
     /// A throttle that lets no job run, and how many wait for it.
     throttle: Option<Name>,
@@ -179,7 +182,7 @@ fn add_queue(now: Moment, row: QueueRow, facts: &mut StatusFacts) {
 }
 
 /// Reads the text of INFO.
-fn server(info: &str) -> ServerFacts {
+fn read_server_info(info: &str) -> ServerFacts {
     let text = |key: &str| {
         let value = info
             .lines()
@@ -196,7 +199,7 @@ fn server(info: &str) -> ServerFacts {
         max_memory_bytes: number("maxmemory"),
         eviction: text("maxmemory_policy"),
         append_only: is("aof_enabled", "1"),
-        last_save: Moment::read(text("rdb_last_save_time").as_bytes()),
+        last_save: Moment::from_decimal(text("rdb_last_save_time").as_bytes()),
         save_failed: is("rdb_last_bgsave_status", "err") || is("aof_last_write_status", "err"),
         link_down: is("master_link_status", "down"),
     }

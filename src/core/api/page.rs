@@ -5,7 +5,7 @@
 //! shown of a job and decides about it. Key names come from `lua/keys.lua`.
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply::{Bytes, unexpected};
+use crate::core::call::reply::{Bytes, unexpected_reply};
 use crate::core::call::{Call, Core};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
@@ -38,7 +38,7 @@ impl ScanCursor {
     }
 
     /// The cursor for the next call; `None` at the end.
-    pub(crate) fn begin(&mut self, core: &Core) -> Option<Vec<u8>> {
+    pub(crate) fn next_cursor(&mut self, core: &Core) -> Option<Vec<u8>> {
         self.route.get_or_insert_with(|| core.route_version());
         self.next.clone()
     }
@@ -54,7 +54,7 @@ impl ScanCursor {
             self.next = None;
             core.follow_keys()?;
         } else if self.next.replace(cursor) == self.next {
-            return Err(unexpected(call, "the scan does not advance"));
+            return Err(unexpected_reply(call, "the scan does not advance"));
         }
         let route = core.route_version();
         if self.route == Some(route) {
@@ -82,26 +82,26 @@ pub(crate) struct JobScan {
 
 impl Default for JobScan {
     fn default() -> JobScan {
-        JobScan::beginning_with(b"")
+        JobScan::of_jids_beginning_with(b"")
     }
 }
 
 impl JobScan {
     /// Reads only the jids that begin so.
-    pub(crate) fn beginning_with(beginning: &[u8]) -> JobScan {
+    pub(crate) fn of_jids_beginning_with(jid_start: &[u8]) -> JobScan {
         JobScan {
             cursor: ScanCursor::new(),
-            beginning: beginning.to_vec(),
+            beginning: jid_start.to_vec(),
         }
     }
 
     /// The next jids, `None` at the end. A page may be empty, and a jid may come twice.
-    pub(crate) fn next(
+    pub(crate) fn next_jids(
         &mut self,
         core: &mut Core,
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
-        let Some(cursor) = self.cursor.begin(core) else {
+        let Some(cursor) = self.cursor.next_cursor(core) else {
             return Ok(None);
         };
         let prefix = Keys::new(core.prefix()).with_prefix(keys::JOB);
@@ -114,7 +114,7 @@ impl JobScan {
             pattern.push(*byte);
         }
         pattern.push(b'*');
-        let call = Call::plain("SCAN")
+        let call = Call::redis_command("SCAN")
             .arg(cursor)
             .arg("MATCH")
             .arg(pattern)
@@ -131,7 +131,7 @@ impl JobScan {
 
 impl Core {
     /// Stored fields of jobs in the order of the jids. Missing and unreadable ones are absent.
-    pub fn fields(
+    pub fn stored_fields(
         &mut self,
         now: Moment,
         names: &[&str],
@@ -144,10 +144,10 @@ impl Core {
                 .iter()
                 .map(|jid| {
                     let key = [prefix.as_bytes(), jid.as_bytes()].concat();
-                    Call::plain("HMGET").arg(key).args(names)
+                    Call::redis_command("HMGET").arg(key).args(names)
                 })
                 .collect();
-            for reply in self.calls::<Vec<Option<Bytes>>>(now, &calls) {
+            for reply in self.call_all::<Vec<Option<Bytes>>>(now, &calls) {
                 let values = match reply {
                     // A key of another type is not a job.
                     Err(error) if error.kind() == Kind::Damaged => Vec::new(),

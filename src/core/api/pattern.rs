@@ -39,8 +39,8 @@ impl Core {
                 let mut fields = fields.iter();
                 fields.find(|(name, _)| name.as_bytes() == wanted.as_bytes())
             };
-            let is_fair =
-                field("fairly").is_some_and(|(_, value)| value.to_name() == Name::from("true"));
+            let is_fair = field("fairly")
+                .is_some_and(|(_, value)| value.to_single_line() == Name::from("true"));
             let (_, list) = field("pattern")?;
             // qmore stored one text.
             let commas = |text: Name| {

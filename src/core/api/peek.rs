@@ -1,6 +1,6 @@
 //! The jobs that the next pops would return.
 
-use super::job::{JobFields, read};
+use super::job::{JobFields, read_job_row};
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::error::Error;
@@ -12,7 +12,7 @@ pub(crate) const MAX_NEXT_JOBS: u64 = 1_000;
 
 /// Whether a paused queue has next jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pauses {
+pub(crate) enum PausedQueuePolicy {
     Count,
     Ignored,
 }
@@ -25,17 +25,17 @@ impl Core {
         now: Moment,
         queues: &[Name],
         count: u64,
-        pauses: Pauses,
+        pauses: PausedQueuePolicy,
     ) -> Result<Vec<Job>, Error> {
-        let mode = if pauses == Pauses::Count {
+        let mode = if pauses == PausedQueuePolicy::Count {
             "pop"
         } else {
             "peek"
         };
         let call = Call::new(calls::LOOK_NEXT).arg(count.to_string()).arg(mode);
         let (mut jids, mut rows) = (Vec::new(), Vec::new());
-        let reply = self.reply(now, call.args(queues))?.result?;
-        for (jid, row) in reply::pairs(calls::LOOK_NEXT.name, reply)? {
+        let reply = self.call_for_reply(now, call.args(queues))?.result?;
+        for (jid, row) in reply::read_pairs(calls::LOOK_NEXT.name, reply)? {
             jids.push(Name::from(jid));
             rows.push(row);
         }
@@ -46,7 +46,7 @@ impl Core {
                 (Some(job), _) => next.push(job),
                 // Another client has deleted it.
                 (None, Value::Nil) => {}
-                (None, row) => next.push(read(jid, row)?.job),
+                (None, row) => next.push(read_job_row(jid, row)?.job),
             }
         }
         Ok(next)

@@ -12,18 +12,18 @@ use crate::core::call::Core;
 use crate::core::call::reply;
 use crate::error::Error;
 use crate::json;
-use crate::model::job::{Job, Payload};
+use crate::model::job::{Job, MergePayload};
 use crate::model::popped_job::PoppedJob;
 use crate::name::{Name, lossless_text};
 
 /// Reads what pop replies, as a part of the reply to `call`. The history is skipped.
-pub fn read(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
+pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
     if bytes == b"{}" {
         return Ok(Vec::new());
     }
     let text = lossless_text(bytes);
-    let jobs: Vec<WrittenJob> =
-        serde_json::from_str(&text).map_err(|why| reply::unexpected(call, why))?;
+    let jobs: Vec<PopReplyJob> =
+        serde_json::from_str(&text).map_err(|why| reply::unexpected_reply(call, why))?;
     // A text that is UTF-8 means what it says, even where it looks like a byte that is not.
     let is_exact = matches!(text, Cow::Borrowed(_));
     let bytes = |text: OptionalText| match (is_exact, text.0) {
@@ -67,7 +67,7 @@ pub fn read(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
 
 /// A job as pop writes it. Other members are skipped.
 #[derive(Deserialize)]
-struct WrittenJob<'t> {
+struct PopReplyJob<'t> {
     #[serde(borrow)]
     jid: OptionalText<'t>,
     #[serde(borrow, default)]
@@ -130,8 +130,8 @@ struct TextList<'t>(Vec<OptionalText<'t>>);
 
 impl<'de: 't, 't> Deserialize<'de> for TextList<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TextList<'t>, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
+        struct TextListVisitor;
+        impl<'de> Visitor<'de> for TextListVisitor {
             type Value = TextList<'de>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a list of texts")
@@ -151,7 +151,7 @@ impl<'de: 't, 't> Deserialize<'de> for TextList<'t> {
                 Ok(TextList::default())
             }
         }
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(TextListVisitor)
     }
 }
 
@@ -175,17 +175,20 @@ impl Core {
     ) -> Result<Vec<PoppedJob>, Error> {
         let fields = "jid,state,shown,worker,klass,queue,data,tags,priority,retries,remaining,expires,\
                       spawned_from_jid,dependencies,key,fence,payloads";
-        let jobs = self.jobs_with(now, fields, jids)?.into_iter().flatten();
+        let jobs = self
+            .jobs_with_fields(now, fields, jids)?
+            .into_iter()
+            .flatten();
         let held = jobs.filter(|job| job.worker.as_ref() == Some(worker));
-        Ok(held.map(held_job).collect())
+        Ok(held.map(as_popped_job).collect())
     }
 }
 
 /// A job as pop would return it.
-fn held_job(job: Job) -> PoppedJob {
+fn as_popped_job(job: Job) -> PoppedJob {
     let whole = |number: Option<json::Number>| number.map_or(0, |number| number.0 as i64);
     let payloads = job.payloads.into_iter();
-    let payload = |payload: Payload| {
+    let payload = |payload: MergePayload| {
         let score = payload.score.to_string();
         (payload.data.as_bytes().to_vec(), score)
     };

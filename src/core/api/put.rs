@@ -6,17 +6,17 @@ use serde::Deserialize;
 
 use super::guard::GuardReply;
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::{CallSpec, RetryClass, Subject};
+use crate::core::call::call_spec::{CallSpec, RetryClass, SubjectArgs};
 use crate::core::call::{Call, Core, calls};
 use crate::core::call::{connect, reply};
 use crate::error::Error;
-use crate::json::quote::quote;
+use crate::json::quote::quote_string;
 use crate::model::bulk::OutcomeCode;
 use crate::name::Name;
 
 /// What to do if the job exists or a dependency does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Policy {
+pub struct PutPolicy {
     /// Put an existing job again.
     pub replace: bool,
     /// Skip dependencies that do not exist.
@@ -30,22 +30,22 @@ pub struct Policy {
 /// What a put did.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
-pub struct Placed {
+pub struct PutResult {
     /// `merged`, `skipped` or `replaced` if another job took the put, else the state of the job.
     pub state: Option<Name>,
     /// The job that took the put, with [`Policy::tell_lanes`].
     pub jid: Option<Name>,
     /// The job before it in its lane, with [`Policy::tell_lanes`].
-    #[serde(deserialize_with = "reply::not_empty")]
+    #[serde(deserialize_with = "reply::name_unless_empty")]
     pub behind: Option<Name>,
     /// Dependencies that are complete or missing.
     #[serde(rename = "..")]
     pub no_dependencies: Vec<Name>,
 }
 
-impl Policy {
+impl PutPolicy {
     /// The policy as an argument of `guard.put`, with further members.
-    fn document(self, more: &[u8]) -> Vec<u8> {
+    fn policy_json(self, more_members: &[u8]) -> Vec<u8> {
         let missing = if self.allow_missing {
             "allow"
         } else {
@@ -59,19 +59,19 @@ impl Policy {
         if self.dry_run {
             text.extend(br#","dry":true"#);
         }
-        text.extend(more);
+        text.extend(more_members);
         text.push(b'}');
         text
     }
 
     /// The spec of the call. The second put of a replaced job would replace it again.
-    fn spec(self) -> CallSpec {
+    fn call_spec(self) -> CallSpec {
         if self.dry_run {
-            calls::GUARD_PUT.dry_run()
+            calls::GUARD_PUT.as_dry_run()
         } else if self.replace {
             calls::GUARD_PUT
         } else {
-            calls::GUARD_PUT.class(RetryClass::Idempotent)
+            calls::GUARD_PUT.retry_class(RetryClass::Idempotent)
         }
     }
 }
@@ -84,13 +84,13 @@ impl PutMaxima {
     /// The maxima by id, and the operator who sets them.
     pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> PutMaxima {
         let mut text = br#","by":"#.to_vec();
-        text.extend(quote(by.as_bytes()));
+        text.extend(quote_string(by.as_bytes()));
         text.extend(br#","maxima":{"#);
         for (at, (id, maximum)) in maxima.enumerate() {
             if at > 0 {
                 text.push(b',');
             }
-            text.extend(quote(id.as_bytes()));
+            text.extend(quote_string(id.as_bytes()));
             text.extend(format!(":{maximum}").bytes());
         }
         text.push(b'}');
@@ -101,12 +101,12 @@ impl PutMaxima {
 /// Jobs that one call puts, up to `MAX_JOBS_PER_CALL`. The core puts each job completely or
 /// not at all.
 #[derive(Clone, Debug, Default)]
-pub struct Puts {
-    pub policy: Policy,
+pub struct PutCall {
+    pub policy: PutPolicy,
     pub maxima: Option<PutMaxima>,
     /// Their own time, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
-    words: connect::Words,
+    words: connect::PackedWords,
     /// Whether each job has its history.
     restored: Vec<bool>,
     /// The number of tags and dependencies.
@@ -119,29 +119,29 @@ const FULL_OF_LINKS: usize = 20_000;
 /// The size in bytes at which a call is full, so that it does not block the server for long.
 const FULL_CALL: usize = 1 << 19;
 
-impl Puts {
-    pub fn new(policy: Policy) -> Puts {
-        Puts {
+impl PutCall {
+    pub fn new(policy: PutPolicy) -> PutCall {
+        PutCall {
             policy,
-            ..Puts::default()
+            ..PutCall::default()
         }
     }
 
     /// Gives the jobs their own time: jobs that are put at the same time have no order.
-    pub fn at(self, moment: Moment) -> Puts {
+    pub fn at_moment(self, moment: Moment) -> PutCall {
         let at = Some(moment);
-        Puts { at, ..self }
+        PutCall { at, ..self }
     }
 
     /// Adds a job: queue, jid, class, data, delay in seconds, and the options of `guard.put` by name.
-    pub fn add(&mut self, words: [&[u8]; 5], options: &[(&'static str, &[u8])]) {
-        let count = words.len() + 2 * options.len();
-        self.words.add(count.to_string().as_bytes());
-        words.iter().for_each(|word| self.words.add(word));
+    pub fn add_job(&mut self, job_words: [&[u8]; 5], options: &[(&'static str, &[u8])]) {
+        let count = job_words.len() + 2 * options.len();
+        self.words.add_word(count.to_string().as_bytes());
+        job_words.iter().for_each(|word| self.words.add_word(word));
         let mut restored = false;
         for (name, value) in options {
-            self.words.add(name.as_bytes());
-            self.words.add(value);
+            self.words.add_word(name.as_bytes());
+            self.words.add_word(value);
             restored |= *name == "history";
             if matches!(*name, "tags" | "depends") {
                 // At least as many as there are: a text may contain commas, too.
@@ -162,40 +162,42 @@ impl Puts {
     }
 
     /// The call about jobs in general, so that no job is an argument of its own.
-    fn call(self) -> Call {
-        let head = Call::new(self.policy.spec().about(Subject::Jobs)).arg(self.document());
-        head.packed_args(self.words).at(self.at)
+    fn put_call(self) -> Call {
+        let head =
+            Call::new(self.policy.call_spec().about(SubjectArgs::Jobs)).arg(self.policy_json());
+        head.packed_args(self.words).at_moment(self.at)
     }
 
     /// The policy as the first argument.
-    fn document(&self) -> Vec<u8> {
+    fn policy_json(&self) -> Vec<u8> {
         let maxima = self.maxima.as_ref();
-        self.policy.document(maxima.map_or(&[], |maxima| &maxima.0))
+        self.policy
+            .policy_json(maxima.map_or(&[], |maxima| &maxima.0))
     }
 }
 
 impl Core {
     /// Makes a call that puts one job, which errors name. The jid is that of the job.
-    pub fn put(
+    pub fn put_one(
         &mut self,
         now: Moment,
         jid: &Name,
-        put: &Puts,
-    ) -> Result<GuardReply<Placed>, Error> {
-        let call = Call::new(put.policy.spec()).arg(put.document());
-        let reply = self.reply(now, call.args(put.words.to_args()))?;
+        put: &PutCall,
+    ) -> Result<GuardReply<PutResult>, Error> {
+        let call = Call::new(put.policy.call_spec()).arg(put.policy_json());
+        let reply = self.call_for_reply(now, call.args(put.words.to_args()))?;
         let repeated = reply.repeated;
-        let (mut outcome,): (GuardReply<Placed>,) = reply.read()?;
+        let (mut outcome,): (GuardReply<PutResult>,) = reply.read()?;
         if repeated && outcome.code == OutcomeCode::Exists {
             outcome.reconcile_put(now, false);
             if outcome.code == OutcomeCode::Ok {
                 // The job was put, even if it cannot be read now.
-                let found = self.snapshots(now, std::slice::from_ref(jid));
+                let found = self.job_snapshots(now, std::slice::from_ref(jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
                 let state = found.map(|job| job.state.clone());
-                outcome.done = Some(Placed {
+                outcome.done = Some(PutResult {
                     state,
-                    ..Placed::default()
+                    ..PutResult::default()
                 });
             }
         }
@@ -204,23 +206,23 @@ impl Core {
 
     /// Puts many jobs in one round trip, call by call in order. Returns the outcomes of each call's
     /// jobs, in order.
-    pub fn puts(
+    pub fn put_batches(
         &mut self,
         now: Moment,
-        puts: Vec<Puts>,
-    ) -> Vec<Result<Vec<GuardReply<Placed>>, Error>> {
+        puts: Vec<PutCall>,
+    ) -> Vec<Result<Vec<GuardReply<PutResult>>, Error>> {
         let restored: Vec<Vec<bool>> = puts.iter().map(|puts| puts.restored.clone()).collect();
-        let calls: Vec<Call> = puts.into_iter().map(Puts::call).collect();
+        let calls: Vec<Call> = puts.into_iter().map(PutCall::put_call).collect();
         let replies = self
-            .calls_with_repeat(now, &calls)
+            .call_all_for_replies(now, &calls)
             .into_iter()
             .zip(restored);
         let results = replies.map(|(reply, restored)| {
             let repeated = reply.repeated;
-            let mut outcomes: Vec<GuardReply<Placed>> = reply.read()?;
+            let mut outcomes: Vec<GuardReply<PutResult>> = reply.read()?;
             if outcomes.len() != restored.len() {
                 let call = calls::GUARD_PUT.name;
-                return Err(reply::unexpected(call, "not an outcome for each job"));
+                return Err(reply::unexpected_reply(call, "not an outcome for each job"));
             }
             if repeated {
                 for (outcome, restored) in outcomes.iter_mut().zip(restored) {
@@ -233,7 +235,7 @@ impl Core {
     }
 
     /// Pauses queues, until a moment if one is given.
-    pub fn pause(
+    pub fn pause_queues(
         &mut self,
         now: Moment,
         queues: &[Name],
@@ -243,10 +245,10 @@ impl Core {
     ) -> Result<(), Error> {
         let until = until.map_or(String::new(), |until| until.to_string());
         let mut note = b"{\"by\":".to_vec();
-        note.extend(quote(by.as_bytes()));
+        note.extend(quote_string(by.as_bytes()));
         if let Some(reason) = reason {
             note.extend(b",\"reason\":");
-            note.extend(quote(reason.as_bytes()));
+            note.extend(quote_string(reason.as_bytes()));
         }
         note.push(b'}');
         let call = Call::new(calls::GUARD_PAUSE).arg(until).arg(note);
@@ -254,7 +256,7 @@ impl Core {
     }
 
     /// Ends the pause of queues.
-    pub fn unpause(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
+    pub fn unpause_queues(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
         self.call_in_slices(now, &Call::new(calls::UNPAUSE), queues)
             .map(|_: Vec<()>| ())
             .map(drop)

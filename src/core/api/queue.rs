@@ -8,16 +8,16 @@ use strum::VariantArray;
 use super::index::Index;
 use super::names::NAMES_PER_CALL;
 use super::not_found;
-use super::read::{Read, ReadReply};
+use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::Subject;
+use crate::core::call::call_spec::SubjectArgs;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, calls};
-use crate::core::script::keys::{Keys, QueueSet};
+use crate::core::script::keys::{Keys, QueueKey};
 use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::lenient;
-use crate::model::lag::{Lag, Why};
+use crate::model::lag::{Lag, LagCause};
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
@@ -40,10 +40,11 @@ impl Core {
     /// without those that a throttle or a lane holds.
     pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
-        let call = Call::new(calls::LAG.about(Subject::Nothing));
+        let call = Call::new(calls::LAG.about(SubjectArgs::Nothing));
         for Bytes(lags) in self.call_in_slices(now, &call, names)? {
             let lags = Json::read(&lags).and_then(|lags| lags.object());
-            seconds.extend(lags.ok_or_else(|| reply::unexpected(calls::LAG.name, "not lags"))?);
+            seconds
+                .extend(lags.ok_or_else(|| reply::unexpected_reply(calls::LAG.name, "not lags"))?);
         }
         let lag = |queue| seconds.get(queue).and_then(Json::number);
         Ok(names
@@ -69,7 +70,7 @@ impl Core {
         let mut chunks = names.chunks(READY_PER_CALL);
         let first = chunks.next().unwrap_or_default();
         for names in std::iter::once(first).chain(chunks) {
-            ready.add(self.call(now, call.clone().args(names))?);
+            ready.add_queues(self.call(now, call.clone().args(names))?);
         }
         Ok(ready)
     }
@@ -90,9 +91,9 @@ impl Core {
         names: &[Name],
     ) -> Result<Vec<Queue>, Error> {
         let call = Call::new(calls::LOOK_QUEUES);
-        let mut queues = match self.rows(now, &call, &Index::Queues, names) {
+        let mut queues = match self.rows_by_name(now, &call, &Index::Queues, names) {
             Ok(queues) => queues,
-            Err(error) if error.kind() == Kind::Damaged => self.one_by_one(now, names)?,
+            Err(error) if error.kind() == Kind::Damaged => self.queues_one_by_one(now, names)?,
             Err(error) => return Err(error),
         };
         add_head_waits(now, &mut queues, names.is_empty());
@@ -101,9 +102,9 @@ impl Core {
 
     /// The named queues, or all known ones, with a call for each: one of them has a key of a
     /// wrong type.
-    fn one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
+    fn queues_one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
         let names = if names.is_empty() {
-            self.members(now, &Index::Queues)?
+            self.index_members(now, &Index::Queues)?
         } else {
             names.to_vec()
         };
@@ -112,7 +113,7 @@ impl Core {
         for names in names.chunks(NAMES_PER_CALL) {
             let call = |name| Call::new(calls::LOOK_QUEUES).arg(name);
             let calls: Vec<Call> = names.iter().map(call).collect();
-            for (name, rows) in names.iter().zip(self.calls(now, &calls)) {
+            for (name, rows) in names.iter().zip(self.call_all(now, &calls)) {
                 let error = match rows {
                     Ok(rows) => {
                         queues.extend::<Vec<Queue>>(rows);
@@ -120,12 +121,15 @@ impl Core {
                     }
                     Err(error) => error,
                 };
-                let sets = QueueSet::VARIANTS
+                let sets = QueueKey::VARIANTS
                     .iter()
                     .map(|set| keys.queue(*set, name.as_bytes()));
                 let sets: Vec<_> = sets.collect();
-                let counts = sets.iter().map(|key| Read::count(key)).collect();
-                let replies = self.reads(now, counts)?.into_iter().zip(sets);
+                let counts = sets
+                    .iter()
+                    .map(|key| ReadCommand::sorted_set_size(key))
+                    .collect();
+                let replies = self.run_reads(now, counts)?.into_iter().zip(sets);
                 let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::Wrong));
                 let wrong_keys: Vec<Name> = wrong.map(|(_, key)| Name::from(key)).collect();
                 if wrong_keys.is_empty() {
@@ -163,7 +167,7 @@ impl Core {
     fn matching_queues(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
         let plain: Vec<Name> = patterns
             .iter()
-            .filter_map(|pattern| pattern.plain().cloned())
+            .filter_map(|pattern| pattern.as_plain_name().cloned())
             .collect();
         let globs = plain.len() < patterns.len() || patterns.is_empty();
         let known = if globs {
@@ -180,13 +184,13 @@ impl Core {
             self.queues_or_wrong_keys(now, &plain)?
         };
         if let Some(unknown) = named.iter().find(|queue| !queue.exists()) {
-            return Err(not_found::queue(self, now, &unknown.name)?);
+            return Err(not_found::missing_queue(self, now, &unknown.name)?);
         }
         let mut matched: Vec<Queue> = Vec::new();
         let mut seen: HashSet<Name> = HashSet::new();
         let mut named = named.into_iter();
         for pattern in patterns {
-            let matches: Vec<Queue> = match pattern.plain() {
+            let matches: Vec<Queue> = match pattern.as_plain_name() {
                 Some(_) => named.by_ref().take(1).collect(),
                 None => known
                     .iter()
@@ -209,7 +213,7 @@ impl Core {
         if found.iter().any(Queue::exists) {
             Ok(())
         } else {
-            Err(not_found::queue(self, now, queue)?)
+            Err(not_found::missing_queue(self, now, queue)?)
         }
     }
 }
@@ -227,22 +231,22 @@ pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], all: bool) {
 
 /// Refuses a list with a queue that cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
-    match unreadable(queues) {
+    match unreadable_sentence(queues) {
         Some(message) => Err(Error::new(Kind::Damaged, message).hint(CHECK)),
         None => Ok(()),
     }
 }
 
 /// The error about queues that a result lacks because they cannot be read.
-pub(crate) fn left_out(queues: &[Queue]) -> Option<Error> {
-    unreadable(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
+pub(crate) fn left_out_error(queues: &[Queue]) -> Option<Error> {
+    unreadable_sentence(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
 }
 
 /// The command that shows keys of wrong types.
 pub(crate) const CHECK: &str = "qless check --only key-type";
 
 /// The sentence about the queues that cannot be read, if there are any.
-fn unreadable(queues: &[Queue]) -> Option<String> {
+fn unreadable_sentence(queues: &[Queue]) -> Option<String> {
     let damaged = queues.iter().filter(|queue| !queue.wrong_keys.is_empty());
     let clauses = damaged.map(|queue| {
         let keys = queue.wrong_keys.iter().map(|key| format!("`{key}`"));
@@ -265,7 +269,7 @@ struct LagRow {
     since: Option<Moment>,
     jid: Option<Name>,
     #[serde(deserialize_with = "lenient::read")]
-    why: Option<Why>,
+    why: Option<LagCause>,
     held_by: Option<Name>,
 }
 

@@ -3,8 +3,8 @@
 //! A key of another type is a reply here, not an error.
 
 use crate::clock::moment::Moment;
-use crate::core::call::ahead::Ahead;
-use crate::core::call::connect::Words;
+use crate::core::call::ahead::CallsAhead;
+use crate::core::call::connect::PackedWords;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value};
 use crate::error::{Error, Kind};
@@ -21,7 +21,7 @@ const READ: &str = "a plain read";
 
 /// One read.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct ReadCommand {
     call: Call,
     form: ReplyForm,
 }
@@ -54,7 +54,7 @@ pub enum ReadReply {
 /// Reads that were sent ahead.
 #[derive(Debug)]
 pub(crate) struct ReadsAhead {
-    calls: Ahead,
+    calls: CallsAhead,
     forms: Vec<ReplyForm>,
 }
 
@@ -76,141 +76,147 @@ pub(crate) const START: &[u8] = b"0";
 #[derive(Clone, Debug)]
 pub struct PackedFields {
     names: &'static [&'static str],
-    words: Words,
+    words: PackedWords,
 }
 
 impl PackedFields {
     pub fn new(names: &'static [&'static str]) -> PackedFields {
-        let mut words = Words::default();
-        names.iter().for_each(|name| words.add(name.as_bytes()));
+        let mut words = PackedWords::default();
+        names
+            .iter()
+            .for_each(|name| words.add_word(name.as_bytes()));
         PackedFields { names, words }
     }
 }
 
-impl Read {
-    fn new(form: ReplyForm, command: &'static str) -> Read {
-        let call = Call::plain(command);
-        Read { call, form }
+impl ReadCommand {
+    fn new(form: ReplyForm, command: &'static str) -> ReadCommand {
+        let call = Call::redis_command(command);
+        ReadCommand { call, form }
     }
 
-    fn arg(self, arg: impl AsRef<[u8]>) -> Read {
+    fn arg(self, arg: impl AsRef<[u8]>) -> ReadCommand {
         let call = self.call.arg(arg);
-        Read { call, ..self }
+        ReadCommand { call, ..self }
     }
 
     /// A page of key names that match a pattern.
-    pub fn keys(cursor: &[u8], pattern: &[u8], count: usize) -> Read {
-        let read = Read::new(ReplyForm::Page, "SCAN").arg(cursor);
+    pub fn scan_keys(cursor: &[u8], pattern: &[u8], count: usize) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Page, "SCAN").arg(cursor);
         let read = read.arg("MATCH").arg(pattern);
         read.arg("COUNT").arg(count.to_string())
     }
 
-    fn page(command: &'static str, key: &[u8], cursor: &[u8], count: usize) -> Read {
-        let read = Read::new(ReplyForm::Page, command).arg(key).arg(cursor);
+    fn scan_page(command: &'static str, key: &[u8], cursor: &[u8], count: usize) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Page, command)
+            .arg(key)
+            .arg(cursor);
         read.arg("COUNT").arg(count.to_string())
     }
 
     /// A page of a sorted set: members and scores alternate.
-    pub fn scores(key: &[u8], cursor: &[u8], count: usize) -> Read {
-        Read::page("ZSCAN", key, cursor, count)
+    pub fn scan_sorted_set(key: &[u8], cursor: &[u8], count: usize) -> ReadCommand {
+        ReadCommand::scan_page("ZSCAN", key, cursor, count)
     }
 
     /// A page of a set.
-    pub fn members(key: &[u8], cursor: &[u8], count: usize) -> Read {
-        Read::page("SSCAN", key, cursor, count)
+    pub fn scan_set(key: &[u8], cursor: &[u8], count: usize) -> ReadCommand {
+        ReadCommand::scan_page("SSCAN", key, cursor, count)
     }
 
     /// A page of a hash: fields and values alternate.
-    pub fn hash(key: &[u8], cursor: &[u8], count: usize) -> Read {
-        Read::page("HSCAN", key, cursor, count)
+    pub fn scan_hash(key: &[u8], cursor: &[u8], count: usize) -> ReadCommand {
+        ReadCommand::scan_page("HSCAN", key, cursor, count)
     }
 
     /// Members of a sorted set by rank, the highest score first. Negative ranks count from the end.
-    pub fn ranks(key: &[u8], from: i64, to: i64) -> Read {
-        let read = Read::new(ReplyForm::Texts, "ZREVRANGE").arg(key);
+    pub fn members_from_highest(key: &[u8], from: i64, to: i64) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Texts, "ZREVRANGE").arg(key);
         read.arg(from.to_string()).arg(to.to_string())
     }
 
     /// Members of a sorted set by rank, each followed by its score.
-    pub fn ranked(key: &[u8], from: i64, to: i64) -> Read {
-        Read::ranks(key, from, to).arg("WITHSCORES")
+    pub fn members_with_scores(key: &[u8], from: i64, to: i64) -> ReadCommand {
+        ReadCommand::members_from_highest(key, from, to).arg("WITHSCORES")
     }
 
     /// The number of members of a sorted set with a higher score.
-    pub fn higher(key: &[u8], score: f64) -> Read {
-        let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
+    pub fn count_above(key: &[u8], score: f64) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Number, "ZCOUNT").arg(key);
         read.arg(format!("({score}")).arg("+inf")
     }
 
     /// The number of members of a sorted set with a lower score.
-    pub fn lower(key: &[u8], score: f64) -> Read {
-        let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
+    pub fn count_below(key: &[u8], score: f64) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Number, "ZCOUNT").arg(key);
         read.arg("-inf").arg(format!("({score}"))
     }
 
     /// The number of members of a sorted set with this score or a lower one.
-    pub fn up_to(key: &[u8], score: f64) -> Read {
-        let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
+    pub fn count_up_to(key: &[u8], score: f64) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Number, "ZCOUNT").arg(key);
         read.arg("-inf").arg(score.to_string())
     }
 
     /// Elements of a list. Negative indexes count from the end.
-    pub fn range(key: &[u8], from: i64, to: i64) -> Read {
-        let read = Read::new(ReplyForm::Texts, "LRANGE").arg(key);
+    pub fn list_range(key: &[u8], from: i64, to: i64) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Texts, "LRANGE").arg(key);
         read.arg(from.to_string()).arg(to.to_string())
     }
 
     /// Fields of a hash.
-    pub fn fields(key: &[u8], names: &PackedFields) -> Read {
-        let read = Read::new(ReplyForm::Texts, "HMGET").arg(key);
+    pub fn hash_fields(key: &[u8], names: &PackedFields) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.words.clone());
-        Read { call, ..read }
+        ReadCommand { call, ..read }
     }
 
     /// Fields of a hash that is read whole, unless it has very many: for most fields of a hash this
     /// takes the server half as long, since it looks up no names. HRANDFIELD is the one command that
     /// reads a hash whole and has a limit.
-    pub fn whole(key: &[u8], names: &PackedFields) -> Read {
-        let read = Read::new(ReplyForm::Whole(names.names), "HRANDFIELD").arg(key);
+    pub fn fields_of_whole_hash(key: &[u8], names: &PackedFields) -> ReadCommand {
+        let read = ReadCommand::new(ReplyForm::Whole(names.names), "HRANDFIELD").arg(key);
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
     }
 
     /// A string.
-    pub fn string(key: &[u8]) -> Read {
-        Read::new(ReplyForm::Text, "GET").arg(key)
+    pub fn string_value(key: &[u8]) -> ReadCommand {
+        ReadCommand::new(ReplyForm::Text, "GET").arg(key)
     }
 
-    pub fn field(key: &[u8], name: &str) -> Read {
-        Read::new(ReplyForm::Text, "HGET").arg(key).arg(name)
+    pub fn hash_field(key: &[u8], name: &str) -> ReadCommand {
+        ReadCommand::new(ReplyForm::Text, "HGET").arg(key).arg(name)
     }
 
-    pub fn score(key: &[u8], member: &[u8]) -> Read {
-        Read::new(ReplyForm::Text, "ZSCORE").arg(key).arg(member)
+    pub fn member_score(key: &[u8], member: &[u8]) -> ReadCommand {
+        ReadCommand::new(ReplyForm::Text, "ZSCORE")
+            .arg(key)
+            .arg(member)
     }
 
     /// The number of members of a sorted set.
-    pub fn count(key: &[u8]) -> Read {
-        Read::new(ReplyForm::Number, "ZCARD").arg(key)
+    pub fn sorted_set_size(key: &[u8]) -> ReadCommand {
+        ReadCommand::new(ReplyForm::Number, "ZCARD").arg(key)
     }
 
     /// The number of elements of a list.
-    pub fn length(key: &[u8]) -> Read {
-        Read::new(ReplyForm::Number, "LLEN").arg(key)
+    pub fn list_length(key: &[u8]) -> ReadCommand {
+        ReadCommand::new(ReplyForm::Number, "LLEN").arg(key)
     }
 
     /// 1 if the key exists.
-    pub fn exists(key: &[u8]) -> Read {
-        Read::new(ReplyForm::Number, "EXISTS").arg(key)
+    pub fn key_exists(key: &[u8]) -> ReadCommand {
+        ReadCommand::new(ReplyForm::Number, "EXISTS").arg(key)
     }
 
     /// The seconds until a key expires, negative if it does not.
-    pub fn expiry(key: &[u8]) -> Read {
-        Read::new(ReplyForm::Number, "TTL").arg(key)
+    pub fn seconds_to_expiry(key: &[u8]) -> ReadCommand {
+        ReadCommand::new(ReplyForm::Number, "TTL").arg(key)
     }
 }
 
 impl ReplyForm {
-    fn read(self, result: Result<Value, Error>) -> Result<ReadReply, Error> {
+    fn read_reply(self, result: Result<Value, Error>) -> Result<ReadReply, Error> {
         let value = match result {
             Err(error) if error.kind() == Kind::Damaged => return Ok(ReadReply::Wrong),
             result => result?,
@@ -218,29 +224,29 @@ impl ReplyForm {
         let bytes = |Bytes(text)| text;
         Ok(match self {
             ReplyForm::Texts => {
-                let texts: Vec<Option<Bytes>> = reply::read(READ, value)?;
+                let texts: Vec<Option<Bytes>> = reply::read_reply(READ, value)?;
                 ReadReply::Texts(texts.into_iter().map(|text| text.map(bytes)).collect())
             }
             ReplyForm::Page => {
-                let (Bytes(next), items): (_, Vec<Bytes>) = reply::read(READ, value)?;
+                let (Bytes(next), items): (_, Vec<Bytes>) = reply::read_reply(READ, value)?;
                 let items = items.into_iter().map(bytes).collect();
                 ReadReply::Page((next != START).then_some(next), items)
             }
             ReplyForm::Text => {
-                let text: Option<Bytes> = reply::read(READ, value)?;
+                let text: Option<Bytes> = reply::read_reply(READ, value)?;
                 ReadReply::Text(text.map(bytes))
             }
-            ReplyForm::Number => ReadReply::Number(reply::read(READ, value)?),
-            ReplyForm::Whole(names) => pick(names, value)?,
+            ReplyForm::Number => ReadReply::Number(reply::read_reply(READ, value)?),
+            ReplyForm::Whole(names) => pick_fields(names, value)?,
         })
     }
 }
 
 /// The values of some fields, out of all names and values of a hash. Every job of a check comes this way,
 /// so that nothing is copied.
-fn pick(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
+fn pick_fields(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
     let Value::Array(words) = whole else {
-        return Err(reply::unexpected(READ, "no list"));
+        return Err(reply::unexpected_reply(READ, "no list"));
     };
     if words.len() >= 2 * MAX_WHOLE {
         return Ok(ReadReply::Large);
@@ -249,7 +255,7 @@ fn pick(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
     let mut words = words.into_iter();
     while let Some(name) = words.next() {
         let (Value::BulkString(name), Some(Value::BulkString(value))) = (name, words.next()) else {
-            return Err(reply::unexpected(READ, "no names and values"));
+            return Err(reply::unexpected_reply(READ, "no names and values"));
         };
         if let Some(at) = names.iter().position(|known| known.as_bytes() == name) {
             texts[at] = Some(value);
@@ -260,20 +266,27 @@ fn pick(names: &[&str], whole: Value) -> Result<ReadReply, Error> {
 
 impl Core {
     /// Makes reads in one round trip.
-    pub fn reads(&mut self, now: Moment, reads: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
+    pub fn run_reads(
+        &mut self,
+        now: Moment,
+        reads: Vec<ReadCommand>,
+    ) -> Result<Vec<ReadReply>, Error> {
         if reads.is_empty() {
             return Ok(Vec::new());
         }
         let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
-        let replies = self.calls_with_repeat(now, &calls).into_iter().zip(forms);
+        let replies = self
+            .call_all_for_replies(now, &calls)
+            .into_iter()
+            .zip(forms);
         replies
-            .map(|(reply, form)| form.read(reply.result))
+            .map(|(reply, form)| form.read_reply(reply.result))
             .collect()
     }
 
     /// Sends reads, and does not wait for their replies.
-    pub(crate) fn send_reads(&mut self, now: Moment, reads: Vec<Read>) -> ReadsAhead {
+    pub(crate) fn send_reads(&mut self, now: Moment, reads: Vec<ReadCommand>) -> ReadsAhead {
         let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
         let calls = self.send_ahead(now, calls);
@@ -289,35 +302,38 @@ impl Core {
         let results = self.take_ahead_or_repeat(now, reads.calls).into_iter();
         results
             .zip(reads.forms)
-            .map(|(result, form)| form.read(result))
+            .map(|(result, form)| form.read_reply(result))
             .collect()
     }
 
     /// Makes one read.
-    pub fn read(&mut self, now: Moment, read: Read) -> Result<ReadReply, Error> {
-        let reply = self.reads(now, vec![read])?.pop();
+    pub fn run_read(&mut self, now: Moment, read: ReadCommand) -> Result<ReadReply, Error> {
+        let reply = self.run_reads(now, vec![read])?.pop();
         reply.ok_or_else(|| Error::internal("a read without outcome"))
     }
 
     /// Whether the user may read hashes whole. One whose rights were written before this program needed
     /// HRANDFIELD may not.
-    pub(crate) fn may_read_whole(&mut self, now: Moment) -> Result<bool, Error> {
+    pub(crate) fn may_read_whole_hashes(&mut self, now: Moment) -> Result<bool, Error> {
         let key = [self.prefix().as_bytes(), b"x"].concat();
-        match self.read(now, Read::whole(&key, &PackedFields::new(&[]))) {
+        match self.run_read(
+            now,
+            ReadCommand::fields_of_whole_hash(&key, &PackedFields::new(&[])),
+        ) {
             Err(error) if error.kind() == Kind::NoPerm => Ok(false),
             reply => reply.map(|_| true),
         }
     }
 
     /// Whether no key of this database has an expiry, if the server reports it.
-    pub fn nothing_expires(&mut self, now: Moment) -> Result<bool, Error> {
-        let call = Call::plain("INFO").arg("keyspace");
+    pub fn has_no_expiries(&mut self, now: Moment) -> Result<bool, Error> {
+        let call = Call::redis_command("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {
             // Without this right the caller reads the expiry of each key.
             Err(error) if error.kind() == Kind::NoPerm => return Ok(false),
             info => info?,
         };
-        let database = format!("db{}:", self.db());
+        let database = format!("db{}:", self.db_number());
         let line = info.lines().find_map(|line| line.strip_prefix(&database));
         Ok(line.is_some_and(|line| line.split(',').any(|word| word == "expires=0")))
     }

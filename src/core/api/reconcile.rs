@@ -23,14 +23,14 @@ const LOST_AND_GONE: &str =
 
 impl Core {
     /// The jobs that a call with this note changed at this moment.
-    pub(crate) fn noted(
+    pub(crate) fn jobs_with_note(
         &mut self,
         now: Moment,
         note: &[u8],
         jids: &[&Name],
     ) -> Result<HashMap<Name, Job>, Error> {
         let entry = [
-            format!("[{},\"cli\",", second(now)).as_bytes(),
+            format!("[{},\"cli\",", whole_second(now)).as_bytes(),
             note,
             b"]".as_slice(),
         ]
@@ -63,7 +63,7 @@ impl Core {
         let mut noted = if open.is_empty() {
             Ok(HashMap::new())
         } else {
-            self.noted(now, note, &open)
+            self.jobs_with_note(now, note, &open)
         };
         for (jid, outcome) in repeated {
             let unknown = match (outcome.code, &mut noted) {
@@ -98,15 +98,15 @@ impl<D> GuardReply<D> {
         if self.code != OutcomeCode::Exists {
             return;
         }
-        let since = self.moment(usize::from(restored));
-        if since.is_some_and(|since| second(since) >= second(now)) {
+        let since = self.detail_moment(usize::from(restored));
+        if since.is_some_and(|since| whole_second(since) >= whole_second(now)) {
             self.code = OutcomeCode::Ok;
         }
     }
 }
 
 /// The whole second of a moment, as in histories.
-pub(super) fn second(moment: Moment) -> i64 {
+pub(super) fn whole_second(moment: Moment) -> i64 {
     moment.micros().div_euclid(1_000_000)
 }
 

@@ -17,17 +17,21 @@ const MOST: usize = 500;
 
 impl Core {
     /// Templates in the order of the jids, `None` for those that do not exist.
-    pub fn recurs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Recurring>>, Error> {
+    pub fn recurring_jobs(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<Option<Recurring>>, Error> {
         let mut recurs = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
             let call = Call::new(calls::LOOK_RECURS).args(slice);
-            let Value::Array(templates) = self.reply(now, call)?.result? else {
-                return Err(reply::unexpected(CALL, "not a list"));
+            let Value::Array(templates) = self.call_for_reply(now, call)?.result? else {
+                return Err(reply::unexpected_reply(CALL, "not a list"));
             };
             for (jid, template) in slice.iter().zip(templates) {
                 recurs.push(match template {
                     Value::Nil => None,
-                    template => Some(read(jid, template)?),
+                    template => Some(read_recurring(jid, template)?),
                 });
             }
         }
@@ -35,37 +39,45 @@ impl Core {
     }
 
     /// The templates of queues, those of each queue by next run.
-    pub fn recurring(&mut self, now: Moment, queues: &[Name]) -> Result<Vec<Recurring>, Error> {
+    pub fn recurring_in_queues(
+        &mut self,
+        now: Moment,
+        queues: &[Name],
+    ) -> Result<Vec<Recurring>, Error> {
         let mut jids = Vec::new();
         for queue in queues {
-            jids.append(&mut self.members(now, &Index::Recurring(queue.clone()))?);
+            jids.append(&mut self.index_members(now, &Index::Recurring(queue.clone()))?);
         }
-        Ok(self.recurs(now, &jids)?.into_iter().flatten().collect())
+        Ok(self
+            .recurring_jobs(now, &jids)?
+            .into_iter()
+            .flatten()
+            .collect())
     }
 
     /// The paused templates, by jid.
     pub fn paused_recurring(&mut self, now: Moment) -> Result<Vec<Recurring>, Error> {
-        let jids = self.members(now, &Index::PausedRecurring)?;
-        let found = self.recurs(now, &jids)?.into_iter().flatten();
+        let jids = self.index_members(now, &Index::PausedRecurring)?;
+        let found = self.recurring_jobs(now, &jids)?.into_iter().flatten();
         Ok(found.filter(Recurring::is_paused).collect())
     }
 }
 
 /// Reads a template from its fields, by hand as a job.
-fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
+fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
     let mut recurring = Recurring {
         jid: jid.clone(),
         ..Recurring::default()
     };
-    for (field, value) in reply::pairs(CALL, fields)? {
-        let Some(Bytes(text)) = reply::read(CALL, value)? else {
+    for (field, value) in reply::read_pairs(CALL, fields)? {
+        let Some(Bytes(text)) = reply::read_reply(CALL, value)? else {
             continue;
         };
         match field.as_slice() {
             b"klass" => recurring.klass = Some(Name::from(text)),
             b"queue" => recurring.queue = Some(Name::from(text)),
             b"interval" => recurring.every_s = Number::read(&text),
-            b"next" => recurring.next = Moment::read(&text),
+            b"next" => recurring.next = Moment::from_decimal(&text),
             b"backlog" => recurring.backlog = Number::read(&text),
             b"count" => recurring.count = Number::read(&text),
             b"priority" => recurring.priority = Number::read(&text),
@@ -76,8 +88,8 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
                     .unwrap_or_default();
             }
             b"data" => recurring.data = Data::from(text),
-            b"opts" => recurring.options = options(&text),
-            b"paused" => recurring.paused_since = Moment::read(&text),
+            b"opts" => recurring.options = read_options(&text),
+            b"paused" => recurring.paused_since = Moment::from_decimal(&text),
             b"by" => recurring.paused_by = Some(Name::from(text)),
             b"reason" => recurring.paused_reason = Some(Name::from(text)),
             _ => {}
@@ -87,7 +99,7 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
 }
 
 /// Reads the options of its jobs; `None` if there are none.
-fn options(text: &[u8]) -> Option<Coordination<'static>> {
-    let options = Coordination::read(&Json::read(text)?);
+fn read_options(text: &[u8]) -> Option<Coordination<'static>> {
+    let options = Coordination::from_json(&Json::read(text)?);
     (!options.is_empty()).then_some(options)
 }

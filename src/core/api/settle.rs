@@ -2,11 +2,11 @@
 //! jobs: the job's history shows it.
 
 use super::guard::JOBS_PER_READ;
-use super::reconcile::second;
+use super::reconcile::whole_second;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::json::Number;
-use crate::model::ending::{EndingOutcome, EndingRequest, EndingWay};
+use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest};
 use crate::model::job::Job;
 use crate::name::Name;
 
@@ -39,7 +39,8 @@ impl Core {
             for ((job, outcome), present) in open.iter_mut().zip(present) {
                 match present {
                     Some(present) => {
-                        let done = applied(&present.job, second(now), worker, &job.way);
+                        let done =
+                            outcome_if_applied(&present.job, whole_second(now), worker, &job.way);
                         if let Some(done) = done {
                             **outcome = done;
                         }
@@ -52,23 +53,28 @@ impl Core {
 }
 
 /// What the ending did to a job if it was applied at this second, `None` if the lock was lost before.
-fn applied(job: &Job, second: i64, worker: &Name, way: &EndingWay) -> Option<EndingOutcome> {
+fn outcome_if_applied(
+    job: &Job,
+    second: i64,
+    worker: &Name,
+    way: &EndingAction,
+) -> Option<EndingOutcome> {
     let done = |state: &str, remaining| EndingOutcome::Done {
         state: state.into(),
         remaining,
     };
-    let wrote = |what| wrote(job, second, worker, what);
+    let wrote = |what| has_history_entry(job, second, worker, what);
     match way {
-        EndingWay::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
+        EndingAction::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
         // Where the job went then, other workers may have changed since.
-        EndingWay::Complete { next: Some(_), .. } => {
+        EndingAction::Complete { next: Some(_), .. } => {
             let state = job.state_stored.clone().unwrap_or_default();
             let remaining = None;
             wrote("done").then_some(EndingOutcome::Done { state, remaining })
         }
-        EndingWay::Fail { .. } => wrote("failed").then(|| done("failed", None)),
-        EndingWay::Retry { .. } if wrote("failed") => Some(done("failed", Some(-1))),
-        EndingWay::Retry { delay, .. } => {
+        EndingAction::Fail { .. } => wrote("failed").then(|| done("failed", None)),
+        EndingAction::Retry { .. } if wrote("failed") => Some(done("failed", Some(-1))),
+        EndingAction::Retry { delay, .. } => {
             let state = if delay.is_zero() {
                 "waiting"
             } else {
@@ -81,16 +87,16 @@ fn applied(job: &Job, second: i64, worker: &Name, way: &EndingWay) -> Option<End
 }
 
 /// Whether the history has this entry of this second, written while the worker held the job.
-fn wrote(job: &Job, at: i64, worker: &Name, what: &str) -> bool {
+fn has_history_entry(job: &Job, second: i64, worker: &Name, entry_name: &str) -> bool {
     // The pop may have left a history that is at its limit.
     let mut is_holder = true;
     job.history.iter().flatten().any(|entry| {
-        let entry_worker = entry.text("worker");
+        let entry_worker = entry.note_text("worker");
         if entry.what.as_bytes() == b"popped" {
             is_holder = entry_worker.as_ref() == Some(worker);
         }
         let is_writer = entry_worker.is_none_or(|writer| writer == *worker);
-        let is_then = entry.when.map(second) == Some(at);
-        is_holder && is_then && entry.what.as_bytes() == what.as_bytes() && is_writer
+        let is_then = entry.when.map(whole_second) == Some(second);
+        is_holder && is_then && entry.what.as_bytes() == entry_name.as_bytes() && is_writer
     })
 }

@@ -5,7 +5,7 @@ use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::{Json, Number};
-use crate::model::stats::{Histogram, Spread, Stats};
+use crate::model::stats::{DurationSpread, Histogram, Stats};
 use crate::name::Name;
 
 /// The number of calls in one round trip.
@@ -29,14 +29,14 @@ impl Core {
                 .iter()
                 .map(|(queue, (_, of))| Call::new(calls::STATS).arg(queue).arg(of.to_string()))
                 .collect();
-            let replies: Vec<Result<Bytes, Error>> = self.calls(now, &calls);
+            let replies: Vec<Result<Bytes, Error>> = self.call_all(now, &calls);
             for ((queue, (day, of)), reply) in slice.iter().zip(replies) {
                 let mut stats = Stats {
                     queue: (*queue).clone(),
                     day: day.clone(),
                     ..Stats::default()
                 };
-                read(&mut stats, &reply?.0);
+                read_stats(&mut stats, &reply?.0);
                 stats.set_rate((now.since(*of) / 3600.0).clamp(0.0, 24.0));
                 all.push(stats);
             }
@@ -45,32 +45,32 @@ impl Core {
     }
 }
 
-fn read(stats: &mut Stats, text: &[u8]) {
+fn read_stats(stats: &mut Stats, text: &[u8]) {
     let fields = Json::read(text)
         .and_then(|fields| fields.object())
         .unwrap_or_default();
     for (field, value) in fields {
         match field.as_bytes() {
-            b"retries" => stats.retries = count(&value),
-            b"failed" => stats.failed = count(&value),
-            b"failures" => stats.failures = count(&value),
-            b"wait" => stats.wait = spread(&value),
-            b"run" => stats.run = spread(&value),
+            b"retries" => stats.retries = read_count(&value),
+            b"failed" => stats.failed = read_count(&value),
+            b"failures" => stats.failures = read_count(&value),
+            b"wait" => stats.wait = read_spread(&value),
+            b"run" => stats.run = read_spread(&value),
             _ => {}
         }
     }
     stats.completed = stats.run.count;
 }
 
-fn count(value: &Json) -> u64 {
+fn read_count(value: &Json) -> u64 {
     value.number().map_or(0, |count| count as u64)
 }
 
-fn spread(value: &Json) -> Spread {
+fn read_spread(value: &Json) -> DurationSpread {
     let (mut jobs, mut mean, mut std, mut slots) = (0, None, None, Vec::new());
     for (field, value) in value.object().unwrap_or_default() {
         match field.as_bytes() {
-            b"count" => jobs = count(&value),
+            b"count" => jobs = read_count(&value),
             b"mean" => mean = value.number(),
             b"std" => std = value.number(),
             b"histogram" => {
@@ -78,12 +78,12 @@ fn spread(value: &Json) -> Spread {
                     .array()
                     .unwrap_or_default()
                     .iter()
-                    .map(count)
+                    .map(read_count)
                     .collect()
             }
             _ => {}
         }
     }
-    let histogram = Histogram::read(&slots, jobs, mean.unwrap_or(0.0));
-    Spread::read(jobs, mean.map(Number), std.map(Number), histogram)
+    let histogram = Histogram::from_slots(&slots, jobs, mean.unwrap_or(0.0));
+    DurationSpread::from_stored(jobs, mean.map(Number), std.map(Number), histogram)
 }

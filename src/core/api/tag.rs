@@ -9,12 +9,12 @@ use crate::model::tag::Tag;
 impl Core {
     /// The tags of jobs with the number of their jobs, most used first.
     pub fn tags(&mut self, now: Moment) -> Result<Vec<Tag>, Error> {
-        let names = self.members(now, &Index::Tags)?;
+        let names = self.index_members(now, &Index::Tags)?;
         let indexes: Vec<(Index, u64)> = names
             .iter()
             .map(|tag| (Index::Tag(tag.clone()), 0))
             .collect();
-        let counts = names.into_iter().zip(self.parts(now, &indexes, 0)?);
+        let counts = names.into_iter().zip(self.index_slices(now, &indexes, 0)?);
         let counts = counts.map(|(tag, part)| Tag {
             tag,
             jobs: part.total,

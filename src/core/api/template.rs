@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use super::guard::GuardReply;
-use super::read::Read;
-use crate::clock::duration::seconds;
+use super::read::ReadCommand;
+use crate::clock::duration::format_seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::call_spec::{RetryClass, Subject};
+use crate::core::call::call_spec::{RetryClass, SubjectArgs};
 use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
 use crate::json::Number;
-use crate::json::quote::{array, quote};
+use crate::json::quote::{quote_string, string_array};
 use crate::model::bulk::OutcomeCode;
 use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
@@ -58,7 +58,7 @@ impl Core {
     /// Puts an exported recurring job, with its next run at the exported time.
     pub fn import_template(&mut self, now: Moment, job: &ExportedTemplate) -> Result<(), Error> {
         let offset = job.next.since(now).to_string();
-        let tags = array(job.tags.iter().map(Name::as_bytes));
+        let tags = string_array(job.tags.iter().map(Name::as_bytes));
         let words: [&[u8]; 15] = [
             job.queue.as_bytes(),
             job.jid.as_bytes(),
@@ -76,7 +76,7 @@ impl Core {
             b"backlog",
             job.backlog.as_bytes(),
         ];
-        let call = put_call(&words, job.coordination, job.pause);
+        let call = put_recurring_call(&words, job.coordination, job.pause);
         self.call(now, call)
     }
 
@@ -88,7 +88,7 @@ impl Core {
     pub(crate) fn raise_count(&mut self, now: Moment, jid: &Name, count: u64) -> Result<(), Error> {
         // A pop that puts jobs of the template in between changes the number.
         for _ in 0..10 {
-            let Some((key, item, before, after)) = self.counted(now, jid, count)? else {
+            let Some((key, item, before, after)) = self.count_change(now, jid, count)? else {
                 return Ok(());
             };
             let call = Call::new(calls::CHECK_REVERT.wording("change", "changing"));
@@ -104,7 +104,7 @@ impl Core {
 
     /// The place of a template's count: key, field, present value and the value with this
     /// count. `None` if the count is not lower, or cannot be read.
-    fn counted(
+    fn count_change(
         &mut self,
         now: Moment,
         jid: &Name,
@@ -114,8 +114,11 @@ impl Core {
         let live = keys.recurring(jid.as_bytes());
         let paused = keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
         let document = std::str::from_utf8(jid.as_bytes()).unwrap_or_default();
-        let reads = vec![Read::field(&live, "count"), Read::field(&paused, document)];
-        let mut replies = self.reads(now, reads)?.into_iter();
+        let reads = vec![
+            ReadCommand::hash_field(&live, "count"),
+            ReadCommand::hash_field(&paused, document),
+        ];
+        let mut replies = self.run_reads(now, reads)?.into_iter();
         let mut text = || {
             let text = replies
                 .next()
@@ -150,15 +153,15 @@ impl Core {
     }
 
     /// Puts a recurring job. If it exists, only its count stays.
-    pub fn recur(
+    pub fn put_recurring(
         &mut self,
         now: Moment,
         job: &Template,
         pause: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let every = seconds(job.every);
+        let every = format_seconds(job.every);
         let offset = job.offset.to_string();
-        let tags = array(job.tags.iter().map(Name::as_bytes));
+        let tags = string_array(job.tags.iter().map(Name::as_bytes));
         let priority = job.priority.to_string();
         let (retries, backlog) = (job.retries.to_string(), job.backlog.to_string());
         let words: [&[u8]; 15] = [
@@ -181,11 +184,11 @@ impl Core {
         // To repeat the call could put a second job. So after a lost reply the stored template decides.
         let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(now, put_call(&words, &job.coordination, pause)) {
+            let lost = match self.call(now, put_recurring_call(&words, &job.coordination, pause)) {
                 Err(error) if error.kind() == Kind::Unknown => error,
                 result => return result,
             };
-            let found = self.recurs(now, std::slice::from_ref(&job.jid));
+            let found = self.recurring_jobs(now, std::slice::from_ref(&job.jid));
             let Ok(found) = found else {
                 return Err(lost);
             };
@@ -200,7 +203,7 @@ impl Core {
 
     /// Changes options of a recurring job, by their names in the core, and the time of its next run,
     /// if one is given.
-    pub fn recur_update(
+    pub fn update_recurring(
         &mut self,
         now: Moment,
         jid: &Name,
@@ -227,7 +230,10 @@ impl Core {
             OutcomeCode::Gone => Err(Error::not_found(format!(
                 "recurring job `{jid}` does not exist"
             ))),
-            _ => Err(Error::conflict(format!("cannot change `{jid}`: {}", reply.why())).jid(jid)),
+            _ => Err(
+                Error::conflict(format!("cannot change `{jid}`: {}", reply.refusal_text()))
+                    .jid(jid),
+            ),
         }
     }
 
@@ -253,7 +259,7 @@ impl Core {
     }
 
     /// Adds or removes tags of a recurring job. The reply is the core's own, a JSON array.
-    pub fn recur_tag(
+    pub fn tag_recurring(
         &mut self,
         now: Moment,
         jid: &Name,
@@ -270,7 +276,7 @@ impl Core {
     }
 
     /// Removes a recurring job. The jobs that it put stay.
-    pub fn unrecur(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
+    pub fn remove_recurring(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
         let call = recur_call("remove", 1).arg(jid);
         self.call(now, call)
     }
@@ -278,12 +284,14 @@ impl Core {
 
 /// The call that puts a recurring job: its queue and jid come first. With a note
 /// ([`pause_note`]) it becomes a paused one, or replaces one.
-fn put_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) -> Call {
+fn put_recurring_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) -> Call {
     let call = match pause {
         None => Call::new(calls::RECUR),
         Some(note) => {
             let spec = calls::GUARD_RECUR.wording("put", "putting");
-            Call::new(spec.about(Subject::Jid(3))).arg("put").arg(note)
+            Call::new(spec.about(SubjectArgs::Jid(3)))
+                .arg("put")
+                .arg(note)
         }
     };
     add_options(call.args(words), coordination)
@@ -295,7 +303,7 @@ pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>
     for (name, text) in [("by", by), ("reason", reason)] {
         if let Some(text) = text {
             note.extend(format!(",\"{name}\":").bytes());
-            note.extend(quote(text.as_bytes()));
+            note.extend(quote_string(text.as_bytes()));
         }
     }
     note.push(b'}');
@@ -308,15 +316,17 @@ fn add_options(call: Call, coordination: &Coordination) -> Call {
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 
-/// A call that changes recurring jobs, the first of which is the argument `jid`.
-fn recur_call(verb: &'static str, jid: usize) -> Call {
+/// A call that changes recurring jobs, the first of which is the argument `jid_index`.
+fn recur_call(verb: &'static str, jid_index: usize) -> Call {
     let spec = match verb {
         "pause" => calls::GUARD_RECUR.wording("pause", "pausing"),
         "resume" => calls::GUARD_RECUR.wording("resume", "resuming"),
         "remove" => calls::GUARD_RECUR.wording("remove", "removing"),
         _ => calls::GUARD_RECUR,
     };
-    let spec = spec.class(RetryClass::Idempotent).about(Subject::Jid(jid));
+    let spec = spec
+        .retry_class(RetryClass::Idempotent)
+        .about(SubjectArgs::Jid(jid_index));
     Call::new(spec).arg(verb)
 }
 

@@ -8,7 +8,7 @@ use super::index;
 use super::index::Index;
 use super::job::{JobFields, MOST};
 use super::queue::CHECK;
-use super::read::{Read, ReadReply, START};
+use super::read::{ReadCommand, ReadReply, START};
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, calls};
@@ -18,7 +18,7 @@ use crate::json::Json;
 use crate::lenient;
 use crate::model::job::Neighbor;
 use crate::model::throttle::{Throttle, ThrottleJobs};
-use crate::name::{Name, reserved_for_throttles};
+use crate::name::{Name, reserved_throttle_suffix};
 
 /// The number of throttles that one round trip reads.
 const SLICE: usize = 100;
@@ -104,8 +104,8 @@ impl Core {
         id: &Name,
         part: ThrottlePart,
     ) -> Result<Vec<Name>, Error> {
-        let call = part.call(id);
-        names(self.call(now, call)?)
+        let call = part.jids_call(id);
+        read_name_array(self.call(now, call)?)
     }
 
     /// Throttles in the order of the ids.
@@ -119,13 +119,13 @@ impl Core {
 
     /// How many jobs may hold a slot of each throttle: 0 means no limit, a
     /// negative number lets no job run.
-    pub(crate) fn maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
+    pub(crate) fn throttle_maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
         let mut maxima = Vec::with_capacity(ids.len());
         for ids in ids.chunks(SLICE) {
             let get = |id| Call::new(calls::THROTTLE_GET).arg(id);
             let calls: Vec<Call> = ids.iter().map(get).collect();
-            for (id, reply) in ids.iter().zip(self.calls(now, &calls)) {
-                maxima.push(throttle_of(id, reply?)?.maximum);
+            for (id, reply) in ids.iter().zip(self.call_all(now, &calls)) {
+                maxima.push(read_throttle(id, reply?)?.maximum);
             }
         }
         Ok(maxima)
@@ -144,18 +144,18 @@ impl Core {
                 let get = Call::new(calls::THROTTLE_GET).arg(id);
                 [
                     get,
-                    ThrottlePart::Locks.call(id),
-                    ThrottlePart::Pending.call(id),
+                    ThrottlePart::Locks.jids_call(id),
+                    ThrottlePart::Pending.jids_call(id),
                 ]
             });
             let calls: Vec<Call> = calls.collect();
-            let mut replies = self.calls(now, &calls).into_iter();
+            let mut replies = self.call_all(now, &calls).into_iter();
             for id in ids {
                 let mut next = || replies.next().unwrap_or_else(|| Ok(Bytes::default()));
                 let (throttle, locks, pending) = (next(), next(), next());
                 let read = || {
-                    let mut throttle = throttle_of(id, throttle?)?;
-                    let (locks, pending) = (names(locks?)?, names(pending?)?);
+                    let mut throttle = read_throttle(id, throttle?)?;
+                    let (locks, pending) = (read_name_array(locks?)?, read_name_array(pending?)?);
                     throttle.locks = locks.len() as u64;
                     throttle.pending = pending.len() as u64;
                     Ok((throttle, locks, pending))
@@ -178,13 +178,14 @@ impl Core {
         now: Moment,
     ) -> Result<(Vec<Throttle>, Vec<UnreadableThrottle>), Error> {
         let keys = Keys::new(self.prefix());
-        let pattern = [&glob(&keys.throttle(b""))[..], b"*"].concat();
+        let pattern = [&escape_glob(&keys.throttle(b""))[..], b"*"].concat();
         let mut ids: BTreeSet<Name> = BTreeSet::new();
         let mut cursor = Some(START.to_vec());
         while let Some(at) = cursor {
-            let ReadReply::Page(next, names) = self.read(now, Read::keys(&at, &pattern, SCAN))?
+            let ReadReply::Page(next, names) =
+                self.run_read(now, ReadCommand::scan_keys(&at, &pattern, SCAN))?
             else {
-                return Err(reply::unexpected("SCAN", "not a page of keys"));
+                return Err(reply::unexpected_reply("SCAN", "not a page of keys"));
             };
             cursor = next;
             for name in &names {
@@ -193,13 +194,15 @@ impl Core {
         }
         let mut ids: Vec<Name> = ids.into_iter().collect();
         let key = |id: &Name| keys.throttle(id.as_bytes());
-        let reads = ids.iter().map(|id| Read::field(&key(id), "maximum"));
-        let mut replies = self.reads(now, reads.collect())?.into_iter();
+        let reads = ids
+            .iter()
+            .map(|id| ReadCommand::hash_field(&key(id), "maximum"));
+        let mut replies = self.run_reads(now, reads.collect())?.into_iter();
         let mut wrong: Vec<Name> = Vec::new();
         ids.retain(|id| {
             let is_wrong = matches!(replies.next(), Some(ReadReply::Wrong));
             // What looks like an id may be that of another throttle with the ending of its list.
-            if is_wrong && reserved_for_throttles(id.as_bytes()).is_none() {
+            if is_wrong && reserved_throttle_suffix(id.as_bytes()).is_none() {
                 wrong.push(id.clone());
             }
             !is_wrong
@@ -215,25 +218,29 @@ impl Core {
         wrong.sort();
         let mut unreadable = Vec::new();
         for id in wrong {
-            unreadable.extend(self.wrong_keys(now, &id)?);
+            unreadable.extend(self.throttle_with_wrong_keys(now, &id)?);
         }
         Ok((throttles, unreadable))
     }
 
     /// The throttle with its keys of a wrong type, `None` if it has none.
-    fn wrong_keys(&mut self, now: Moment, id: &Name) -> Result<Option<UnreadableThrottle>, Error> {
+    fn throttle_with_wrong_keys(
+        &mut self,
+        now: Moment,
+        id: &Name,
+    ) -> Result<Option<UnreadableThrottle>, Error> {
         let keys = Keys::new(self.prefix());
         let maximum = keys.throttle(id.as_bytes());
         let (locks, pending) = (keys.slots(id.as_bytes()), keys.pending(id.as_bytes()));
         let reads = vec![
-            Read::field(&maximum, "maximum"),
-            Read::count(&locks),
-            Read::count(&pending),
+            ReadCommand::hash_field(&maximum, "maximum"),
+            ReadCommand::sorted_set_size(&locks),
+            ReadCommand::sorted_set_size(&pending),
             // A list may be the maximum of another throttle, whose id has the ending of a list.
-            Read::field(&locks, "maximum"),
-            Read::field(&pending, "maximum"),
+            ReadCommand::hash_field(&locks, "maximum"),
+            ReadCommand::hash_field(&pending, "maximum"),
         ];
-        let replies = self.reads(now, reads)?.into_iter();
+        let replies = self.run_reads(now, reads)?.into_iter();
         let is_wrong: Vec<bool> = replies
             .map(|reply| matches!(reply, ReadReply::Wrong))
             .collect();
@@ -252,25 +259,32 @@ impl Core {
 
     /// A throttle with its first jobs. Refuses keys of a wrong type: the core takes such a
     /// maximum for none.
-    pub(crate) fn readable_throttle(
+    pub(crate) fn readable_throttle_with_jobs(
         &mut self,
         now: Moment,
         id: &Name,
     ) -> Result<ThrottleJobs, Error> {
-        if let Some(error) = left_out(self.wrong_keys(now, id)?.as_slice()) {
+        if let Some(error) = left_out_error(self.throttle_with_wrong_keys(now, id)?.as_slice()) {
             return Err(error);
         }
-        let mut shown = self.throttle(now, id)?;
+        let mut shown = self.throttle_with_jobs(now, id)?;
         let key = Keys::new(self.prefix()).throttle(id.as_bytes());
-        let call = Call::plain("HMGET").arg(key).arg("changed").arg("by");
+        let call = Call::redis_command("HMGET")
+            .arg(key)
+            .arg("changed")
+            .arg("by");
         let (changed, by): (Option<Name>, Option<Name>) = self.call(now, call)?;
-        shown.changed = changed.and_then(|text| Moment::read(text.as_bytes()));
+        shown.changed = changed.and_then(|text| Moment::from_decimal(text.as_bytes()));
         shown.changed_by = by;
         Ok(shown)
     }
 
     /// A throttle with its first jobs.
-    pub(crate) fn throttle(&mut self, now: Moment, id: &Name) -> Result<ThrottleJobs, Error> {
+    pub(crate) fn throttle_with_jobs(
+        &mut self,
+        now: Moment,
+        id: &Name,
+    ) -> Result<ThrottleJobs, Error> {
         let found = self
             .throttles_with_jids(now, std::slice::from_ref(id))?
             .pop();
@@ -278,24 +292,24 @@ impl Core {
         let (throttle, mut locks, mut pending) = found?;
         locks.truncate(SHOWN);
         pending.truncate(SHOWN);
-        let waiting = self.neighbors_of(now, &pending)?;
+        let waiting = self.jobs_as_neighbors(now, &pending)?;
         Ok(ThrottleJobs {
             throttle,
             changed: None,
             changed_by: None,
-            holders: self.neighbors_of(now, &locks)?,
+            holders: self.jobs_as_neighbors(now, &locks)?,
             waiting,
         })
     }
 
     /// The jobs of a lane in order.
-    pub(crate) fn lane(&mut self, now: Moment, lane: &Name) -> Result<Vec<Neighbor>, Error> {
-        let lanes = self.lanes(now, std::slice::from_ref(lane))?;
+    pub(crate) fn lane_jobs(&mut self, now: Moment, lane: &Name) -> Result<Vec<Neighbor>, Error> {
+        let lanes = self.jobs_of_lanes(now, std::slice::from_ref(lane))?;
         Ok(lanes.into_iter().next().unwrap_or_default())
     }
 
     /// The jobs of each lane in order.
-    pub(crate) fn lanes(
+    pub(crate) fn jobs_of_lanes(
         &mut self,
         now: Moment,
         lanes: &[Name],
@@ -304,12 +318,12 @@ impl Core {
         for lanes in lanes.chunks(SLICE) {
             let call = |lane| Call::new(calls::KEY_GET).arg(lane);
             let calls: Vec<Call> = lanes.iter().map(call).collect();
-            for (reply, lane) in self.calls(now, &calls).into_iter().zip(lanes) {
-                let mut jobs = lane_of(reply?)?;
+            for (reply, lane) in self.call_all(now, &calls).into_iter().zip(lanes) {
+                let mut jobs = read_lane(reply?)?;
                 // One call returns no more.
                 if jobs.len() as u64 >= index::MOST {
-                    let jids = self.members(now, &Index::Lane(lane.clone()))?;
-                    jobs = self.neighbors_of(now, &jids)?;
+                    let jids = self.index_members(now, &Index::Lane(lane.clone()))?;
+                    jobs = self.jobs_as_neighbors(now, &jids)?;
                 }
                 found.push(jobs);
             }
@@ -331,7 +345,7 @@ impl Core {
         Ok(times)
     }
 
-    fn neighbors_of(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
+    fn jobs_as_neighbors(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
         let jobs = self.jobs(now, JobFields::Location, jids)?;
         let pairs = jids.iter().cloned().zip(jobs);
         Ok(pairs.map(|(jid, job)| Neighbor::new(jid, job)).collect())
@@ -342,7 +356,7 @@ impl Core {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct LaneTime {
-    #[serde(rename = "key", deserialize_with = "reply::not_empty")]
+    #[serde(rename = "key", deserialize_with = "reply::name_unless_empty")]
     pub lane: Option<Name>,
     /// When it was last put or started.
     #[serde(deserialize_with = "lenient::read")]
@@ -359,7 +373,7 @@ pub(crate) enum ThrottlePart {
 }
 
 impl ThrottlePart {
-    pub(crate) fn call(self, id: &Name) -> Call {
+    pub(crate) fn jids_call(self, id: &Name) -> Call {
         let spec = match self {
             ThrottlePart::Locks => calls::THROTTLE_LOCKS,
             ThrottlePart::Pending => calls::THROTTLE_PENDING,
@@ -377,7 +391,7 @@ pub(crate) struct UnreadableThrottle {
 }
 
 /// The error about throttles that a result lacks because they cannot be read.
-pub(crate) fn left_out(throttles: &[UnreadableThrottle]) -> Option<Error> {
+pub(crate) fn left_out_error(throttles: &[UnreadableThrottle]) -> Option<Error> {
     let clauses = throttles.iter().map(|UnreadableThrottle { id, keys }| {
         let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
         let why = match named.as_slice() {
@@ -392,7 +406,7 @@ pub(crate) fn left_out(throttles: &[UnreadableThrottle]) -> Option<Error> {
 }
 
 /// Bytes as a glob of Redis that matches only them.
-fn glob(text: &[u8]) -> Vec<u8> {
+fn escape_glob(text: &[u8]) -> Vec<u8> {
     let mut glob = Vec::with_capacity(text.len());
     for byte in text {
         if b"*?[]\\^-".contains(byte) {
@@ -404,16 +418,16 @@ fn glob(text: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a JSON array of names.
-fn names(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
+fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
     let names = Json::read(&text).and_then(|names| names.names());
-    names.ok_or_else(|| reply::unexpected("throttle.*", "not a list of jids"))
+    names.ok_or_else(|| reply::unexpected_reply("throttle.*", "not a list of jids"))
 }
 
 /// Reads `{"id","maximum","ttl"}`: ttl -1 is no expiry, -2 no maximum of its own.
-fn throttle_of(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
+fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
     let members = Json::read(&text).and_then(|throttle| throttle.object());
-    let members =
-        members.ok_or_else(|| reply::unexpected(calls::THROTTLE_GET.name, "not a throttle"))?;
+    let members = members
+        .ok_or_else(|| reply::unexpected_reply(calls::THROTTLE_GET.name, "not a throttle"))?;
     let number = |name: &str| {
         let mut members = members.iter();
         let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
@@ -434,9 +448,9 @@ fn throttle_of(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
 }
 
 /// Reads `{"key","jobs":[{"jid","state","queue"}]}`.
-fn lane_of(Bytes(text): Bytes) -> Result<Vec<Neighbor>, Error> {
+fn read_lane(Bytes(text): Bytes) -> Result<Vec<Neighbor>, Error> {
     let lane = Json::read(&text).and_then(|lane| lane.object());
-    let lane = lane.ok_or_else(|| reply::unexpected(calls::KEY_GET.name, "not a lane"))?;
+    let lane = lane.ok_or_else(|| reply::unexpected_reply(calls::KEY_GET.name, "not a lane"))?;
     let jobs = lane.into_iter().find(|(key, _)| key.as_bytes() == b"jobs");
     let jobs = jobs.and_then(|(_, jobs)| jobs.array()).unwrap_or_default();
     let job = |job: &Json| {
@@ -470,7 +484,7 @@ mod tests {
     #[test]
     fn the_ttl_tells_whether_a_throttle_was_set() {
         let read = |text_of: &str| {
-            let throttle = throttle_of(&Name::from("api"), text(text_of)).unwrap();
+            let throttle = read_throttle(&Name::from("api"), text(text_of)).unwrap();
             (throttle.maximum, throttle.defined, throttle.ttl_s)
         };
         assert_eq!(
@@ -485,13 +499,13 @@ mod tests {
             read(r#"{"id":"api","maximum":"-1","ttl":60}"#),
             (-1, true, Some(60))
         );
-        assert!(throttle_of(&Name::from("api"), text("[1]")).is_err());
+        assert!(read_throttle(&Name::from("api"), text("[1]")).is_err());
     }
 
     #[test]
     fn the_jobs_of_a_lane_keep_their_order() {
         let lane = r#"{"key":"mail/a","jobs":[{"jid":"x","state":"running","queue":"mail"},{"jid":"y","state":"depends","queue":"mail"}]}"#;
-        let jobs = lane_of(text(lane)).unwrap();
+        let jobs = read_lane(text(lane)).unwrap();
         let jobs: Vec<_> = jobs
             .iter()
             .map(|job| (job.jid.as_bytes(), job.state))
@@ -504,7 +518,7 @@ mod tests {
             ]
         );
         assert!(
-            lane_of(text(r#"{"key":"mail/a","jobs":{}}"#))
+            read_lane(text(r#"{"key":"mail/a","jobs":{}}"#))
                 .unwrap()
                 .is_empty()
         );
@@ -512,6 +526,6 @@ mod tests {
 
     #[test]
     fn a_prefix_is_matched_literally() {
-        assert_eq!(glob(b"{q}-l:th:"), b"{q}\\-l:th:");
+        assert_eq!(escape_glob(b"{q}-l:th:"), b"{q}\\-l:th:");
     }
 }

@@ -6,15 +6,15 @@ use serde::Deserialize;
 
 use super::index::Index;
 use super::popped_jobs;
-use crate::clock::duration::seconds;
+use crate::clock::duration::format_seconds;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error, Kind};
 use crate::json::Number;
-use crate::json::quote::array;
+use crate::json::quote::string_array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
-use crate::model::ending::{EndingOutcome, EndingRequest, EndingWay, ExtendOutcome};
+use crate::model::ending::{EndingAction, EndingOutcome, EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -38,28 +38,28 @@ const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`
 impl Core {
     /// Ends jobs of a worker, in order. A reply that is lost is asked for again; then the outcome of
     /// an ending that was applied is `Done`.
-    pub fn finish(
+    pub fn finish_jobs(
         &mut self,
         now: Moment,
         worker: &Name,
         jobs: &[EndingRequest],
     ) -> Result<Vec<EndingOutcome>, Error> {
-        self.end(now, worker, jobs, false)
+        self.send_endings(now, worker, jobs, false)
     }
 
     /// Ends jobs of a worker that an earlier call with the same `now` may have ended, as a turn whose
     /// reply was lost.
-    pub fn finish_again(
+    pub fn finish_jobs_again(
         &mut self,
         now: Moment,
         worker: &Name,
         jobs: &[EndingRequest],
     ) -> Result<Vec<EndingOutcome>, Error> {
-        self.end(now, worker, jobs, true)
+        self.send_endings(now, worker, jobs, true)
     }
 
     /// `again`: an earlier call whose reply was lost may have ended the jobs already.
-    fn end(
+    fn send_endings(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -73,14 +73,14 @@ impl Core {
                 add_endings(call, jobs)
             })
             .collect();
-        let replies = self.calls_with_repeat(now, &calls);
+        let replies = self.call_all_for_replies(now, &calls);
         let mut none_applied = replies.iter().all(|reply| reply.result.is_err());
         let mut outcomes = Vec::with_capacity(jobs.len());
         for (jobs, reply) in chunks().zip(replies) {
             let repeated = reply.repeated;
             match reply.read() {
                 Ok(rows) => {
-                    let mut ended = endings(rows, jobs)?;
+                    let mut ended = check_outcomes(rows, jobs)?;
                     if again || repeated {
                         self.settle_endings(now, worker, jobs, &mut ended);
                     }
@@ -92,8 +92,8 @@ impl Core {
                         none_applied = false;
                         for job in jobs {
                             let one = std::slice::from_ref(job);
-                            let ended = self.end(now, worker, one, again);
-                            outcomes.append(&mut ended.map_err(in_part)?);
+                            let ended = self.send_endings(now, worker, one, again);
+                            outcomes.append(&mut ended.map_err(partly_ended)?);
                         }
                     }
                 },
@@ -107,9 +107,9 @@ impl Core {
 
     /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its
     /// count, and up to `total` in all. After a lost reply the error is of the kind `Unknown`: then
-    /// `finish_again` with the same `now` returns what became of the endings, and `take_over` finds the
+    /// `finish_jobs_again` with the same `now` returns what became of the endings, and `take_over_unknown_jobs` finds the
     /// jobs that were popped.
-    pub fn turn(
+    pub fn finish_and_pop(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -121,7 +121,7 @@ impl Core {
         let (first, last) = jobs.split_at(first);
         let mut turn = FinishAndPop::default();
         if !first.is_empty() {
-            turn.endings = self.finish(now, worker, first)?;
+            turn.endings = self.finish_jobs(now, worker, first)?;
         }
         let mut call = Call::new(calls::GUARD_TURN)
             .arg(worker)
@@ -130,46 +130,47 @@ impl Core {
         for (queue, count) in queues {
             call = call.arg(queue).arg(count.to_string());
         }
-        let rows = match self.reply(now, add_endings(call, last))?.result {
+        let rows = match self.call_for_reply(now, add_endings(call, last))?.result {
             // Each ending goes alone then, so that the one at fault is known.
             Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
-                let ended = self.finish(now, worker, last);
-                turn.endings.append(&mut ended.map_err(in_part)?);
-                let pops = self.turn(now, worker, total, queues, &[]);
-                let pops = pops.map_err(in_part)?;
+                let ended = self.finish_jobs(now, worker, last);
+                turn.endings.append(&mut ended.map_err(partly_ended)?);
+                let pops = self.finish_and_pop(now, worker, total, queues, &[]);
+                let pops = pops.map_err(partly_ended)?;
                 return Ok(FinishAndPop {
                     endings: turn.endings,
                     ..pops
                 });
             }
-            Err(error) if !turn.endings.is_empty() => return Err(in_part(error)),
+            Err(error) if !turn.endings.is_empty() => return Err(partly_ended(error)),
             rows => rows?,
         };
         // By hand: the numbers of jobs and of queues say what an item is.
         let name = calls::GUARD_TURN.name;
         let expected = last.len() + queues.len();
         let Value::Array(mut rows) = rows else {
-            return Err(reply::unexpected(name, "not a list"));
+            return Err(reply::unexpected_reply(name, "not a list"));
         };
         if rows.len() == expected + 1 {
-            turn.due_in = rows.pop().and_then(|due| reply::read(name, due).ok());
+            turn.due_in = rows.pop().and_then(|due| reply::read_reply(name, due).ok());
         }
         if rows.len() != expected {
-            return Err(reply::unexpected(
+            return Err(reply::unexpected_reply(
                 name,
                 "not an item for each job and queue",
             ));
         }
         let pops = rows.split_off(last.len());
-        let ended = reply::read(name, Value::Array(rows))?;
-        turn.endings.append(&mut endings(ended, last)?);
+        let ended = reply::read_reply(name, Value::Array(rows))?;
+        turn.endings.append(&mut check_outcomes(ended, last)?);
         for ((queue, _), pop) in queues.iter().zip(pops) {
             if matches!(pop, Value::Array(_)) {
-                let (_, why): (Name, String) = reply::read(name, pop)?;
+                let (_, why): (Name, String) = reply::read_reply(name, pop)?;
                 turn.refused.push((queue.clone(), why));
             } else {
-                let Bytes(jobs) = reply::read(name, pop)?;
-                turn.jobs.append(&mut popped_jobs::read(name, &jobs)?);
+                let Bytes(jobs) = reply::read_reply(name, pop)?;
+                turn.jobs
+                    .append(&mut popped_jobs::read_popped_jobs(name, &jobs)?);
             }
         }
         Ok(turn)
@@ -188,7 +189,7 @@ impl Core {
         };
         let calls: Vec<Call> = jids.chunks(MAX_JOBS_PER_CALL).map(extend).collect();
         let mut outcomes = Vec::with_capacity(jids.len());
-        for locks in self.calls::<Vec<ExtendReply>>(now, &calls) {
+        for locks in self.call_all::<Vec<ExtendReply>>(now, &calls) {
             for lock in locks? {
                 outcomes.push(match lock {
                     ExtendReply::Done(expires) => ExtendOutcome::Extended(expires),
@@ -205,20 +206,20 @@ impl Core {
             Ok(outcomes)
         } else {
             let call = calls::GUARD_HEARTBEAT.name;
-            Err(reply::unexpected(call, "not one outcome per lock"))
+            Err(reply::unexpected_reply(call, "not one outcome per lock"))
         }
     }
 
     /// The jobs that the worker holds and does not know: those of a pop whose reply was lost.
     /// Their locks are extended, which proves that they are still held.
-    pub fn take_over(
+    pub fn take_over_unknown_jobs(
         &mut self,
         now: Moment,
         worker: &Name,
-        known: impl Fn(&Name) -> bool,
+        is_known: impl Fn(&Name) -> bool,
     ) -> Result<Vec<PoppedJob>, Error> {
-        let mut jids = self.members(now, &Index::Worker(worker.clone()))?;
-        jids.retain(|jid| !known(jid));
+        let mut jids = self.index_members(now, &Index::Worker(worker.clone()))?;
+        jids.retain(|jid| !is_known(jid));
         if jids.is_empty() {
             return Ok(Vec::new());
         }
@@ -233,7 +234,7 @@ impl Core {
 }
 
 /// The error after which some of the jobs may have ended.
-fn in_part(error: Error) -> Error {
+fn partly_ended(error: Error) -> Error {
     Error::new(Kind::Unknown, error.message())
 }
 
@@ -243,29 +244,29 @@ fn add_endings(mut call: Call, jobs: &[EndingRequest]) -> Call {
         let mut words: Vec<Cow<[u8]>> =
             vec![job.jid.as_bytes().into(), job.queue.as_bytes().into()];
         match &job.way {
-            EndingWay::Complete { data, next } => {
+            EndingAction::Complete { data, next } => {
                 words.push(b"complete".into());
                 words.push(data.as_deref().unwrap_or_default().into());
                 if let Some(next) = next {
                     words.extend([b"next".into(), next.queue.as_bytes().into()]);
-                    let delay = seconds(next.delay).into_bytes();
+                    let delay = format_seconds(next.delay).into_bytes();
                     words.extend([b"delay".into(), delay.into()]);
-                    let depends = array(next.depends.iter().map(Name::as_bytes));
+                    let depends = string_array(next.depends.iter().map(Name::as_bytes));
                     words.extend([b"depends".into(), depends.into()]);
                     for (name, value) in next.coordination.option_words() {
                         words.extend([name.as_bytes().into(), value.into()]);
                     }
                 }
             }
-            EndingWay::Retry { delay, why } => {
+            EndingAction::Retry { delay, why } => {
                 words.push(b"retry".into());
-                words.push(seconds(*delay).into_bytes().into());
+                words.push(format_seconds(*delay).into_bytes().into());
                 if let Some(why) = why {
                     words.extend([why.group.as_bytes().into(), why.message.as_bytes().into()]);
                     words.extend(job.exit.map(|code| code.to_string().into_bytes().into()));
                 }
             }
-            EndingWay::Fail { why, data } => {
+            EndingAction::Fail { why, data } => {
                 words.push(b"fail".into());
                 words.extend([why.group.as_bytes().into(), why.message.as_bytes().into()]);
                 words.push(data.as_deref().unwrap_or_default().into());
@@ -279,16 +280,16 @@ fn add_endings(mut call: Call, jobs: &[EndingRequest]) -> Call {
 
 /// Checks that each job has an outcome. For a retry that was done, the core tells the remaining retries
 /// in place of the state.
-fn endings(
+fn check_outcomes(
     mut outcomes: Vec<EndingOutcome>,
     jobs: &[EndingRequest],
 ) -> Result<Vec<EndingOutcome>, Error> {
-    let unexpected = |why| reply::unexpected(calls::GUARD_FINISH.name, why);
+    let unexpected = |why| reply::unexpected_reply(calls::GUARD_FINISH.name, why);
     if outcomes.len() != jobs.len() {
         return Err(unexpected("not one outcome per job"));
     }
     for (job, outcome) in jobs.iter().zip(&mut outcomes) {
-        if let (EndingWay::Retry { delay, .. }, EndingOutcome::Done { state, remaining }) =
+        if let (EndingAction::Retry { delay, .. }, EndingOutcome::Done { state, remaining }) =
             (&job.way, outcome)
         {
             let left = Number::read(state.as_bytes());

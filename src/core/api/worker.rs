@@ -3,7 +3,7 @@
 use super::index::Index;
 use super::job::JobFields;
 use crate::clock::moment::Moment;
-use crate::core::call::reply::Listed;
+use crate::core::call::reply::RowsIfFew;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::job::State;
@@ -15,26 +15,30 @@ impl Core {
     /// The named workers in their order, or all known ones, last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
-        let found = self.rows(now, &call, &Index::Workers, names)?;
-        Ok(workers(found, names.is_empty()))
+        let found = self.rows_by_name(now, &call, &Index::Workers, names)?;
+        Ok(add_processes_and_sort(found, names.is_empty()))
     }
 
     /// Reads all known workers from a reply of `look.workers`.
     pub(super) fn all_workers(
         &mut self,
         now: Moment,
-        listed: Listed<Worker>,
+        listed: RowsIfFew<Worker>,
     ) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
-        let found = self.all_rows(now, &call, &Index::Workers, listed)?;
-        Ok(workers(found, true))
+        let found = self.all_index_rows(now, &call, &Index::Workers, listed)?;
+        Ok(add_processes_and_sort(found, true))
     }
 
     /// A worker with its jobs, `None` if it does not exist.
-    pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<WorkerJobs>, Error> {
+    pub fn worker_with_jobs(
+        &mut self,
+        now: Moment,
+        name: &Name,
+    ) -> Result<Option<WorkerJobs>, Error> {
         let known = self.workers(now, std::slice::from_ref(name))?;
         let last_seen = known.into_iter().next().and_then(|worker| worker.last_seen);
-        let jids = self.members(now, &Index::Worker(name.clone()))?;
+        let jids = self.index_members(now, &Index::Worker(name.clone()))?;
         if last_seen.is_none() && jids.is_empty() {
             return Ok(None);
         }
@@ -67,11 +71,11 @@ impl Core {
 }
 
 /// Completes workers; all known ones are ordered, and those that were not seen for long are left out.
-fn workers(mut workers: Vec<Worker>, all: bool) -> Vec<Worker> {
+fn add_processes_and_sort(mut workers: Vec<Worker>, all_known: bool) -> Vec<Worker> {
     for worker in &mut workers {
         worker.process = WorkerProcess::from_name(&worker.name);
     }
-    if all {
+    if all_known {
         workers.retain(|worker| worker.recent);
         workers.sort_by(|one, other| {
             other

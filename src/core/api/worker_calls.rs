@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use super::job::JobFields;
 use super::job_calls::{CallOutcome, PerJob};
-use crate::clock::duration::seconds;
+use crate::clock::duration::format_seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Number;
-use crate::json::quote::array;
+use crate::json::quote::string_array;
 use crate::model::ending::{FailureReason, NextQueue};
 use crate::model::job::{Job, State};
-use crate::model::job_snapshot::{Interner, JobSnapshot};
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot};
 use crate::name::Name;
 
 impl Core {
@@ -51,8 +51,8 @@ impl Core {
                 .arg(data.unwrap_or_default());
             if let Some(next) = next {
                 call = call.arg("next").arg(next.queue.as_bytes());
-                call = call.arg("delay").arg(seconds(next.delay));
-                let depends = array(next.depends.iter().map(Name::as_bytes));
+                call = call.arg("delay").arg(format_seconds(next.delay));
+                let depends = string_array(next.depends.iter().map(Name::as_bytes));
                 call = call.arg("depends").arg(depends);
                 for (name, value) in next.coordination.option_words() {
                     call = call.arg(name).arg(value);
@@ -64,7 +64,7 @@ impl Core {
             let state = job.state.as_ref().map_or("", State::into_str);
             Name::from(state)
         };
-        self.call_each(now, note, jobs, call, after)
+        self.call_for_each_job(now, note, jobs, call, after)
     }
 
     /// Extends the locks on jobs, each in the name of a worker. Returns when they expire, in whole
@@ -81,7 +81,7 @@ impl Core {
             call.arg(worker(job).as_bytes()).args(data)
         };
         let calls: Vec<Call> = jobs.iter().map(call).collect();
-        let results = self.calls(now, &calls).into_iter();
+        let results = self.call_all(now, &calls).into_iter();
         let results = results.map(|result| result.map(CallOutcome::Done));
         results.collect()
     }
@@ -104,7 +104,7 @@ impl Core {
                 .arg(why.message.as_bytes())
                 .args(data)
         };
-        self.call_each(now, note, jobs, call, |_| ())
+        self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
     /// Fails jobs that have not started.
@@ -121,7 +121,7 @@ impl Core {
                 .arg(why.group.as_bytes())
                 .arg(why.message.as_bytes())
         };
-        self.call_each(now, note, jobs, call, |_| ())
+        self.call_for_each_job(now, note, jobs, call, |_| ())
     }
 
     /// Releases running jobs, each in the name of a worker, which uses one retry. Returns how many
@@ -141,7 +141,7 @@ impl Core {
                 .arg(&job.jid)
                 .arg(queue.as_bytes())
                 .arg(worker(job).as_bytes())
-                .arg(seconds(delay));
+                .arg(format_seconds(delay));
             match why {
                 Some(why) => call.arg(why.group.as_bytes()).arg(why.message.as_bytes()),
                 None => call,
@@ -151,7 +151,7 @@ impl Core {
             Some(State::Failed) => -1,
             _ => job.remaining.map_or(0, Number::floor),
         };
-        self.call_each(now, note, jobs, call, after)
+        self.call_for_each_job(now, note, jobs, call, after)
     }
 
     /// Moves the oldest failures of a group to one queue. Returns how many.
@@ -170,7 +170,7 @@ impl Core {
 
 impl Core {
     /// Gives jobs back that a worker holds, without using a retry. Returns those that it still held.
-    pub(crate) fn give_back(
+    pub(crate) fn release_jobs(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -178,7 +178,7 @@ impl Core {
         note: &[u8],
     ) -> Result<Vec<Name>, Error> {
         let mut released = Vec::new();
-        let mut interner = Interner::default();
+        let mut interner = FieldInterner::default();
         let found = self.jobs(now, JobFields::Snapshot, jids)?;
         let held = found.into_iter().flatten().filter(|job| {
             let is_running = matches!(job.state, Some(State::Running | State::Stalled));
@@ -187,7 +187,7 @@ impl Core {
         let jobs: Vec<JobSnapshot> = held
             .map(|job| JobSnapshot::from_job(job, &mut interner))
             .collect();
-        for (job, reply) in jobs.iter().zip(self.timeout(now, note, &jobs)) {
+        for (job, reply) in jobs.iter().zip(self.revoke_locks(now, note, &jobs)) {
             // A job that changed meanwhile is no longer held.
             match reply {
                 Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),

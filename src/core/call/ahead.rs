@@ -13,7 +13,7 @@ use crate::error::Error;
 
 /// Calls that were sent ahead.
 #[derive(Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct CallsAhead {
     calls: Vec<Call>,
     /// The number of the request, if it was sent.
     request: Option<u64>,
@@ -21,7 +21,7 @@ pub(crate) struct Ahead {
 
 /// The requests whose replies nobody has taken yet, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
+pub(super) struct OutstandingRequests {
     open: VecDeque<AheadRequest>,
     next: u64,
 }
@@ -36,12 +36,14 @@ struct AheadRequest {
 
 impl Core {
     /// Sends calls that only read, and does not wait for their replies.
-    pub(crate) fn send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> Ahead {
-        let only_reads = calls.iter().all(|call| call.class() == RetryClass::Read);
+    pub(crate) fn send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> CallsAhead {
+        let only_reads = calls
+            .iter()
+            .all(|call| call.retry_class() == RetryClass::Read);
         let deadline = Instant::now() + self.timeout;
         let request = match &self.connection {
             Some(connection) if only_reads && !self.trace.is_on() => {
-                let packed = self.pack(&now.to_string(), calls.iter(), false);
+                let packed = self.pack_calls(&now.to_string(), calls.iter(), false);
                 connection.send(packed, deadline).then(|| {
                     let number = self.ahead.next;
                     self.ahead.next += 1;
@@ -56,7 +58,7 @@ impl Core {
             }
             _ => None,
         };
-        Ahead { calls, request }
+        CallsAhead { calls, request }
     }
 
     /// The replies to calls that were sent ahead. If they did not come, or if the server
@@ -64,10 +66,10 @@ impl Core {
     pub(crate) fn take_ahead_or_repeat(
         &mut self,
         now: Moment,
-        ahead: Ahead,
+        ahead: CallsAhead,
     ) -> Vec<Result<Value, Error>> {
-        let Ahead { calls, request } = ahead;
-        let response = request.and_then(|number| self.response(number));
+        let CallsAhead { calls, request } = ahead;
+        let response = request.and_then(|number| self.take_response(number));
         match response {
             Some(response)
                 if response.fault.is_none()
@@ -80,7 +82,7 @@ impl Core {
                 response.replies.into_iter().map(Ok).collect()
             }
             _ => {
-                let replies = self.calls_with_repeat(now, &calls).into_iter();
+                let replies = self.call_all_for_replies(now, &calls).into_iter();
                 replies.map(|reply| reply.result).collect()
             }
         }
@@ -92,25 +94,25 @@ impl Core {
     }
 
     /// The response to a request.
-    fn response(&mut self, number: u64) -> Option<Response> {
+    fn take_response(&mut self, number: u64) -> Option<Response> {
         self.receive_up_to(number);
         let mut open = self.ahead.open.iter();
         let at = open.position(|request| request.number == number)?;
         self.ahead.open.remove(at)?.response
     }
 
-    /// Receives the outstanding replies up to that of request `last`, and keeps them for their callers.
-    fn receive_up_to(&mut self, last: u64) {
+    /// Receives the outstanding replies up to that of request `last_request`, and keeps them for their callers.
+    fn receive_up_to(&mut self, last_request: u64) {
         for at in 0..self.ahead.open.len() {
             let request = &self.ahead.open[at];
-            if request.number > last {
+            if request.number > last_request {
                 break;
             }
             // After a fault, the replies of that connection do not come.
             if request.response.is_none() && request.connection == self.connections {
                 let deadline = request.deadline;
                 let connection = self.connection.as_ref();
-                let response = connection.map(|connection| connection.receive(deadline));
+                let response = connection.map(|connection| connection.receive_response(deadline));
                 if response.as_ref().is_some_and(|one| one.fault.is_some()) {
                     self.lose_connection();
                 }

@@ -22,7 +22,7 @@ pub(crate) enum RetryClass {
 
 /// How errors speak of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wording {
+pub(crate) struct ErrorWording {
     /// `cannot {verb} …`
     pub verb: &'static str,
     /// `lost … while {doing} …`
@@ -31,7 +31,7 @@ pub(crate) struct Wording {
 
 /// What a call is about, as the indexes of its arguments after `now`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum SubjectArgs {
     Nothing,
     Jid(usize),
     /// Jobs that no argument names alone.
@@ -56,8 +56,8 @@ pub(crate) struct CallSpec {
     /// Whether it may change something, if only in passing: some reads of the reference move due
     /// jobs, put recurring ones, or forget workers.
     pub may_write: bool,
-    pub wording: Wording,
-    pub subject: Subject,
+    pub wording: ErrorWording,
+    pub subject: SubjectArgs,
 }
 
 impl CallSpec {
@@ -67,16 +67,16 @@ impl CallSpec {
             name,
             class: RetryClass::Read,
             may_write: false,
-            wording: Wording {
+            wording: ErrorWording {
                 verb: "read",
                 doing: "reading",
             },
-            subject: Subject::Nothing,
+            subject: SubjectArgs::Nothing,
         }
     }
 
     /// A read that may write in passing.
-    pub(crate) const fn may_tidy(self) -> CallSpec {
+    pub(crate) const fn may_write_in_passing(self) -> CallSpec {
         CallSpec {
             may_write: true,
             ..self
@@ -85,17 +85,17 @@ impl CallSpec {
 
     /// Sets the words of errors.
     pub(crate) const fn wording(self, verb: &'static str, doing: &'static str) -> CallSpec {
-        let wording = Wording { verb, doing };
+        let wording = ErrorWording { verb, doing };
         CallSpec { wording, ..self }
     }
 
     /// Sets whether and when the call is repeated.
-    pub(crate) const fn class(self, class: RetryClass) -> CallSpec {
+    pub(crate) const fn retry_class(self, class: RetryClass) -> CallSpec {
         CallSpec { class, ..self }
     }
 
     /// Makes it a read: the call only tells what it would do.
-    pub(crate) const fn dry_run(self) -> CallSpec {
+    pub(crate) const fn as_dry_run(self) -> CallSpec {
         CallSpec {
             class: RetryClass::Read,
             may_write: false,
@@ -104,31 +104,31 @@ impl CallSpec {
     }
 
     /// Sets what the call is about, for errors.
-    pub(crate) const fn about(self, subject: Subject) -> CallSpec {
+    pub(crate) const fn about(self, subject: SubjectArgs) -> CallSpec {
         CallSpec { subject, ..self }
     }
 
-    pub(crate) fn reads(&self) -> bool {
+    pub(crate) fn only_reads(&self) -> bool {
         self.class == RetryClass::Read
     }
 
     /// The job that the call is about.
-    pub(crate) fn jid(&self, args: &[Vec<u8>]) -> Option<Name> {
+    pub(crate) fn subject_jid(&self, args: &[Vec<u8>]) -> Option<Name> {
         match self.subject {
-            Subject::Jid(at) => args.get(at).map(|jid| Name::from(jid.as_slice())),
+            SubjectArgs::Jid(at) => args.get(at).map(|jid| Name::from(jid.as_slice())),
             _ => None,
         }
     }
 
     /// What the call is about, for a sentence: the name in backticks, else that of the call.
-    pub(crate) fn object(&self, name: &str, args: &[Vec<u8>]) -> String {
+    pub(crate) fn subject_text(&self, name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.subject {
-            Subject::Nothing if self.reads() => return "the reply".into(),
-            Subject::Nothing => None,
-            Subject::Jobs => return "jobs".into(),
-            Subject::Jid(at) | Subject::Queue(at) | Subject::Key(at) => Some(at),
-            Subject::Worker(at) | Subject::Group(at) => Some(at),
-            Subject::Pop { queue, .. } => Some(queue),
+            SubjectArgs::Nothing if self.only_reads() => return "the reply".into(),
+            SubjectArgs::Nothing => None,
+            SubjectArgs::Jobs => return "jobs".into(),
+            SubjectArgs::Jid(at) | SubjectArgs::Queue(at) | SubjectArgs::Key(at) => Some(at),
+            SubjectArgs::Worker(at) | SubjectArgs::Group(at) => Some(at),
+            SubjectArgs::Pop { queue, .. } => Some(queue),
         };
         let named = at.and_then(|at| args.get(at));
         let named = named.map_or(name.as_bytes(), Vec::as_slice);
@@ -136,17 +136,17 @@ impl CallSpec {
     }
 
     /// The hint with the command that shows whether a lost call was applied.
-    pub(crate) fn hint_for_lost(&self, args: &[Vec<u8>]) -> Option<String> {
+    pub(crate) fn hint_for_lost_reply(&self, args: &[Vec<u8>]) -> Option<String> {
         let named = |at: usize| args.get(at).map(|name| Name::from(name.as_slice()));
         let command = |words: &str, at| Some(CommandLine::new(words).name(named(at)?));
         let command = match self.subject {
-            Subject::Nothing | Subject::Jobs => None,
-            Subject::Jid(at) => command("get", at),
-            Subject::Queue(at) => command("queues", at),
-            Subject::Pop { worker, .. } => command("workers", worker),
-            Subject::Key(at) => command("config get", at),
-            Subject::Worker(at) => command("workers", at),
-            Subject::Group(at) => {
+            SubjectArgs::Nothing | SubjectArgs::Jobs => None,
+            SubjectArgs::Jid(at) => command("get", at),
+            SubjectArgs::Queue(at) => command("queues", at),
+            SubjectArgs::Pop { worker, .. } => command("workers", worker),
+            SubjectArgs::Key(at) => command("config get", at),
+            SubjectArgs::Worker(at) => command("workers", at),
+            SubjectArgs::Group(at) => {
                 Some(CommandLine::new("failed").exact_pattern("--group", &named(at)?))
             }
         };

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::connect::{Connection, Packed};
+use super::connect::{Connection, PackedCommands};
 use super::handshake::{ServerInfo, ServerMode};
 use super::reply::Bytes;
-use super::route::{MAX_MOVES, Moved, Reached, attempt_deadline};
+use super::route::{MAX_MOVES, MovedReply, ReachedServer, attempt_deadline};
 use super::{Call, Core, Value, error, reply, server_error};
 use crate::address::{Address, Node};
 use crate::clock::moment::Moment;
@@ -63,7 +63,7 @@ struct SlotNode {
 /// Where the keys of the prefix are, as a node reports.
 enum KeysLocation {
     Here,
-    Elsewhere(Moved),
+    Elsewhere(MovedReply),
     /// The node belongs to another cluster.
     Foreign,
     /// The cluster serves no call now.
@@ -76,7 +76,7 @@ impl Core {
         &mut self,
         seeds: &[Node],
         deadline: Instant,
-    ) -> Result<Reached, Error> {
+    ) -> Result<ReachedServer, Error> {
         let mut waiting = self.route.candidates(seeds);
         let mut unreachable: Vec<Node> = Vec::new();
         let (mut named, mut owner, mut foreign) = (None, None, None);
@@ -88,7 +88,7 @@ impl Core {
                 Ok((connection, server)) => {
                     self.examine_node(connection, server, &node, attempt)?
                 }
-                Err(error) if is_worth_next_node(&error) => {
+                Err(error) if permits_next_node(&error) => {
                     last = last.or(Some(error));
                     if named.as_ref() == Some(&node) {
                         owner = Some(node.clone());
@@ -106,14 +106,14 @@ impl Core {
                 (_, KeysLocation::Down) => last = Some(error::cluster_down(&self.target)),
                 (_, KeysLocation::Foreign) => foreign = Some(node),
                 (_, KeysLocation::Elsewhere(moved)) => {
-                    let next = moved.node(&node);
+                    let next = moved.named_node(&node);
                     if unreachable.contains(&next) {
                         owner = Some(next);
                         continue;
                     }
                     moves += 1;
                     if moves > MAX_MOVES {
-                        return Err(error::circling(&self.target, &moved.slot));
+                        return Err(error::circular_redirection(&self.target, &moved.slot));
                     }
                     waiting.retain(|waiting| *waiting != next);
                     waiting.insert(0, next.clone());
@@ -138,11 +138,11 @@ impl Core {
         server: ServerInfo,
         node: &Node,
         deadline: Instant,
-    ) -> Result<(Reached, KeysLocation), Error> {
+    ) -> Result<(ReachedServer, KeysLocation), Error> {
         if server.mode != ServerMode::Cluster {
             return Err(error::not_a_cluster_node(&self.target, node));
         }
-        let (map, mut place) = self.locate(&connection, node, deadline);
+        let (map, mut place) = self.locate_keys(&connection, node, deadline);
         match map {
             // The node was reset, or came back without its memory.
             Some(map) if map.ids.is_empty() => place = KeysLocation::Down,
@@ -150,11 +150,11 @@ impl Core {
             Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
             map => {
                 self.note_map(map);
-                self.require_tag(deadline)?;
+                self.require_hash_tag(deadline)?;
             }
         }
         let node = Some(node.clone());
-        let arrival = Reached {
+        let arrival = ReachedServer {
             connection,
             server,
             node,
@@ -179,7 +179,7 @@ impl Core {
             let arrival = self.log_in_at(seed, deadline);
             let map = arrival
                 .ok()
-                .and_then(|(connection, _)| self.locate(&connection, seed, deadline).0);
+                .and_then(|(connection, _)| self.locate_keys(&connection, seed, deadline).0);
             map.is_some_and(|map| !map.ids.is_empty() && !self.is_same_cluster(&map.ids))
         };
         let unnamed = seeds.iter().filter(unnamed);
@@ -204,18 +204,18 @@ impl Core {
             self.route.primaries = map.primaries;
             self.route.ids = map.ids;
             if self.is_untagged_in_cluster() {
-                self.script = Script::one_primary(self.prefix());
+                self.script = Script::for_one_primary(self.prefix());
             }
         }
     }
 
     /// Refuses a prefix whose keys would be on many nodes, unless there is one primary for all.
-    fn require_tag(&self, deadline: Instant) -> Result<(), Error> {
+    fn require_hash_tag(&self, deadline: Instant) -> Result<(), Error> {
         if self.script.is_tagged() || self.route.one_primary {
             return Ok(());
         }
         let used = self.tagged_prefixes(deadline.min(Instant::now() + SEARCH_TIME));
-        Err(error::cluster_prefix_naming(
+        Err(error::untagged_cluster_prefix_with_tagged(
             self.prefix(),
             &self.target,
             &used,
@@ -233,9 +233,9 @@ impl Core {
             Address::Tcp(node) => node.clone(),
             _ => Node::new("localhost", 0),
         };
-        let (map, place) = self.locate(connection, &node, deadline);
+        let (map, place) = self.locate_keys(connection, &node, deadline);
         self.note_map(map);
-        self.require_tag(deadline)?;
+        self.require_hash_tag(deadline)?;
         match (self.route.one_primary, place) {
             (true, KeysLocation::Here) => Ok(()),
             _ => Err(error::address_is_cluster_node(&self.target)),
@@ -244,34 +244,34 @@ impl Core {
 
     /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. Some users
     /// may not ask for the map.
-    fn locate(
+    fn locate_keys(
         &self,
         connection: &Connection,
         node: &Node,
         deadline: Instant,
     ) -> (Option<ClusterMap>, KeysLocation) {
-        let mut packed = Packed::default();
+        let mut packed = PackedCommands::default();
         let mut first = 0;
         if self.read_only {
             // A replica serves reads only after that.
-            packed.add(&["READONLY"]);
+            packed.add_command(&["READONLY"]);
             first = 1;
         }
-        packed.add(&["CLUSTER", "SLOTS"]);
+        packed.add_command(&["CLUSTER", "SLOTS"]);
         if self.script.is_tagged() {
-            packed.begin(1 + self.script.routing_keys().len());
-            packed.word(b"EXISTS");
+            packed.begin_command(1 + self.script.routing_keys().len());
+            packed.add_word(b"EXISTS");
             for key in self.script.routing_keys() {
-                packed.word(key.as_bytes());
+                packed.add_word(key.as_bytes());
             }
         }
         let response = connection.exchange(packed, deadline);
         let mut replies = response.replies.into_iter().skip(first);
         let map = replies
             .next()
-            .and_then(|slots| ClusterMap::read(slots, node));
+            .and_then(|slots| ClusterMap::from_reply(slots, node));
         let place = match replies.next() {
-            Some(reply) => KeysLocation::read(&reply),
+            Some(reply) => KeysLocation::from_reply(&reply),
             None if response.fault.is_some() => KeysLocation::Down,
             None => KeysLocation::Here,
         };
@@ -281,32 +281,32 @@ impl Core {
     /// Makes a call that waits while the keys of the prefix move, and follows them. Then
     /// [`Core::route_version`] tells whether they did. Outside a cluster there is nothing to ask.
     pub(crate) fn follow_keys(&mut self) -> Result<(), Error> {
-        if !self.is_cluster() || !self.script.is_tagged() {
+        if !self.is_in_cluster() || !self.script.is_tagged() {
             return Ok(());
         }
         let keys = self.script.routing_keys().to_vec();
-        self.call(self.now(), Call::plain("EXISTS").args(keys))
+        self.call(self.now(), Call::redis_command("EXISTS").args(keys))
     }
 
     /// The number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
     pub(crate) fn keys_in_slot(&mut self, now: Moment) -> Option<u64> {
-        if !self.is_cluster() || !self.script.is_tagged() {
+        if !self.is_in_cluster() || !self.script.is_tagged() {
             return None;
         }
         let prefix = self.prefix().to_owned();
-        let slot = Call::plain("CLUSTER").arg("KEYSLOT").arg(prefix);
+        let slot = Call::redis_command("CLUSTER").arg("KEYSLOT").arg(prefix);
         let slot: i64 = self.call(now, slot).ok()?;
-        let count = Call::plain("CLUSTER").arg("COUNTKEYSINSLOT");
+        let count = Call::redis_command("CLUSTER").arg("COUNTKEYSINSLOT");
         self.call(now, count.arg(slot.to_string())).ok()
     }
 
     /// The node of the cluster that the last connection went to; `None` outside a cluster.
     pub(crate) fn node(&self) -> Option<Node> {
         let node = self.route.node.clone();
-        node.filter(|_| self.is_cluster())
+        node.filter(|_| self.is_in_cluster())
     }
 
-    fn is_cluster(&self) -> bool {
+    fn is_in_cluster(&self) -> bool {
         matches!(self.target.address, Address::Cluster(_))
     }
 
@@ -325,9 +325,9 @@ impl Core {
             };
             let mut cursor = b"0".to_vec();
             for _ in 0..SEARCH.0 {
-                let mut packed = Packed::default();
+                let mut packed = PackedCommands::default();
                 let count: &[u8] = SEARCH.1.as_bytes();
-                packed.add(&[
+                packed.add_command(&[
                     b"SCAN",
                     &*cursor,
                     b"MATCH",
@@ -336,7 +336,7 @@ impl Core {
                     count,
                 ]);
                 let reply = connection.exchange(packed, deadline).replies.pop();
-                let page = reply.and_then(|page| reply::read("SCAN", page).ok());
+                let page = reply.and_then(|page| reply::read_reply("SCAN", page).ok());
                 let (next, keys): (Bytes, Vec<Name>) = page.unwrap_or_default();
                 for key in keys {
                     let key = key.lossless_text();
@@ -361,7 +361,7 @@ impl Core {
 }
 
 /// Whether the next node is worth an attempt after this error.
-fn is_worth_next_node(error: &Error) -> bool {
+fn permits_next_node(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Unreachable
@@ -375,8 +375,8 @@ fn is_worth_next_node(error: &Error) -> bool {
 }
 
 impl KeysLocation {
-    fn read(reply: &Value) -> KeysLocation {
-        match (Moved::from_reply(reply), server_error(reply)) {
+    fn from_reply(reply: &Value) -> KeysLocation {
+        match (MovedReply::from_reply(reply), server_error(reply)) {
             (Some(moved), _) => KeysLocation::Elsewhere(moved),
             (None, Some(error)) if error.code == "CLUSTERDOWN" => KeysLocation::Down,
             // Also of a node that is about to hand over the keys: it still has them.
@@ -392,14 +392,14 @@ impl ClusterMap {
     }
 
     /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its primary and its replicas.
-    fn read(reply: Value, from: &Node) -> Option<ClusterMap> {
+    fn from_reply(reply: Value, asked_node: &Node) -> Option<ClusterMap> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
-        for range in reply::read::<Vec<SlotRange>>("CLUSTER SLOTS", reply).ok()? {
+        for range in reply::read_reply::<Vec<SlotRange>>("CLUSTER SLOTS", reply).ok()? {
             slots += range.last - range.first + 1;
             for (at, node) in range.nodes.into_iter().enumerate() {
                 let host = node.host.filter(|host| !matches!(host.as_str(), "" | "?"));
-                let host = host.unwrap_or_else(|| from.host.clone());
+                let host = host.unwrap_or_else(|| asked_node.host.clone());
                 ids.extend(node.id.map(Name::into_bytes));
                 let node = Node::new(host, node.port.try_into().ok()?);
                 let nodes = if at == 0 {

@@ -42,7 +42,7 @@ pub(crate) struct Response {
 
 struct ConnectRequest {
     /// Wiped after sending if they hold a password.
-    bytes: Packed,
+    bytes: PackedCommands,
     deadline: Instant,
     then: AfterRequest,
 }
@@ -60,44 +60,44 @@ enum AfterRequest {
 /// Commands as they go over the wire. A `Cmd` of the `redis` crate would copy every word once more, and
 /// leave passwords in memory.
 #[derive(Default)]
-pub(crate) struct Packed {
+pub(crate) struct PackedCommands {
     bytes: Vec<u8>,
     commands: usize,
     secret: bool,
 }
 
-impl Packed {
+impl PackedCommands {
     /// Adds a command.
-    pub(crate) fn add<W: AsRef<[u8]>>(&mut self, words: &[W]) {
-        self.begin(words.len());
+    pub(crate) fn add_command<W: AsRef<[u8]>>(&mut self, words: &[W]) {
+        self.begin_command(words.len());
         for word in words {
-            self.word(word.as_ref());
+            self.add_word(word.as_ref());
         }
     }
 
     /// Begins a command with this many words, which must follow.
-    pub(crate) fn begin(&mut self, words: usize) {
+    pub(crate) fn begin_command(&mut self, word_count: usize) {
         self.commands += 1;
-        head(&mut self.bytes, b'*', words);
+        write_length_line(&mut self.bytes, b'*', word_count);
     }
 
     /// Adds a word to the current command.
-    pub(crate) fn word(&mut self, word: &[u8]) {
-        pack(&mut self.bytes, word);
+    pub(crate) fn add_word(&mut self, word: &[u8]) {
+        pack_word(&mut self.bytes, word);
     }
 
     /// Adds words that are packed already.
-    pub(crate) fn push_words(&mut self, words: &Words) {
+    pub(crate) fn add_packed_words(&mut self, words: &PackedWords) {
         self.bytes.extend_from_slice(&words.bytes);
     }
 
     /// Wipes the bytes after sending.
-    pub(crate) fn secret(&mut self) {
+    pub(crate) fn wipe_after_sending(&mut self) {
         self.secret = true;
     }
 }
 
-impl Drop for Packed {
+impl Drop for PackedCommands {
     fn drop(&mut self) {
         if self.secret {
             self.bytes.zeroize();
@@ -107,14 +107,14 @@ impl Drop for Packed {
 
 /// Words of a command as they go over the wire, for callers that have many of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Words {
+pub(crate) struct PackedWords {
     bytes: Vec<u8>,
     count: usize,
 }
 
-impl Words {
-    pub(crate) fn add(&mut self, word: &[u8]) {
-        pack(&mut self.bytes, word);
+impl PackedWords {
+    pub(crate) fn add_word(&mut self, word: &[u8]) {
+        pack_word(&mut self.bytes, word);
         self.count += 1;
     }
 
@@ -140,7 +140,7 @@ impl Words {
     }
 
     /// The number of words.
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn word_count(&self) -> usize {
         self.count
     }
 
@@ -150,14 +150,14 @@ impl Words {
     }
 }
 
-fn pack(bytes: &mut Vec<u8>, word: &[u8]) {
-    head(bytes, b'$', word.len());
+fn pack_word(bytes: &mut Vec<u8>, word: &[u8]) {
+    write_length_line(bytes, b'$', word.len());
     bytes.extend_from_slice(word);
     bytes.extend_from_slice(b"\r\n");
 }
 
 /// Writes the head of a command or a word. This is the hot path: it makes no `String`.
-fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
+fn write_length_line(bytes: &mut Vec<u8>, type_byte: u8, mut number: usize) {
     let mut digits = [0; 24];
     let mut at = digits.len();
     loop {
@@ -168,7 +168,7 @@ fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
             break;
         }
     }
-    bytes.push(sign);
+    bytes.push(type_byte);
     bytes.extend_from_slice(&digits[at..]);
     bytes.extend_from_slice(b"\r\n");
 }
@@ -190,7 +190,7 @@ impl Connection {
         let (outbox, responses) = mpsc::sync_channel(BACKLOG);
         let (address, tls) = (address.clone(), tls.cloned());
         thread::spawn(move || {
-            let opened = connect(&address, tls.as_ref(), deadline);
+            let opened = connect_stream(&address, tls.as_ref(), deadline);
             let (stream, fault) = match opened {
                 Ok(stream) => (Some(stream), None),
                 Err(fault) => (None, Some(fault)),
@@ -200,7 +200,7 @@ impl Connection {
                 return;
             }
             if let Some(stream) = stream {
-                serve(stream, &inbox, &outbox);
+                serve_requests(stream, &inbox, &outbox);
             }
         });
         let connection = Connection {
@@ -208,7 +208,7 @@ impl Connection {
             responses,
             own: None,
         };
-        match connection.receive(deadline).fault {
+        match connection.receive_response(deadline).fault {
             None => Ok(connection),
             Some(fault) => Err(fault),
         }
@@ -219,7 +219,7 @@ impl Connection {
     pub(crate) fn without_thread(mut self) -> Connection {
         let (sender, stream) = mpsc::channel();
         let request = ConnectRequest {
-            bytes: Packed::default(),
+            bytes: PackedCommands::default(),
             deadline: Instant::now(),
             then: AfterRequest::HandOver(sender),
         };
@@ -233,36 +233,36 @@ impl Connection {
     }
 
     /// Sends packed commands and reads their replies.
-    pub(crate) fn exchange(&self, bytes: Packed, deadline: Instant) -> Response {
+    pub(crate) fn exchange(&self, commands: PackedCommands, deadline: Instant) -> Response {
         if let Some(stream) = &self.own {
             let stream = &mut *stream.borrow_mut();
-            stream.end_at(deadline);
-            let sent = send(stream, bytes, deadline);
-            return receive(stream, sent);
+            stream.set_deadline(deadline);
+            let sent = send_commands(stream, commands, deadline);
+            return read_replies(stream, sent);
         }
-        if self.send(bytes, deadline) {
-            self.receive(deadline)
+        if self.send(commands, deadline) {
+            self.receive_response(deadline)
         } else {
             Response::broken(Fault::Closed)
         }
     }
 
-    /// Sends packed commands. [`Connection::receive`] returns their replies. Returns false if the
+    /// Sends packed commands. [`Connection::receive_response`] returns their replies. Returns false if the
     /// connection has ended, or has no thread.
-    pub(crate) fn send(&self, bytes: Packed, deadline: Instant) -> bool {
+    pub(crate) fn send(&self, commands: PackedCommands, deadline: Instant) -> bool {
         let request = ConnectRequest {
-            bytes,
+            bytes: commands,
             deadline,
             then: AfterRequest::Reply,
         };
         self.requests.send(request).is_ok()
     }
 
-    /// Sends packed commands. [`Connection::next`] returns what arrives from now on.
-    pub(crate) fn listen(&self, bytes: Packed, deadline: Instant) {
+    /// Sends packed commands. [`Connection::next_message`] returns what arrives from now on.
+    pub(crate) fn listen(&self, commands: PackedCommands, deadline: Instant) {
         // A connection that has ended is reported by `next`.
         _ = self.requests.send(ConnectRequest {
-            bytes,
+            bytes: commands,
             deadline,
             then: AfterRequest::Listen,
         });
@@ -270,7 +270,7 @@ impl Connection {
 
     /// The next message, or the fault that ended the connection; `None` if nothing arrives
     /// in time.
-    pub(crate) fn next(&self, timeout: Duration) -> Option<Result<Value, Fault>> {
+    pub(crate) fn next_message(&self, timeout: Duration) -> Option<Result<Value, Fault>> {
         let Response { mut replies, fault } = match self.responses.recv_timeout(timeout) {
             Ok(response) => response,
             Err(RecvTimeoutError::Timeout) => return None,
@@ -283,7 +283,7 @@ impl Connection {
     }
 
     /// Waits for the replies to the oldest commands without replies.
-    pub(crate) fn receive(&self, deadline: Instant) -> Response {
+    pub(crate) fn receive_response(&self, deadline: Instant) -> Response {
         let timeout = deadline.saturating_duration_since(Instant::now()) + GRACE;
         match self.responses.recv_timeout(timeout) {
             Ok(response) => response,
@@ -302,14 +302,20 @@ impl Response {
     }
 }
 
-fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Result<Stream, Fault> {
+fn connect_stream(
+    address: &Address,
+    tls: Option<&TlsClient>,
+    deadline: Instant,
+) -> Result<Stream, Fault> {
     let Node { host, port } = match address {
         Address::Tcp(node) => node,
         // The caller resolves such an address to one node before it connects.
         Address::Cluster(_) | Address::Sentinel(_) => return Err(Fault::Unresolved),
-        Address::Unix(path) => return Stream::unix(path),
+        Address::Unix(path) => return Stream::connect_unix(path),
         Address::Local { dir: Some(dir), .. } => {
-            return Ok(Stream::over(local_socket::connect(dir)?));
+            return Ok(Stream::over_socket(local_socket::connect_to_own_server(
+                dir,
+            )?));
         }
         Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };
@@ -327,7 +333,7 @@ fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Res
             ip if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
             _ => *address,
         };
-        match Stream::tcp(&address, tls, share) {
+        match Stream::connect_tcp(&address, tls, share) {
             Ok(stream) => return Ok(stream),
             Err(failed) => fault = failed,
         }
@@ -336,7 +342,7 @@ fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Res
 }
 
 /// A request that was sent.
-struct Sent {
+struct SentRequest {
     /// The number of its commands.
     commands: usize,
     result: Result<(), Fault>,
@@ -344,8 +350,12 @@ struct Sent {
 
 /// Sends requests and reads their replies, until the connection breaks or is no longer used. All
 /// requests that are there are sent first, so that the server always has the next one.
-fn serve(mut stream: Stream, inbox: &Receiver<ConnectRequest>, outbox: &SyncSender<Response>) {
-    let mut sent: VecDeque<Sent> = VecDeque::new();
+fn serve_requests(
+    mut stream: Stream,
+    inbox: &Receiver<ConnectRequest>,
+    outbox: &SyncSender<Response>,
+) {
+    let mut sent: VecDeque<SentRequest> = VecDeque::new();
     loop {
         let next = if sent.is_empty() {
             inbox.recv().ok()
@@ -359,8 +369,8 @@ fn serve(mut stream: Stream, inbox: &Receiver<ConnectRequest>, outbox: &SyncSend
         }) = next
         {
             match then {
-                AfterRequest::Reply => sent.push_back(send(&mut stream, bytes, deadline)),
-                AfterRequest::Listen => return listen(&mut stream, &bytes, outbox),
+                AfterRequest::Reply => sent.push_back(send_commands(&mut stream, bytes, deadline)),
+                AfterRequest::Listen => return pass_on_messages(&mut stream, &bytes, outbox),
                 AfterRequest::HandOver(receiver) => {
                     // The caller waits for it.
                     _ = receiver.send(stream);
@@ -372,7 +382,7 @@ fn serve(mut stream: Stream, inbox: &Receiver<ConnectRequest>, outbox: &SyncSend
         let Some(oldest) = sent.pop_front() else {
             return;
         };
-        let response = receive(&mut stream, oldest);
+        let response = read_replies(&mut stream, oldest);
         let broken = response.fault.is_some();
         if outbox.send(response).is_err() || broken {
             return;
@@ -381,25 +391,27 @@ fn serve(mut stream: Stream, inbox: &Receiver<ConnectRequest>, outbox: &SyncSend
 }
 
 /// Sends commands, unless their time is over.
-fn send(stream: &mut Stream, packed: Packed, deadline: Instant) -> Sent {
+fn send_commands(stream: &mut Stream, packed: PackedCommands, deadline: Instant) -> SentRequest {
     let result = if deadline <= Instant::now() {
         Err(Fault::TimedOut)
     } else {
         stream.send(&packed.bytes)
     };
     let commands = packed.commands;
-    Sent { commands, result }
+    SentRequest { commands, result }
 }
 
 /// Reads the replies to commands. In the thread of a connection the socket has no timeout: the caller
 /// waits no longer than the deadline anyhow.
-fn receive(stream: &mut Stream, sent: Sent) -> Response {
+fn read_replies(stream: &mut Stream, sent: SentRequest) -> Response {
     let mut replies = Vec::with_capacity(sent.commands);
     // A server that ends the connection before it has read everything may have said why.
     let may_reply = matches!(sent.result, Ok(()) | Err(Fault::Unreachable(..)));
     let (mut result, mut left) = (Ok(()), MAX_REPLIES);
     while may_reply && result.is_ok() && replies.len() < sent.commands {
-        result = stream.receive(&mut left).map(|reply| replies.push(reply));
+        result = stream
+            .receive_reply(&mut left)
+            .map(|reply| replies.push(reply));
     }
     let fault = sent.result.and(result).err().map(|fault| match fault {
         Fault::Unreachable(..) => Fault::Closed,
@@ -409,9 +421,9 @@ fn receive(stream: &mut Stream, sent: Sent) -> Response {
 }
 
 /// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
-fn listen(stream: &mut Stream, packed: &Packed, outbox: &SyncSender<Response>) {
+fn pass_on_messages(stream: &mut Stream, packed: &PackedCommands, outbox: &SyncSender<Response>) {
     let sent = stream.send(&packed.bytes);
-    let mut next = || stream.receive(&mut MAX_REPLIES.clone());
+    let mut next = || stream.receive_reply(&mut MAX_REPLIES.clone());
     let mut message = sent.and_then(|()| next());
     while let Ok(value) = message {
         let response = Response {

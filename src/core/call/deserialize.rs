@@ -21,57 +21,57 @@ use super::Value;
 
 /// Why a reply cannot be read: the member, then what is wrong with it.
 #[derive(Debug)]
-pub(super) struct Misread(String);
+pub(super) struct ReplyFault(String);
 
-impl Display for Misread {
+impl Display for ReplyFault {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Misread {}
+impl std::error::Error for ReplyFault {}
 
-impl serde::de::Error for Misread {
-    fn custom<T: Display>(what: T) -> Misread {
-        Misread(what.to_string())
+impl serde::de::Error for ReplyFault {
+    fn custom<T: Display>(what: T) -> ReplyFault {
+        ReplyFault(what.to_string())
     }
 }
 
 /// A reply, or a part of one.
-pub(super) struct Reader(pub(super) Value);
+pub(super) struct ValueDeserializer(pub(super) Value);
 
-impl Reader {
-    fn bytes(self) -> Result<Vec<u8>, Misread> {
+impl ValueDeserializer {
+    fn bytes(self) -> Result<Vec<u8>, ReplyFault> {
         match self.0 {
             Value::BulkString(bytes) => Ok(bytes),
             Value::SimpleString(text) => Ok(text.into_bytes()),
             Value::Okay => Ok(b"OK".to_vec()),
             Value::Int(number) => Ok(number.to_string().into_bytes()),
-            Value::Nil => Err(Misread::custom("nil in place of a text")),
-            _ => Err(Misread::custom("not a text")),
+            Value::Nil => Err(ReplyFault::custom("nil in place of a text")),
+            _ => Err(ReplyFault::custom("not a text")),
         }
     }
 
-    fn list(self) -> Result<std::vec::IntoIter<Value>, Misread> {
+    fn into_elements(self) -> Result<std::vec::IntoIter<Value>, ReplyFault> {
         match self.0 {
             Value::Array(items) => Ok(items.into_iter()),
-            _ => Err(Misread::custom("not a list")),
+            _ => Err(ReplyFault::custom("not a list")),
         }
     }
 
     /// Reads a number from the text of a field, or from an integer.
-    fn number<T: std::str::FromStr>(self) -> Result<T, Misread> {
+    fn parse_number<T: std::str::FromStr>(self) -> Result<T, ReplyFault> {
         let text = self.bytes()?;
         let text = std::str::from_utf8(&text).ok();
         text.and_then(|text| text.trim().parse().ok())
-            .ok_or_else(|| Misread::custom("not a number"))
+            .ok_or_else(|| ReplyFault::custom("not a number"))
     }
 }
 
-impl<'de> Deserializer<'de> for Reader {
-    type Error = Misread;
+impl<'de> Deserializer<'de> for ValueDeserializer {
+    type Error = ReplyFault;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         match self.0 {
             Value::Nil => visitor.visit_unit(),
             Value::Array(items) => visitor.visit_seq(Elements::new(items.into_iter())),
@@ -79,38 +79,38 @@ impl<'de> Deserializer<'de> for Reader {
         }
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         match self.0 {
             Value::Nil => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         visitor.visit_bool(self.bytes()? == b"1")
     }
 
-    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         let text = self.bytes()?;
-        let number = Reader(Value::BulkString(text)).number::<f64>();
+        let number = ValueDeserializer(Value::BulkString(text)).parse_number::<f64>();
         visitor.visit_u64(number.unwrap_or(0.0) as u64)
     }
 
-    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
-        visitor.visit_i64(self.number()?)
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
+        visitor.visit_i64(self.parse_number()?)
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
-        visitor.visit_f64(self.number()?)
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
+        visitor.visit_f64(self.parse_number()?)
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         visitor.visit_str(&String::from_utf8_lossy(&self.bytes()?))
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
-        visitor.visit_map(Pairs {
-            items: self.list()?,
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
+        visitor.visit_map(PairAccess {
+            items: self.into_elements()?,
             name: Vec::new(),
         })
     }
@@ -120,9 +120,9 @@ impl<'de> Deserializer<'de> for Reader {
         name: &'static str,
         members: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, ReplyFault> {
         if name == "row" {
-            let (items, members) = (self.list()?, members.iter());
+            let (items, members) = (self.into_elements()?, members.iter());
             visitor.visit_seq(Elements { items, members })
         } else {
             self.deserialize_map(visitor)
@@ -134,30 +134,30 @@ impl<'de> Deserializer<'de> for Reader {
         _: &'static str,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, ReplyFault> {
         let mut items = match self.0 {
             Value::Array(items) => items.into_iter(),
             word => vec![word].into_iter(),
         };
         let word = items.next().unwrap_or(Value::Nil);
-        let word = Reader(word).bytes()?;
-        visitor.visit_enum(Variant { word, items })
+        let word = ValueDeserializer(word).bytes()?;
+        visitor.visit_enum(VariantDeserializer { word, items })
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, ReplyFault> {
         visitor.visit_newtype_struct(self)
     }
 
     /// Whatever a command replies, the caller does not need it.
-    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         visitor.visit_unit()
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         visitor.visit_unit()
     }
 
@@ -181,21 +181,23 @@ impl Elements {
 }
 
 impl<'de> SeqAccess<'de> for Elements {
-    type Error = Misread;
+    type Error = ReplyFault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Misread> {
+    ) -> Result<Option<T::Value>, ReplyFault> {
         let member = self.members.next().copied();
         let item = match member {
             Some("..") => Some(Value::Array(self.items.by_ref().collect())),
             _ => self.items.next(),
         };
-        let item = item.map(|item| seed.deserialize(Reader(item))).transpose();
-        item.map_err(|Misread(what)| match member {
-            Some(member) => Misread(format!("`{member}`: {what}")),
-            None => Misread(what),
+        let item = item
+            .map(|item| seed.deserialize(ValueDeserializer(item)))
+            .transpose();
+        item.map_err(|ReplyFault(what)| match member {
+            Some(member) => ReplyFault(format!("`{member}`: {what}")),
+            None => ReplyFault(what),
         })
     }
 
@@ -205,19 +207,19 @@ impl<'de> SeqAccess<'de> for Elements {
 }
 
 /// A list of names and values in turn.
-struct Pairs {
+struct PairAccess {
     items: std::vec::IntoIter<Value>,
     /// The name whose value is next.
     name: Vec<u8>,
 }
 
-impl<'de> MapAccess<'de> for Pairs {
-    type Error = Misread;
+impl<'de> MapAccess<'de> for PairAccess {
+    type Error = ReplyFault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Misread> {
+    ) -> Result<Option<K::Value>, ReplyFault> {
         self.name = loop {
             let Some(name) = self.items.next() else {
                 return Ok(None);
@@ -234,38 +236,41 @@ impl<'de> MapAccess<'de> for Pairs {
                 self.items.next();
                 continue;
             }
-            break Reader(name).bytes()?;
+            break ValueDeserializer(name).bytes()?;
         };
         seed.deserialize(BytesDeserializer::new(&self.name))
             .map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Misread> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ReplyFault> {
         let value = match self.items.next() {
-            Some(value) => seed.deserialize(Reader(value)),
-            None => Err(Misread::custom("no value")),
+            Some(value) => seed.deserialize(ValueDeserializer(value)),
+            None => Err(ReplyFault::custom("no value")),
         };
-        value.map_err(|Misread(what)| {
+        value.map_err(|ReplyFault(what)| {
             let name = crate::text::Sanitized(&self.name);
-            Misread(format!("`{name}`: {what}"))
+            ReplyFault(format!("`{name}`: {what}"))
         })
     }
 }
 
 /// A variant of an enum: its word, then its values.
-struct Variant {
+struct VariantDeserializer {
     word: Vec<u8>,
     items: std::vec::IntoIter<Value>,
 }
 
-impl<'de> EnumAccess<'de> for Variant {
-    type Error = Misread;
+impl<'de> EnumAccess<'de> for VariantDeserializer {
+    type Error = ReplyFault;
     type Variant = Elements;
 
     fn variant_seed<V: DeserializeSeed<'de>>(
         self,
         seed: V,
-    ) -> Result<(V::Value, Elements), Misread> {
+    ) -> Result<(V::Value, Elements), ReplyFault> {
         let word = String::from_utf8_lossy(&self.word);
         let word = seed.deserialize(StrDeserializer::new(&word))?;
         Ok((word, Elements::new(self.items)))
@@ -273,21 +278,21 @@ impl<'de> EnumAccess<'de> for Variant {
 }
 
 impl<'de> VariantAccess<'de> for Elements {
-    type Error = Misread;
+    type Error = ReplyFault;
 
-    fn unit_variant(self) -> Result<(), Misread> {
+    fn unit_variant(self) -> Result<(), ReplyFault> {
         Ok(())
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(
         mut self,
         seed: T,
-    ) -> Result<T::Value, Misread> {
+    ) -> Result<T::Value, ReplyFault> {
         let value = self.next_element_seed(seed)?;
-        value.ok_or_else(|| Misread::custom("no value"))
+        value.ok_or_else(|| ReplyFault::custom("no value"))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misread> {
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, ReplyFault> {
         visitor.visit_seq(self)
     }
 
@@ -295,7 +300,7 @@ impl<'de> VariantAccess<'de> for Elements {
         self,
         _: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Misread> {
+    ) -> Result<V::Value, ReplyFault> {
         visitor.visit_seq(self)
     }
 }
@@ -362,13 +367,16 @@ mod tests {
             jobs: vec!["a".into(), "b".into()],
             ..Queue::default()
         };
-        assert_eq!(reply::read::<Queue>("c", Array(items)).unwrap(), queue);
+        assert_eq!(
+            reply::read_reply::<Queue>("c", Array(items)).unwrap(),
+            queue
+        );
     }
 
     #[test]
     fn of_several_values_of_a_name_the_last_counts() {
         let row = texts(&["waiting", "1", "name", "q", "waiting", "2"]);
-        assert_eq!(reply::read::<Queue>("c", row).unwrap().waiting, 2);
+        assert_eq!(reply::read_reply::<Queue>("c", row).unwrap().waiting, 2);
     }
 
     #[test]
@@ -389,13 +397,13 @@ mod tests {
         ];
         let (total, first) = (3, None);
         let expected = Row { total, first, rest };
-        assert_eq!(reply::read::<Row>("c", Array(row)).unwrap(), expected);
+        assert_eq!(reply::read_reply::<Row>("c", Array(row)).unwrap(), expected);
     }
 
     #[test]
     fn an_error_names_the_call_and_the_member() {
         let message = |row| {
-            let error = reply::read::<Vec<Queue>>("look.queues", Array(vec![row]));
+            let error = reply::read_reply::<Vec<Queue>>("look.queues", Array(vec![row]));
             error.unwrap_err().message().into_owned()
         };
         let odd = "unexpected reply to `look.queues`: `waiting`: no value";
@@ -403,7 +411,7 @@ mod tests {
         let list = Array(vec![text("waiting"), texts(&[])]);
         let expected = "unexpected reply to `look.queues`: `waiting`: not a text";
         assert_eq!(message(list), expected);
-        let row = reply::read::<Row>("look.index", texts(&["many", "a"]));
+        let row = reply::read_reply::<Row>("look.index", texts(&["many", "a"]));
         let expected = "unexpected reply to `look.index`: `total`: not a number";
         assert_eq!(row.unwrap_err().message(), expected);
     }

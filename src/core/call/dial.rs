@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use super::connect::Connection;
 use super::error;
 use super::fault::Fault;
-use super::handshake::{self, LoginFailure, Questions, ServerInfo, ServerMode};
+use super::handshake::{self, LoginFailure, LoginQuestions, ServerInfo, ServerMode};
 use super::local::Local;
 use super::retry_policy::Backoff;
-use super::route::Reached;
+use super::route::ReachedServer;
 use super::tls::TlsClient;
 use super::{Core, RUN_READ_ONLY};
 use crate::address::{Address, Fsync, Node, Target};
@@ -18,7 +18,11 @@ impl Core {
     /// Opens a connection, and waits for a server that is not ready. The first attempt of a process
     /// does not wait for a server that is not there: its address is probably wrong. If the time runs
     /// out during an attempt, the error is the reason why there was an attempt after the first.
-    pub(super) fn dial(&mut self, deadline: Instant, backoff: &mut Backoff) -> Result<(), Error> {
+    pub(super) fn dial_with_retries(
+        &mut self,
+        deadline: Instant,
+        backoff: &mut Backoff,
+    ) -> Result<(), Error> {
         let mut reason = None;
         loop {
             let error = match self.dial_once(deadline) {
@@ -43,11 +47,11 @@ impl Core {
 
     fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
-        let Reached {
+        let ReachedServer {
             connection,
             server,
             node,
-        } = self.connect(deadline)?;
+        } = self.connect_to_owner_of_data(deadline)?;
         let place = match &node {
             Some(node) => self.target.with_node(node).to_string(),
             None => self.target.to_string(),
@@ -55,12 +59,12 @@ impl Core {
         let line = format!("connected to {place}, Redis {}", server.version);
         self.trace.print_exchange(&line, begun.elapsed());
         if let Some(node) = node {
-            self.route.arrive(node);
+            self.route.note_connected(node);
         }
         if self.read_only && server.has_read_only_scripts() {
             self.run = RUN_READ_ONLY;
         }
-        self.clock.set(server.time);
+        self.clock.set_server_time(server.time);
         self.version = server.version;
         self.missing_rights = server.missing_rights;
         self.eviction = server.eviction;
@@ -76,7 +80,7 @@ impl Core {
     }
 
     /// Connects to the server that has the data, and logs in.
-    fn connect(&mut self, deadline: Instant) -> Result<Reached, Error> {
+    fn connect_to_owner_of_data(&mut self, deadline: Instant) -> Result<ReachedServer, Error> {
         match self.target.address.clone() {
             Address::Cluster(nodes) => self.connect_to_owner(&nodes, deadline),
             Address::Sentinel(sentinels) => self.connect_to_master(&sentinels, deadline),
@@ -86,7 +90,7 @@ impl Core {
                 if server.mode == ServerMode::Cluster {
                     self.require_one_primary(&connection, deadline)?;
                 }
-                Ok(Reached {
+                Ok(ReachedServer {
                     connection,
                     server,
                     node: None,
@@ -101,12 +105,16 @@ impl Core {
         node: &Node,
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
-        self.log_in(&self.target.with_node(node), self.tls_of(node)?, deadline)
+        self.log_in(
+            &self.target.with_node(node),
+            self.tls_client_for(node)?,
+            deadline,
+        )
     }
 
     /// What a connection with TLS to this server needs: its certificate must have its name.
-    pub(super) fn tls_of(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
-        let named = |tls: &TlsClient| tls.named(&node.host);
+    pub(super) fn tls_client_for(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
+        let named = |tls: &TlsClient| tls.for_host(&node.host);
         self.tls.as_ref().map(named).transpose()
     }
 
@@ -118,7 +126,7 @@ impl Core {
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
         let failure = |fault| error::not_connected(fault, target, self.timeout);
-        let asked = Questions {
+        let asked = LoginQuestions {
             rights: self.writes.then_some(self.script.prefix()),
             eviction: self.asks_for_eviction,
             lag: self.read_only,
@@ -129,10 +137,10 @@ impl Core {
                     let local = Local::new(dir.as_deref())?;
                     // A server that must sync each change ends if its disk is full, and would again.
                     let may_end = self.was_connected || *fsync == Some(Fsync::Always);
-                    if self.writes && may_end && !local.has_room(self.was_connected) {
+                    if self.writes && may_end && !local.has_disk_space(self.was_connected) {
                         return Err(error::disk_full(target));
                     }
-                    local.open(*starts, *fsync, deadline, failure)?
+                    local.connect(*starts, *fsync, deadline, failure)?
                 }
                 address => Connection::open(address, tls.as_ref(), deadline).map_err(failure)?,
             };
@@ -144,7 +152,7 @@ impl Core {
                 Err(LoginFailure::Fault(Fault::Closed)) if local && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                Err(failed) => return Err(failed.error(failure)),
+                Err(failed) => return Err(failed.into_error(failure)),
             }
         }
     }

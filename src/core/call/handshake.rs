@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::connect::{Connection, Packed, Response};
+use super::connect::{Connection, PackedCommands, Response};
 use super::error;
 use super::fault::Fault;
 use super::{Value, reply, rights, server_error};
@@ -87,10 +87,10 @@ pub(crate) enum LoginFailure {
 }
 
 impl LoginFailure {
-    /// The error. `failure` makes that of a broken connection.
-    pub(crate) fn error(self, failure: impl FnOnce(Fault) -> Error) -> Error {
+    /// The error. `broken_connection` makes that of a broken connection.
+    pub(crate) fn into_error(self, broken_connection: impl FnOnce(Fault) -> Error) -> Error {
         match self {
-            LoginFailure::Fault(fault) => failure(fault),
+            LoginFailure::Fault(fault) => broken_connection(fault),
             LoginFailure::Refused(error) => *error,
         }
     }
@@ -98,7 +98,7 @@ impl LoginFailure {
 
 /// What a login asks besides.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Questions<'a> {
+pub(crate) struct LoginQuestions<'a> {
     /// The prefix of the keys, if it asks for the user's rights on them.
     pub rights: Option<&'a str>,
     /// Whether it asks if the server evicts jobs.
@@ -111,27 +111,27 @@ pub(crate) struct Questions<'a> {
 pub(crate) fn login(
     connection: &Connection,
     target: &Target,
-    name: &str,
-    asked: Questions,
+    client_name: &str,
+    asked: LoginQuestions,
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
-    let first = steps(target, name, asked);
-    let replies = exchange(connection, &first, deadline)?;
+    let first = handshake_steps(target, client_name, asked);
+    let replies = run_steps(connection, &first, deadline)?;
     if first
         .iter()
         .zip(&replies)
-        .any(|(step, reply)| is_unknown_hello(*step, reply))
+        .any(|(step, reply)| is_hello_refused(*step, reply))
     {
-        return without_hello(connection, target, asked, deadline);
+        return login_without_hello(connection, target, asked, deadline);
     }
     let mut server = ServerInfo::unknown();
     for (step, reply) in first.iter().zip(replies) {
-        read(*step, reply, target, &mut server)?;
+        read_step_reply(*step, reply, target, &mut server)?;
         if server.mode == ServerMode::Sentinel {
-            let mut packed = Packed::default();
-            packed.add(&["SENTINEL", "MASTERS"]);
+            let mut packed = PackedCommands::default();
+            packed.add_command(&["SENTINEL", "MASTERS"]);
             let masters = connection.exchange(packed, deadline).replies.pop();
-            let error = error::address_is_sentinel(target, master_names(masters));
+            let error = error::address_is_sentinel(target, read_master_names(masters));
             return Err(LoginFailure::Refused(Box::new(error)));
         }
     }
@@ -142,15 +142,15 @@ pub(crate) fn login(
 pub(crate) fn login_to_sentinel(
     connection: &Connection,
     target: &Target,
-    name: &str,
+    client_name: &str,
     deadline: Instant,
 ) -> Result<(), LoginFailure> {
-    let login = login_steps(target, name);
-    let replies = exchange(connection, &login, deadline)?;
+    let login = login_steps(target, client_name);
+    let replies = run_steps(connection, &login, deadline)?;
     for (step, reply) in login.iter().zip(&replies) {
         // A Sentinel that does not know HELLO has no users either.
         if let Some(refused) = server_error(reply)
-            && !is_unknown_hello(*step, reply)
+            && !is_hello_refused(*step, reply)
         {
             let error = error::login_refused(&refused, target);
             return Err(LoginFailure::Refused(Box::new(error)));
@@ -161,14 +161,14 @@ pub(crate) fn login_to_sentinel(
 
 /// A master that a Sentinel watches.
 #[derive(Deserialize)]
-struct Master {
+struct WatchedMaster {
     name: Name,
 }
 
 /// Reads the names of the masters from the reply to `SENTINEL MASTERS`, if there is one.
-pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
-    let masters = reply.and_then(|masters| reply::read("SENTINEL", masters).ok());
-    let masters: Vec<Master> = masters.unwrap_or_default();
+pub(super) fn read_master_names(reply: Option<Value>) -> Vec<Name> {
+    let masters = reply.and_then(|masters| reply::read_reply("SENTINEL", masters).ok());
+    let masters: Vec<WatchedMaster> = masters.unwrap_or_default();
     masters.into_iter().map(|master| master.name).collect()
 }
 
@@ -188,28 +188,32 @@ enum HandshakeStep<'a> {
     Time,
 }
 
-fn steps<'a>(target: &'a Target, name: &'a str, asked: Questions<'a>) -> Vec<HandshakeStep<'a>> {
-    let mut steps = login_steps(target, name);
+fn handshake_steps<'a>(
+    target: &'a Target,
+    client_name: &'a str,
+    asked: LoginQuestions<'a>,
+) -> Vec<HandshakeStep<'a>> {
+    let mut steps = login_steps(target, client_name);
     add_common_steps(target, asked, &mut steps);
     steps
 }
 
 /// The steps that say who this client is.
-fn login_steps<'a>(target: &'a Target, name: &'a str) -> Vec<HandshakeStep<'a>> {
+fn login_steps<'a>(target: &'a Target, client_name: &'a str) -> Vec<HandshakeStep<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     match (&target.user, password) {
         (Some(user), password) => {
             steps.push(HandshakeStep::Hello(
                 Some((user, password.unwrap_or_default())),
-                name,
+                client_name,
             ));
         }
         (None, Some(password)) => {
             steps.push(HandshakeStep::Auth(None, password));
-            steps.push(HandshakeStep::Hello(None, name));
+            steps.push(HandshakeStep::Hello(None, client_name));
         }
-        (None, None) => steps.push(HandshakeStep::Hello(None, name)),
+        (None, None) => steps.push(HandshakeStep::Hello(None, client_name)),
     }
     steps
 }
@@ -217,7 +221,7 @@ fn login_steps<'a>(target: &'a Target, name: &'a str) -> Vec<HandshakeStep<'a>> 
 /// Adds the steps after the login.
 fn add_common_steps<'a>(
     target: &'a Target,
-    asked: Questions<'a>,
+    asked: LoginQuestions<'a>,
     steps: &mut Vec<HandshakeStep<'a>>,
 ) {
     if target.db != 0 {
@@ -237,10 +241,10 @@ fn add_common_steps<'a>(
 
 /// Logs in without HELLO, which the server does not know or the user may not run. The connection has
 /// no name, and the version comes from INFO if the user may run that.
-fn without_hello(
+fn login_without_hello(
     connection: &Connection,
     target: &Target,
-    asked: Questions,
+    asked: LoginQuestions,
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
     let password = target.password.as_ref().map(|password| password.reveal());
@@ -253,23 +257,23 @@ fn without_hello(
     }
     add_common_steps(target, asked, &mut steps);
     steps.push(HandshakeStep::Info);
-    let replies = exchange(connection, &steps, deadline)?;
+    let replies = run_steps(connection, &steps, deadline)?;
     let mut server = ServerInfo::unknown();
     for (step, reply) in steps.iter().zip(replies) {
-        read(*step, reply, target, &mut server)?;
+        read_step_reply(*step, reply, target, &mut server)?;
     }
     Ok(server)
 }
 
-fn exchange(
+fn run_steps(
     connection: &Connection,
     steps: &[HandshakeStep],
     deadline: Instant,
 ) -> Result<Vec<Value>, LoginFailure> {
-    let mut packed = Packed::default();
-    packed.secret();
+    let mut packed = PackedCommands::default();
+    packed.wipe_after_sending();
     for step in steps {
-        pack(*step, &mut packed);
+        pack_step(*step, &mut packed);
     }
     let Response { replies, fault } = connection.exchange(packed, deadline);
     match fault {
@@ -280,14 +284,14 @@ fn exchange(
     }
 }
 
-fn pack(step: HandshakeStep, packed: &mut Packed) {
+fn pack_step(step: HandshakeStep, packed: &mut PackedCommands) {
     match step {
-        HandshakeStep::Auth(None, password) => packed.add(&[b"AUTH", password]),
+        HandshakeStep::Auth(None, password) => packed.add_command(&[b"AUTH", password]),
         HandshakeStep::Auth(Some(user), password) => {
-            packed.add(&[b"AUTH", user.as_bytes(), password])
+            packed.add_command(&[b"AUTH", user.as_bytes(), password])
         }
-        HandshakeStep::Hello(None, name) => packed.add(&["HELLO", "2", "SETNAME", name]),
-        HandshakeStep::Hello(Some((user, password)), name) => packed.add(&[
+        HandshakeStep::Hello(None, name) => packed.add_command(&["HELLO", "2", "SETNAME", name]),
+        HandshakeStep::Hello(Some((user, password)), name) => packed.add_command(&[
             b"HELLO" as &[u8],
             b"2",
             b"AUTH",
@@ -296,17 +300,17 @@ fn pack(step: HandshakeStep, packed: &mut Packed) {
             b"SETNAME",
             name.as_bytes(),
         ]),
-        HandshakeStep::Select(db) => packed.add(&["SELECT", &db.to_string()]),
-        HandshakeStep::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
-        HandshakeStep::Info => packed.add(&["INFO", "server"]),
-        HandshakeStep::Memory => packed.add(&["INFO", "memory"]),
-        HandshakeStep::Replication => packed.add(&["INFO", "replication"]),
-        HandshakeStep::Rights(prefix) => rights::ask(prefix, packed),
-        HandshakeStep::Time => packed.add(&["TIME"]),
+        HandshakeStep::Select(db) => packed.add_command(&["SELECT", &db.to_string()]),
+        HandshakeStep::Fsync(word) => packed.add_command(&["CONFIG", "SET", "appendfsync", word]),
+        HandshakeStep::Info => packed.add_command(&["INFO", "server"]),
+        HandshakeStep::Memory => packed.add_command(&["INFO", "memory"]),
+        HandshakeStep::Replication => packed.add_command(&["INFO", "replication"]),
+        HandshakeStep::Rights(prefix) => rights::add_rights_test(prefix, packed),
+        HandshakeStep::Time => packed.add_command(&["TIME"]),
     }
 }
 
-fn is_unknown_hello(step: HandshakeStep, reply: &Value) -> bool {
+fn is_hello_refused(step: HandshakeStep, reply: &Value) -> bool {
     let Some(error) = server_error(reply) else {
         return false;
     };
@@ -319,7 +323,7 @@ fn is_unknown_hello(step: HandshakeStep, reply: &Value) -> bool {
 }
 
 /// Adds the content of a reply to what is known about the server.
-fn read(
+fn read_step_reply(
     step: HandshakeStep,
     reply: Value,
     target: &Target,
@@ -328,9 +332,9 @@ fn read(
     if let Some(refused) = server_error(&reply) {
         return match step {
             HandshakeStep::Rights(prefix)
-                if refused.spans_servers() && server.mode != ServerMode::Cluster =>
+                if refused.is_cross_slot() && server.mode != ServerMode::Cluster =>
             {
-                let error = error::cluster_prefix(prefix, target);
+                let error = error::untagged_cluster_prefix(prefix, target);
                 Err(LoginFailure::Refused(Box::new(error)))
             }
             HandshakeStep::Info
@@ -345,27 +349,27 @@ fn read(
     match (step, reply) {
         (HandshakeStep::Hello(..), Value::Array(parts)) => {
             for pair in parts.chunks_exact(2) {
-                match (text(&pair[0]).as_str(), text(&pair[1])) {
+                match (value_text(&pair[0]).as_str(), value_text(&pair[1])) {
                     ("version", version) => server.version = version,
                     ("mode", mode) => server.mode = ServerMode::from_name(&mode),
                     ("role", role) => server.is_replica = role != "master",
                     _ => {}
                 }
             }
-            require_supported(&server.version)
+            require_supported_version(&server.version)
         }
         (HandshakeStep::Info, reply) => {
-            let info = text(&reply);
+            let info = value_text(&reply);
             let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
             server.mode = ServerMode::from_name(field("redis_mode:").unwrap_or_default());
             server.version = field("redis_version:").unwrap_or_default().to_string();
-            require_supported(&server.version)
+            require_supported_version(&server.version)
         }
         (HandshakeStep::Time, Value::Array(parts)) => {
             let part = |at: usize| {
                 parts
                     .get(at)
-                    .and_then(|part| text(part).parse::<i64>().ok())
+                    .and_then(|part| value_text(part).parse::<i64>().ok())
             };
             match (part(0), part(1)) {
                 (Some(seconds), Some(micros)) => {
@@ -377,7 +381,7 @@ fn read(
             }
         }
         (HandshakeStep::Memory, reply) => {
-            let info = text(&reply);
+            let info = value_text(&reply);
             let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
             let is_limited = field("maxmemory:").is_some_and(|limit| limit.trim() != "0");
             let policy = field("maxmemory_policy:").map(str::trim);
@@ -387,7 +391,7 @@ fn read(
             Ok(())
         }
         (HandshakeStep::Replication, reply) => {
-            let info = text(&reply);
+            let info = value_text(&reply);
             // The first while the link is up, the second while it is down.
             let fields = [
                 "master_last_io_seconds_ago:",
@@ -401,7 +405,7 @@ fn read(
             Ok(())
         }
         (HandshakeStep::Rights(_), reply) => {
-            server.missing_rights = rights::missing(reply);
+            server.missing_rights = rights::read_missing_commands(reply);
             Ok(())
         }
         (HandshakeStep::Auth(..) | HandshakeStep::Select(_) | HandshakeStep::Fsync(_), _) => Ok(()),
@@ -412,7 +416,7 @@ fn read(
 }
 
 /// Refuses a server older than 6.2. A server that does not report its version is accepted.
-fn require_supported(version: &str) -> Result<(), LoginFailure> {
+fn require_supported_version(version: &str) -> Result<(), LoginFailure> {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().ok());
     match (parts.next().flatten(), parts.next().flatten()) {
         (Some(major), Some(minor)) if (major, minor) < (6, 2) => {
@@ -426,7 +430,7 @@ fn require_supported(version: &str) -> Result<(), LoginFailure> {
     }
 }
 
-fn text(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
         Value::SimpleString(text) => text.clone(),

@@ -43,11 +43,11 @@ impl Local {
             None => default_dir()?,
         };
         let local = Local { dir };
-        let socket = local.socket();
+        let socket = local.socket_path();
         if socket.as_os_str().len() > LONGEST {
-            return Err(unreachable(format!(
+            return Err(unreachable_error(format!(
                 "the socket path `{}` is too long for this system",
-                sanitized(&socket)
+                sanitized_path(&socket)
             ))
             .hint(format!(
                 "name a shorter directory, at most {} bytes: `--redis local:/DIR`",
@@ -62,18 +62,18 @@ impl Local {
     }
 
     /// The socket that the server listens on.
-    pub(crate) fn socket(&self) -> PathBuf {
-        local_socket::path(&self.dir)
+    pub(crate) fn socket_path(&self) -> PathBuf {
+        local_socket::socket_path(&self.dir)
     }
 
     /// The address for other clients.
     pub(crate) fn url(&self) -> String {
-        without_login(Address::Unix(self.socket())).to_string()
+        target_without_login(Address::Unix(self.socket_path())).to_string()
     }
 
     /// The address of the server. To connect there starts nothing.
     pub(crate) fn target(&self) -> Target {
-        without_login(Address::Local {
+        target_without_login(Address::Local {
             dir: Some(self.dir.clone()),
             fsync: None,
             starts: false,
@@ -85,17 +85,17 @@ impl Local {
         if !self.dir_exists()? {
             return Ok(false);
         }
-        match local_socket::connect(&self.dir) {
+        match local_socket::connect_to_own_server(&self.dir) {
             Ok(_) => Ok(true),
-            Err(Fault::Stranger) => Err(stranger(&sanitized(&self.dir))),
+            Err(Fault::Stranger) => Err(foreign_server_error(&sanitized_path(&self.dir))),
             Err(_) => Ok(false),
         }
     }
 
     /// Connects to the server. If it does not run, that is an error, or it is started first.
-    pub(crate) fn open(
+    pub(crate) fn connect(
         &self,
-        starts: bool,
+        may_start: bool,
         fsync: Option<Fsync>,
         deadline: Instant,
         failure: impl Fn(Fault) -> Error,
@@ -104,20 +104,20 @@ impl Local {
         if self.dir_exists()? {
             match Connection::open(&address, None, deadline) {
                 Ok(connection) => return Ok(connection),
-                Err(Fault::Unreachable(..)) if starts => {}
+                Err(Fault::Unreachable(..)) if may_start => {}
                 Err(fault) => return Err(failure(fault)),
             }
         }
-        if !starts {
-            let dir = sanitized(&self.dir);
-            return Err(unreachable(format!("no server runs in `{dir}`")));
+        if !may_start {
+            let dir = sanitized_path(&self.dir);
+            return Err(unreachable_error(format!("no server runs in `{dir}`")));
         }
-        self.ensure(fsync, deadline)?;
+        self.ensure_running(fsync, deadline)?;
         Connection::open(&address, None, deadline).map_err(failure)
     }
 
     /// Whether the disk has room for a change; after a loss of the server, for a large one.
-    pub(crate) fn has_room(&self, after_loss: bool) -> bool {
+    pub(crate) fn has_disk_space(&self, after_loss: bool) -> bool {
         let room = if after_loss { 1 << 20 } else { 1 << 16 };
         let opened = tempfile::tempfile_in(&self.dir);
         let written = opened.and_then(|mut file| file.write_all(&vec![0; room]));
@@ -131,22 +131,26 @@ impl Local {
     }
 
     /// Makes sure that a server listens. Returns whether this call started it.
-    pub(crate) fn ensure(&self, fsync: Option<Fsync>, deadline: Instant) -> Result<bool, Error> {
+    pub(crate) fn ensure_running(
+        &self,
+        fsync: Option<Fsync>,
+        deadline: Instant,
+    ) -> Result<bool, Error> {
         if self.is_running()? {
             return Ok(false);
         }
         self.make_dir()?;
-        let _lock = self.lock(deadline)?;
+        let _lock = self.take_start_lock(deadline)?;
         if self.is_running()? {
             return Ok(false);
         }
-        let log = self.log()?;
+        let log = self.open_log()?;
         let log_size = log.metadata().map_or(0, |found| found.len());
         let fsync = fsync.unwrap_or(Fsync::Everysec);
         if self.start(fsync, log, deadline)? && self.await_ready(deadline) {
             Ok(true)
         } else {
-            Err(self.not_started(log_size))
+            Err(self.not_started_error(log_size))
         }
     }
 
@@ -155,15 +159,15 @@ impl Local {
         if !self.dir_exists()? {
             return Ok(false);
         }
-        let _lock = self.lock(deadline)?;
-        let mut stream = match local_socket::connect(&self.dir) {
+        let _lock = self.take_start_lock(deadline)?;
+        let mut stream = match local_socket::connect_to_own_server(&self.dir) {
             Ok(stream) => stream,
-            Err(Fault::Stranger) => return Err(stranger(&sanitized(&self.dir))),
+            Err(Fault::Stranger) => return Err(foreign_server_error(&sanitized_path(&self.dir))),
             Err(_) => return Ok(false),
         };
         let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.timed_out(),
-            _ => unreachable(format!("cannot stop the server: {}", io_message(&error))),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.timed_out_error(),
+            _ => unreachable_error(format!("cannot stop the server: {}", io_message(&error))),
         };
         let timeout = deadline.saturating_duration_since(Instant::now());
         let timeout = timeout.max(Duration::from_millis(1));
@@ -178,7 +182,9 @@ impl Local {
         }
         if let Some(error) = reply.strip_prefix(b"-") {
             let error = Sanitized(error.trim_ascii());
-            return Err(unreachable(format!("the server did not stop: {error}")));
+            return Err(unreachable_error(format!(
+                "the server did not stop: {error}"
+            )));
         }
         self.await_end(deadline)?;
         Ok(true)
@@ -191,39 +197,43 @@ impl Local {
     }
 
     /// The size of the directory in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub(crate) fn dir_size(&self) -> u64 {
         total_file_bytes(&self.dir)
     }
 
     /// Whether the directory exists. Refuses one that belongs to another user, or in which others
     /// can put a socket of theirs, or that others can replace.
     fn dir_exists(&self) -> Result<bool, Error> {
-        let what = format!("cannot use `{}`", sanitized(&self.dir));
+        let what = format!("cannot use `{}`", sanitized_path(&self.dir));
         trust::must_have_trusted_parents(&self.dir)
             .map_err(|why| why.error_of_kind(&what, Kind::Unreachable))?;
         let found = match std::fs::metadata(&self.dir) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(self.unusable(&error)),
+            Err(error) => return Err(self.unusable_dir(&error)),
         };
-        let dir = sanitized(&self.dir);
+        let dir = sanitized_path(&self.dir);
         if !found.is_dir() {
-            return Err(unreachable(format!("`{dir}` is not a directory")).hint(OTHER_DIR));
+            return Err(unreachable_error(format!("`{dir}` is not a directory")).hint(OTHER_DIR));
         }
         if found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(unreachable(format!("`{dir}` belongs to someone else")).hint(OTHER_DIR));
+            return Err(
+                unreachable_error(format!("`{dir}` belongs to someone else")).hint(OTHER_DIR),
+            );
         }
         if trust::others_may_write(found.mode()) {
             // With the umask 002, `mkdir` makes a directory for the group. While it is empty, it counts
             // as missing, and is closed before it is used.
             if !trust::everybody_may_write(found.mode())
-                && self.is_empty().map_err(|error| self.unusable(&error))?
+                && self
+                    .is_dir_empty()
+                    .map_err(|error| self.unusable_dir(&error))?
             {
                 return Ok(false);
             }
             let close = format!("`{}` leaves it to its owner", chmod("700", &self.dir));
-            let shown = sanitized(&self.dir);
-            return Err(unreachable(format!("other users may write `{shown}`")).hint(close));
+            let shown = sanitized_path(&self.dir);
+            return Err(unreachable_error(format!("other users may write `{shown}`")).hint(close));
         }
         Ok(true)
     }
@@ -232,14 +242,14 @@ impl Local {
     /// such as `/tmp`, is refused.
     fn make_dir(&self) -> Result<(), Error> {
         let refused = |why: &str| {
-            let dir = sanitized(&self.dir);
-            unreachable(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR)
+            let dir = sanitized_path(&self.dir);
+            unreachable_error(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR)
         };
-        let unusable = |error: io::Error| self.unusable(&error);
+        let unusable = |error: io::Error| self.unusable_dir(&error);
         let close =
             || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(PRIVATE_DIRECTORY));
         if self.dir_exists()? {
-            return if self.is_shared().map_err(unusable)? {
+            return if self.is_dir_shared().map_err(unusable)? {
                 Err(refused("others may enter it, and it holds other things"))
             } else {
                 close().map_err(unusable)
@@ -250,19 +260,19 @@ impl Local {
         builder.create(&self.dir).map_err(unusable)?;
         close().map_err(unusable)?;
         // The group could put something there until now.
-        if self.is_all_ours().map_err(unusable)? {
+        if self.owns_all_files().map_err(unusable)? {
             Ok(())
         } else {
             Err(refused("it holds files of another user"))
         }
     }
 
-    fn is_empty(&self) -> io::Result<bool> {
+    fn is_dir_empty(&self) -> io::Result<bool> {
         Ok(std::fs::read_dir(&self.dir)?.next().is_none())
     }
 
     /// Whether all files in the directory belong to this user.
-    fn is_all_ours(&self) -> io::Result<bool> {
+    fn owns_all_files(&self) -> io::Result<bool> {
         let own = rustix::process::geteuid().as_raw();
         for entry in std::fs::read_dir(&self.dir)? {
             match entry?.metadata() {
@@ -276,32 +286,32 @@ impl Local {
 
     /// Whether closing the directory could lock other users out of their files: they may enter it,
     /// it is not empty, and it lacks the lock file of a local server.
-    fn is_shared(&self) -> io::Result<bool> {
+    fn is_dir_shared(&self) -> io::Result<bool> {
         let open = trust::others_may_use(std::fs::metadata(&self.dir)?.mode());
         let is_private = || self.dir.join("lock").is_file();
-        Ok(open && !is_private() && !self.is_empty()?)
+        Ok(open && !is_private() && !self.is_dir_empty()?)
     }
 
-    fn unusable(&self, error: &io::Error) -> Error {
-        let dir = sanitized(&self.dir);
-        unreachable(format!("cannot use `{dir}`: {}", io_message(error))).hint(OTHER_DIR)
+    fn unusable_dir(&self, error: &io::Error) -> Error {
+        let dir = sanitized_path(&self.dir);
+        unreachable_error(format!("cannot use `{dir}`: {}", io_message(error))).hint(OTHER_DIR)
     }
 
     /// Takes the lock for starting and stopping the server.
-    fn lock(&self, deadline: Instant) -> Result<File, Error> {
+    fn take_start_lock(&self, deadline: Instant) -> Result<File, Error> {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .mode(PRIVATE_FILE)
             .open(self.dir.join("lock"))
-            .map_err(|error| self.unusable(&error))?;
+            .map_err(|error| self.unusable_dir(&error))?;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
-                Err(TryLockError::Error(error)) => return Err(self.unusable(&error)),
+                Err(TryLockError::Error(error)) => return Err(self.unusable_dir(&error)),
                 Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
-                    return Err(self.timed_out());
+                    return Err(self.timed_out_error());
                 }
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
             }
@@ -309,22 +319,22 @@ impl Local {
     }
 
     /// Opens the log, for the server and the command that starts it.
-    fn log(&self) -> Result<File, Error> {
+    fn open_log(&self) -> Result<File, Error> {
         OpenOptions::new()
             .create(true)
             .append(true)
             .open(self.dir.join(LOG))
-            .map_err(|error| self.unusable(&error))
+            .map_err(|error| self.unusable_dir(&error))
     }
 
     /// Starts the server, which detaches from the terminal and outlives this process. Returns
     /// whether it detached in time.
     fn start(&self, fsync: Fsync, log: File, deadline: Instant) -> Result<bool, Error> {
-        let program = program()?;
+        let program = server_program()?;
         let file = |name: &str| self.dir.join(name).into_os_string();
         let options: [(&str, OsString); 13] = [
             ("--port", "0".into()),
-            ("--unixsocket", self.socket().into_os_string()),
+            ("--unixsocket", self.socket_path().into_os_string()),
             ("--unixsocketperm", "700".into()),
             ("--dir", self.dir.clone().into_os_string()),
             ("--appendonly", "yes".into()),
@@ -338,8 +348,8 @@ impl Local {
             ("--always-show-logo", "no".into()),
         ];
         let failed = |error: io::Error| {
-            let program = sanitized(Path::new(&program));
-            no_program(format!("cannot start `{program}`: {}", io_message(&error)))
+            let program = sanitized_path(Path::new(&program));
+            no_program_error(format!("cannot start `{program}`: {}", io_message(&error)))
         };
         let options = options.iter();
         let mut command = Command::new(&program);
@@ -349,7 +359,7 @@ impl Local {
         }
         let mut child = command
             .stdin(Stdio::null())
-            .stdout(log.try_clone().map_err(|error| self.unusable(&error))?)
+            .stdout(log.try_clone().map_err(|error| self.unusable_dir(&error))?)
             .stderr(log)
             .spawn()
             .map_err(failed)?;
@@ -379,7 +389,7 @@ impl Local {
     }
 
     fn is_ready(&self) -> bool {
-        let Ok(mut stream) = local_socket::connect(&self.dir) else {
+        let Ok(mut stream) = local_socket::connect_to_own_server(&self.dir) else {
             return false;
         };
         let mut reply = [0; 5];
@@ -392,9 +402,9 @@ impl Local {
 
     /// Waits until no server listens and the pid file is removed.
     fn await_end(&self, deadline: Instant) -> Result<(), Error> {
-        while local_socket::connect(&self.dir).is_ok() || self.pid().is_some() {
+        while local_socket::connect_to_own_server(&self.dir).is_ok() || self.pid().is_some() {
             if Instant::now() >= deadline {
-                return Err(self.timed_out());
+                return Err(self.timed_out_error());
             }
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -403,25 +413,30 @@ impl Local {
 
     /// The error for a server that did not start, with the last line of its log. The log had
     /// `log_size` bytes before.
-    fn not_started(&self, log_size: u64) -> Error {
+    fn not_started_error(&self, log_size: u64) -> Error {
         let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
         let log = log.get(log_size as usize..).unwrap_or_default();
         let log = String::from_utf8_lossy(log);
         let last = log.lines().rfind(|line| !line.trim().is_empty());
         let last = Sanitized(last.unwrap_or("it logged nothing").trim());
-        unreachable(format!("the server of `local:` did not start: {last}"))
-            .hint(format!("its log is `{}`", sanitized(&self.dir.join(LOG))))
+        unreachable_error(format!("the server of `local:` did not start: {last}")).hint(format!(
+            "its log is `{}`",
+            sanitized_path(&self.dir.join(LOG))
+        ))
     }
 
-    fn timed_out(&self) -> Error {
+    fn timed_out_error(&self) -> Error {
         Error::new(
             Kind::Timeout,
-            format!("no reply from the server in `{}`", sanitized(&self.dir)),
+            format!(
+                "no reply from the server in `{}`",
+                sanitized_path(&self.dir)
+            ),
         )
     }
 }
 
-fn without_login(address: Address) -> Target {
+fn target_without_login(address: Address) -> Target {
     Target {
         address,
         user: None,
@@ -432,8 +447,8 @@ fn without_login(address: Address) -> Target {
 }
 
 /// The error for a server of another user at this address.
-pub(super) fn stranger(place: &impl std::fmt::Display) -> Error {
-    unreachable(format!("a process of another user listens in `{place}`")).hint(OTHER_DIR)
+pub(super) fn foreign_server_error(address: &impl std::fmt::Display) -> Error {
+    unreachable_error(format!("a process of another user listens in `{address}`")).hint(OTHER_DIR)
 }
 
 /// The server's log.
@@ -441,11 +456,11 @@ const LOG: &str = "redis.log";
 
 const OTHER_DIR: &str = "name another directory: `--redis local:/DIR`";
 
-fn unreachable(message: String) -> Error {
+fn unreachable_error(message: String) -> Error {
     Error::new(Kind::Unreachable, message)
 }
 
-fn sanitized(path: &Path) -> Sanitized<&[u8]> {
+fn sanitized_path(path: &Path) -> Sanitized<&[u8]> {
     Sanitized(path.as_os_str().as_bytes())
 }
 
@@ -461,7 +476,7 @@ fn default_dir() -> Result<PathBuf, Error> {
 }
 
 /// The program to start: QLESS_REDIS_SERVER, else one on the path.
-fn program() -> Result<OsString, Error> {
+fn server_program() -> Result<OsString, Error> {
     if let Some(program) = env::var("QLESS_REDIS_SERVER") {
         return Ok(program);
     }
@@ -475,29 +490,29 @@ fn program() -> Result<OsString, Error> {
             return Ok(name.into());
         }
     }
-    Err(no_program(
+    Err(no_program_error(
         "`local:` requires `redis-server` or `valkey-server`, and neither is installed".into(),
     ))
 }
 
 /// The error for a server program that is missing. The hint is the install command of this
 /// operating system.
-fn no_program(message: String) -> Error {
+fn no_program_error(message: String) -> Error {
     let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    unreachable(message).hint(match install_line(&release) {
+    unreachable_error(message).hint(match install_command(&release) {
         Some(line) => format!("`{line}`, or set QLESS_REDIS_SERVER"),
         None => "install Redis or Valkey, or set QLESS_REDIS_SERVER".into(),
     })
 }
 
 /// The command that installs Redis on the system of an `/etc/os-release`.
-fn install_line(release: &str) -> Option<&'static str> {
+fn install_command(os_release: &str) -> Option<&'static str> {
     if cfg!(target_os = "macos") {
         return Some("brew install redis");
     }
     let mut ids = Vec::new();
     for key in ["ID=", "ID_LIKE="] {
-        let value = release.lines().find_map(|line| line.strip_prefix(key));
+        let value = os_release.lines().find_map(|line| line.strip_prefix(key));
         let value = value.unwrap_or_default().trim_matches('"');
         ids.extend(value.split_whitespace());
     }
@@ -529,7 +544,7 @@ mod tests {
 
     #[test]
     fn the_hint_is_the_install_command_of_the_system() {
-        let line = |release| install_line(release);
+        let line = |release| install_command(release);
         if cfg!(target_os = "macos") {
             return;
         }

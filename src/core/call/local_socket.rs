@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use super::fault::Fault;
 
 /// Its path.
-pub(super) fn path(dir: &Path) -> PathBuf {
+pub(super) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("redis.sock")
 }
 
 /// Connects to the private server of a directory, unless a process of another user listens there. Nothing
 /// is sent.
-pub(super) fn connect(dir: &Path) -> Result<UnixStream, Fault> {
-    let stream = UnixStream::connect(path(dir)).map_err(|error| Fault::from_io(&error))?;
+pub(super) fn connect_to_own_server(dir: &Path) -> Result<UnixStream, Fault> {
+    let stream = UnixStream::connect(socket_path(dir)).map_err(|error| Fault::from_io(&error))?;
     if is_own_server(&stream) {
         Ok(stream)
     } else {

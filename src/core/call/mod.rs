@@ -41,14 +41,14 @@ pub(crate) use redis::Value;
 use serde::de::DeserializeOwned;
 
 use self::call_spec::RetryClass;
-use self::connect::{Connection, Packed};
+use self::connect::{Connection, PackedCommands};
 use self::error::ServerError;
 use self::fault::Fault;
 pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
-pub(crate) use self::round::Reply;
-use self::round::{MOVING, POSTPONED, Round};
-use self::route::{MAX_MOVES, Moved, Route};
+pub(crate) use self::round::CallReply;
+use self::round::{MOVING, POSTPONED, RoundTrip};
+use self::route::{MAX_MOVES, MovedReply, Route};
 use self::slice_size::{MOST, SliceSize};
 pub(crate) use self::subscription::{Notice, Subscription};
 use self::tls::TlsClient;
@@ -61,7 +61,7 @@ use crate::trace::Trace;
 
 /// What it takes to open the core.
 #[derive(Debug)]
-pub struct Settings {
+pub struct CoreSettings {
     pub target: Target,
     pub prefix: String,
     /// The name of the connection in `CLIENT LIST`.
@@ -120,7 +120,7 @@ pub struct Core {
     /// The number of those that broke.
     losses: u64,
     /// Requests that were sent ahead.
-    ahead: ahead::Requests,
+    ahead: ahead::OutstandingRequests,
     /// Whether calls are made in the caller's thread.
     stays_in_thread: bool,
     /// Whether a call waits for a server that was there and is no longer.
@@ -135,17 +135,17 @@ pub struct Core {
 
 impl Core {
     /// Connects and logs in.
-    pub fn open(settings: Settings) -> Result<Core, Error> {
+    pub fn connect(settings: CoreSettings) -> Result<Core, Error> {
         let tls = match (&settings.target.tls, settings.target.first_node()) {
             (Some(tls), Some(node)) => Some(TlsClient::new(tls, &node.host)?),
             _ => None,
         };
         let mut core = Core::unconnected(settings, tls);
-        core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
+        core.dial_with_retries(Instant::now() + core.timeout, &mut Backoff::default())?;
         Ok(core)
     }
 
-    fn unconnected(settings: Settings, tls: Option<TlsClient>) -> Core {
+    fn unconnected(settings: CoreSettings, tls: Option<TlsClient>) -> Core {
         Core {
             target: settings.target,
             route: Route::default(),
@@ -166,7 +166,7 @@ impl Core {
             connection: None,
             connections: 0,
             losses: 0,
-            ahead: ahead::Requests::default(),
+            ahead: ahead::OutstandingRequests::default(),
             stays_in_thread: false,
             waits_for_lost_server: true,
             was_connected: false,
@@ -215,22 +215,26 @@ impl Core {
 
     /// The id of this run of the server, if the server reports it.
     pub fn run_id(&mut self) -> Option<String> {
-        let mut info = Packed::default();
-        info.add(&["INFO", "server"]);
+        let mut info = PackedCommands::default();
+        info.add_command(&["INFO", "server"]);
         let deadline = Instant::now() + self.timeout;
-        let info: String = reply::read("INFO", self.send_once(info, deadline)?).ok()?;
+        let info: String = reply::read_reply("INFO", self.send_once(info, deadline)?).ok()?;
         let id = info.lines().find_map(|line| line.strip_prefix("run_id:"))?;
         Some(id.trim().to_string())
     }
 
     /// Sends one command of Redis once, on the connection that is open. Returns `None` if no reply
     /// came.
-    fn send_once(&mut self, packed: Packed, deadline: Instant) -> Option<Value> {
+    fn send_once(&mut self, packed: PackedCommands, deadline: Instant) -> Option<Value> {
         self.exchange_once(packed, deadline).into_iter().next()
     }
 
     /// Sends commands of Redis once, on the connection that is open. Returns the replies that came.
-    pub(crate) fn exchange_once(&mut self, packed: Packed, deadline: Instant) -> Vec<Value> {
+    pub(crate) fn exchange_once(
+        &mut self,
+        packed: PackedCommands,
+        deadline: Instant,
+    ) -> Vec<Value> {
         self.receive_ahead();
         let Some(connection) = &self.connection else {
             return Vec::new();
@@ -249,7 +253,7 @@ impl Core {
     }
 
     /// How many connections broke.
-    pub(crate) fn losses(&self) -> u64 {
+    pub(crate) fn lost_connections(&self) -> u64 {
         self.losses
     }
 
@@ -259,18 +263,18 @@ impl Core {
     }
 
     /// The number of the database.
-    pub(crate) fn db(&self) -> u32 {
+    pub(crate) fn db_number(&self) -> u32 {
         self.target.db
     }
 
     /// The policy by which the server deletes jobs when its memory is full, if the login asked for
     /// it and the server does.
-    pub(crate) fn eviction(&self) -> Option<&str> {
+    pub(crate) fn eviction_policy(&self) -> Option<&str> {
         self.eviction.as_deref()
     }
 
     /// How long the primary of this replica has been silent, if it is one and calls only read.
-    pub(crate) fn lag(&self) -> Option<Duration> {
+    pub(crate) fn replica_lag(&self) -> Option<Duration> {
         self.lag
     }
 
@@ -280,11 +284,11 @@ impl Core {
     }
 
     /// Makes one call and returns its reply as `-o raw` writes it.
-    pub fn raw(&mut self, now: Moment, call: &Call) -> Result<Vec<u8>, Error> {
+    pub fn call_raw(&mut self, now: Moment, call: &Call) -> Result<Vec<u8>, Error> {
         let reply = self
-            .calls_with_repeat(now, std::slice::from_ref(call))
+            .call_all_for_replies(now, std::slice::from_ref(call))
             .pop();
-        reply::lines(reply.ok_or_else(no_outcome)?.result?)
+        reply::raw_lines(reply.ok_or_else(no_outcome_error)?.result?)
     }
 
     /// Makes one call and reads its reply.
@@ -293,29 +297,29 @@ impl Core {
         now: Moment,
         call: Call,
     ) -> Result<T, Error> {
-        self.reply(now, call)?.read()
+        self.call_for_reply(now, call)?.read()
     }
 
     /// Makes one call and says whether it was repeated.
-    pub(crate) fn reply(&mut self, now: Moment, call: Call) -> Result<Reply, Error> {
+    pub(crate) fn call_for_reply(&mut self, now: Moment, call: Call) -> Result<CallReply, Error> {
         let reply = self
-            .calls_with_repeat(now, std::slice::from_ref(&call))
+            .call_all_for_replies(now, std::slice::from_ref(&call))
             .pop();
-        reply.ok_or_else(no_outcome)
+        reply.ok_or_else(no_outcome_error)
     }
 
     /// Makes calls in one round trip. Each has its own result, in order.
-    pub(crate) fn calls<T: DeserializeOwned>(
+    pub(crate) fn call_all<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         calls: &[Call],
     ) -> Vec<Result<T, Error>> {
-        let replies = self.calls_with_repeat(now, calls);
-        replies.into_iter().map(Reply::read).collect()
+        let replies = self.call_all_for_replies(now, calls);
+        replies.into_iter().map(CallReply::read).collect()
     }
 
     /// Makes calls in one round trip, and says which of them were repeated.
-    pub(crate) fn calls_with_repeat(&mut self, now: Moment, calls: &[Call]) -> Vec<Reply> {
+    pub(crate) fn call_all_for_replies(&mut self, now: Moment, calls: &[Call]) -> Vec<CallReply> {
         self.receive_ahead();
         let text = now.to_string();
         let begun = Instant::now();
@@ -323,42 +327,43 @@ impl Core {
         let deadline = self
             .caller_deadline
             .map_or(deadline, |end| end.min(deadline));
-        let mut round = Round::new(calls);
+        let mut round = RoundTrip::new(calls);
         let mut backoff = Backoff::default();
         let mut moves = 0;
         while !round.pending.is_empty() {
             if self.connection.is_none()
-                && let Err(error) = self.dial(deadline, &mut backoff)
+                && let Err(error) = self.dial_with_retries(deadline, &mut backoff)
             {
                 // That another server has the data matters less than why it cannot be reached.
-                round.forget(&["MOVED", "READONLY"]);
+                round.forget_errors(&["MOVED", "READONLY"]);
                 round.unsent = Some(error);
                 break;
             }
             if !self.missing_rights.is_empty() && calls.iter().any(Call::may_write) {
                 let user = self.target.user.as_deref();
-                let error = rights::refused(&self.missing_rights, user, self.prefix());
+                let error =
+                    rights::missing_rights_nothing_run(&self.missing_rights, user, self.prefix());
                 round.unsent = Some(error);
                 break;
             }
             let sent = Instant::now();
             let fault = self.send_pending(&text, calls, &mut round, deadline);
             if fault.is_none() && sent.elapsed() > STALL {
-                self.doubt_master();
+                self.forget_master();
             }
             if let Some(fault) = fault {
                 self.lose_connection();
-                round.lose(fault);
+                round.lose_pending(fault);
                 self.trace_loss(&round, begun.elapsed());
             }
-            let follows = self.redirect(&mut round, &mut moves);
-            round.resend(&POSTPONED);
+            let follows = self.follow_redirection(&mut round, &mut moves);
+            round.make_pending_again(&POSTPONED);
             if !round.pending.is_empty() && !follows && !backoff.wait(deadline) {
                 break;
             }
         }
         self.trace_calls(&text, calls, &round.replies, begun.elapsed());
-        let Round {
+        let RoundTrip {
             replies,
             repeated,
             lost,
@@ -366,10 +371,10 @@ impl Core {
             ..
         } = round;
         let outcomes = replies.into_iter().zip(repeated).zip(lost).zip(calls);
-        let mut outcomes: Vec<Reply> = outcomes
-            .map(|(((reply, repeated), lost), call)| Reply {
+        let mut outcomes: Vec<CallReply> = outcomes
+            .map(|(((reply, repeated), lost), call)| CallReply {
                 call: call.name.clone(),
-                result: self.result(reply, lost, unsent.as_ref(), call),
+                result: self.call_result(reply, lost, unsent.as_ref(), call),
                 repeated,
             })
             .collect();
@@ -381,29 +386,31 @@ impl Core {
 
     /// Goes to the server that has the data now, if the replies say that it is another one. Returns
     /// whether the next attempt is made at once.
-    fn redirect(&mut self, round: &mut Round, moves: &mut usize) -> bool {
+    fn follow_redirection(&mut self, round: &mut RoundTrip, moves: &mut usize) -> bool {
         match &self.target.address {
             Address::Cluster(_) => {
-                if round.refusal(&MOVING).is_some() {
+                if round.first_error(&MOVING).is_some() {
                     self.route.changes += 1;
                 }
                 // Another node may serve the slot by now; this one would not learn of it.
-                if round.refusal(&["CLUSTERDOWN"]).is_some() {
+                if round.first_error(&["CLUSTERDOWN"]).is_some() {
                     self.connection = None;
                 }
-                let moved = round.refusal(&["MOVED"]).and_then(Moved::from_reply);
+                let moved = round
+                    .first_error(&["MOVED"])
+                    .and_then(MovedReply::from_reply);
                 let Some(moved) = moved.filter(|_| *moves < MAX_MOVES) else {
                     return false;
                 };
                 *moves += 1;
-                self.follow(&moved);
-                round.resend(&["MOVED"]);
+                self.follow_moved(&moved);
+                round.make_pending_again(&["MOVED"]);
                 true
             }
             // The master became a replica, and the Sentinels know its successor.
-            Address::Sentinel(_) if round.refusal(&["READONLY"]).is_some() => {
+            Address::Sentinel(_) if round.first_error(&["READONLY"]).is_some() => {
                 self.connection = None;
-                round.resend(&["READONLY"]);
+                round.make_pending_again(&["READONLY"]);
                 false
             }
             _ => false,
@@ -411,8 +418,13 @@ impl Core {
     }
 
     /// Names the commands that a script may not run: the server does not.
-    fn name_missing_rights(&mut self, calls: &[Call], replies: &mut [Reply], deadline: Instant) {
-        let lacks_right = |call: &Call, reply: &Reply| {
+    fn name_missing_rights(
+        &mut self,
+        calls: &[Call],
+        replies: &mut [CallReply],
+        deadline: Instant,
+    ) {
+        let lacks_right = |call: &Call, reply: &CallReply| {
             let error = reply.result.as_ref().err();
             !call.is_plain && error.map(Error::kind) == Some(Kind::NoPerm)
         };
@@ -420,15 +432,17 @@ impl Core {
         let Some((call, _)) = both.find(|(call, reply)| lacks_right(call, reply)) else {
             return;
         };
-        let mut packed = Packed::default();
+        let mut packed = PackedCommands::default();
         let one_primary = self.is_untagged_in_cluster();
-        rights::ask_again(!call.may_write(), one_primary, self.prefix(), &mut packed);
-        let missing = self.send_once(packed, deadline).map(rights::missing);
-        let Some(missing) = missing.filter(|missing| !missing.is_empty()) else {
+        rights::add_script_rights_test(!call.may_write(), one_primary, self.prefix(), &mut packed);
+        let missing = self
+            .send_once(packed, deadline)
+            .map(rights::read_missing_commands);
+        let Some(read_missing_commands) = missing.filter(|missing| !missing.is_empty()) else {
             return;
         };
         let user = self.target.user.as_deref();
-        let error = rights::lacking(&missing, user, self.prefix());
+        let error = rights::missing_rights(&read_missing_commands, user, self.prefix());
         for (call, reply) in calls.iter().zip(replies) {
             if lacks_right(call, reply) {
                 reply.result = Err(error.clone());
@@ -442,10 +456,10 @@ impl Core {
         &self,
         now: &str,
         calls: &[Call],
-        round: &mut Round,
+        round: &mut RoundTrip,
         deadline: Instant,
     ) -> Option<Fault> {
-        let Round {
+        let RoundTrip {
             pending, replies, ..
         } = round;
         let mut with_text = false;
@@ -453,7 +467,7 @@ impl Core {
             for at in pending.iter() {
                 replies[*at] = None;
             }
-            let packed = self.pack(now, pending.iter().map(|at| &calls[*at]), with_text);
+            let packed = self.pack_calls(now, pending.iter().map(|at| &calls[*at]), with_text);
             let response = match &self.connection {
                 Some(connection) => connection.exchange(packed, deadline),
                 None => return Some(Fault::Closed),
@@ -478,45 +492,45 @@ impl Core {
     }
 
     /// Packs calls for the wire, the first one with the text of the script if `with_text`.
-    fn pack<'c>(
+    fn pack_calls<'c>(
         &self,
         now: &str,
         calls: impl Iterator<Item = &'c Call>,
         with_text: bool,
-    ) -> Packed {
-        let mut packed = Packed::default();
+    ) -> PackedCommands {
+        let mut packed = PackedCommands::default();
         for (at, call) in calls.enumerate() {
             let (command, script) = if with_text && at == 0 {
-                (self.run[1], Cow::from(self.script.text()))
+                (self.run[1], Cow::from(self.script.script_text()))
             } else {
                 (self.run[0], Cow::from(self.script.sha()))
             };
             let own_time = call.at.map(|at| at.to_string());
             let now = own_time.as_deref().unwrap_or(now);
             let keys = self.script.routing_keys();
-            let rest = call.args.len() + call.packed_args.count();
+            let rest = call.args.len() + call.packed_args.word_count();
             if call.is_plain {
-                packed.begin(1 + rest);
-                packed.word(call.name.as_bytes());
+                packed.begin_command(1 + rest);
+                packed.add_word(call.name.as_bytes());
             } else {
-                packed.begin(5 + keys.len() + rest);
-                packed.word(command.as_bytes());
-                packed.word(script.as_bytes());
-                packed.word(if keys.is_empty() { b"0" } else { b"2" });
+                packed.begin_command(5 + keys.len() + rest);
+                packed.add_word(command.as_bytes());
+                packed.add_word(script.as_bytes());
+                packed.add_word(if keys.is_empty() { b"0" } else { b"2" });
                 for word in keys.iter().map(String::as_str).chain([&*call.name, now]) {
-                    packed.word(word.as_bytes());
+                    packed.add_word(word.as_bytes());
                 }
             }
             for arg in &call.args {
-                packed.word(arg);
+                packed.add_word(arg);
             }
-            packed.push_words(&call.packed_args);
+            packed.add_packed_words(&call.packed_args);
         }
         packed
     }
 
     /// The result of a call by its last reply, or by what prevented one.
-    fn result(
+    fn call_result(
         &self,
         reply: Option<Value>,
         lost: Option<Fault>,
@@ -532,7 +546,8 @@ impl Core {
                 let error = error::call_refused(&refused, call, &self.target, &self.script);
                 match lost {
                     Some(fault)
-                        if call.class() != RetryClass::Read && error::blocks_writes(&error) =>
+                        if call.retry_class() != RetryClass::Read
+                            && error::blocks_writes(&error) =>
                     {
                         Err(lost_error(fault))
                     }
@@ -541,14 +556,16 @@ impl Core {
             }
             // For a call that reads, the lost server is the more important error.
             (None, None, Some(error)) => Err(error.clone()),
-            (None, Some(_), Some(error)) if call.class() == RetryClass::Read => Err(error.clone()),
+            (None, Some(_), Some(error)) if call.retry_class() == RetryClass::Read => {
+                Err(error.clone())
+            }
             (None, Some(fault), _) => Err(lost_error(fault)),
-            (None, None, None) => Err(no_outcome()),
+            (None, None, None) => Err(no_outcome_error()),
         }
     }
 }
 
-fn no_outcome() -> Error {
+fn no_outcome_error() -> Error {
     Error::internal("a call without outcome")
 }
 

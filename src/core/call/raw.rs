@@ -8,8 +8,8 @@ use super::call_spec::RetryClass::{Guarded, Idempotent, Never};
 use super::calls;
 
 /// The spec of a call. A name that the core does not have has the spec that allows least.
-pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
-    let spec = raw_spec(name);
+pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
+    let spec = spec_by_name(name);
     let reads = CallSpec::read(spec.name);
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
     match (name, first.as_deref()) {
@@ -17,26 +17,26 @@ pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
         ("subscription", _) => match args.get(1).map(Vec::as_slice) {
             Some(b"get" | b"exists") => reads,
             // It notes the queues that other scripts have subscribed.
-            Some(b"all") => reads.may_tidy(),
+            Some(b"all") => reads.may_write_in_passing(),
             _ => spec,
         },
-        ("jobs", Some(b"scheduled")) => spec.may_tidy(),
-        ("guard.put", Some(policy)) => match PutPolicy::read(policy) {
-            PutPolicy { dry: true, .. } => spec.dry_run(),
-            PutPolicy { replace: false, .. } => spec.class(Idempotent),
+        ("jobs", Some(b"scheduled")) => spec.may_write_in_passing(),
+        ("guard.put", Some(policy)) => match TypedPutPolicy::from_json(policy) {
+            TypedPutPolicy { dry: true, .. } => spec.as_dry_run(),
+            TypedPutPolicy { replace: false, .. } => spec.retry_class(Idempotent),
             _ => spec,
         },
-        ("guard.depends", _) if !is_marked(args, 1) => spec.class(Idempotent),
+        ("guard.depends", _) if !is_job_mark(args, 1) => spec.retry_class(Idempotent),
         // jid, mark, note, then the inner call.
         ("guard.call", _) => {
             let Some(inner) = args.get(3).and_then(|name| std::str::from_utf8(name).ok()) else {
                 return spec;
             };
-            let inner = self::spec(inner, &args[4..]);
-            let marked = is_marked(args, 1);
+            let inner = self::call_spec(inner, &args[4..]);
+            let marked = is_job_mark(args, 1);
             CallSpec {
                 class: if marked { spec.class } else { inner.class },
-                may_write: !inner.reads(),
+                may_write: !inner.only_reads(),
                 wording: inner.wording,
                 ..spec
             }
@@ -53,32 +53,32 @@ const UNKNOWN: CallSpec = CallSpec {
 
 /// The spec of a name. A call that the core would refuse the second time is not repeated:
 /// nothing here can tell what the refusal means.
-fn raw_spec(name: &str) -> CallSpec {
+fn spec_by_name(name: &str) -> CallSpec {
     let spec = calls::ALL.iter().find(|spec| spec.name == name);
     match spec.copied() {
-        Some(spec) if spec.class == Guarded => spec.class(Never),
+        Some(spec) if spec.class == Guarded => spec.retry_class(Never),
         spec => *spec.unwrap_or(&UNKNOWN),
     }
 }
 
 /// Whether an argument is the mark of a job.
-fn is_marked(args: &[Vec<u8>], at: usize) -> bool {
-    args.get(at).is_some_and(|mark| !mark.is_empty())
+fn is_job_mark(args: &[Vec<u8>], index: usize) -> bool {
+    args.get(index).is_some_and(|mark| !mark.is_empty())
 }
 
 /// What the policy of a `guard.put` that the operator typed says about repeating it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct PutPolicy {
+struct TypedPutPolicy {
     /// Whether it puts an existing job again.
     replace: bool,
     dry: bool,
 }
 
-impl PutPolicy {
+impl TypedPutPolicy {
     /// The core refuses what is no policy; until then nothing is known about it.
-    fn read(policy: &[u8]) -> PutPolicy {
-        serde_json::from_slice(policy).unwrap_or(PutPolicy {
+    fn from_json(policy: &[u8]) -> TypedPutPolicy {
+        serde_json::from_slice(policy).unwrap_or(TypedPutPolicy {
             replace: true,
             dry: false,
         })
@@ -94,7 +94,7 @@ mod tests {
 
     fn spec_of(name: &str, args: &[&str]) -> CallSpec {
         let args: Vec<Vec<u8>> = args.iter().map(|arg| arg.as_bytes().to_vec()).collect();
-        spec(name, &args)
+        call_spec(name, &args)
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_stem().unwrap().to_str().unwrap();
-            assert_eq!(raw_spec(name).name, name);
+            assert_eq!(spec_by_name(name).name, name);
             count += 1;
         }
         assert_eq!(count, calls::ALL.len());
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_arguments_tell_the_reading_forms_from_the_writing_ones() {
-        let reads = |name, args: &[&str]| spec_of(name, args).reads();
+        let reads = |name, args: &[&str]| spec_of(name, args).only_reads();
         assert!(reads("track", &[]));
         assert!(!reads("track", &["track", "j"]));
         assert!(reads("tag", &["get", "t"]));

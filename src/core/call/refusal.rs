@@ -5,7 +5,7 @@ use crate::error::Refusal;
 use crate::name::Name;
 
 /// Reads the text that a command raised about the job `jid`.
-pub(crate) fn read(text: &str, jid: &Name) -> Option<Refusal> {
+pub(crate) fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
     let (_, text) = text.split_once("(): ")?;
     let text = text.split(" script: ").next()?;
     if text == "Job does not exist" {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str) -> Option<Refusal> {
-        read(
+        read_refusal(
             &format!("ERR user_script:7: {text} script: 0123, on @user_script:7."),
             &Name::from("j"),
         )

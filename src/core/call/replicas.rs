@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::connect::Packed;
+use super::connect::PackedCommands;
 use super::{Core, reply, server_error};
 use crate::error::{Error, Kind};
 use crate::text::{Sanitized, plural};
@@ -15,9 +15,9 @@ impl Core {
     /// than one call may take.
     pub fn wait_for_replicas(&mut self, replicas: u64) -> Result<(), Error> {
         let timeout = self.call_timeout();
-        let mut wait = Packed::default();
+        let mut wait = PackedCommands::default();
         let millis = timeout.as_millis().max(1).to_string();
-        wait.add(&["WAIT", &replicas.to_string(), &millis]);
+        wait.add_command(&["WAIT", &replicas.to_string(), &millis]);
         let failed = |why: String| {
             Error::new(Kind::Replication, format!("{why}; the change was made"))
                 .hint("`redis-cli INFO replication` shows how far each replica is")
@@ -32,7 +32,7 @@ impl Core {
                 Sanitized(refused.message)
             )));
         }
-        let have: u64 = reply::read("WAIT", reply)?;
+        let have: u64 = reply::read_reply("WAIT", reply)?;
         if have >= replicas {
             Ok(())
         } else {

@@ -6,19 +6,19 @@ use std::fmt::Display;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 
 use super::Value;
-use super::deserialize::Reader;
+use super::deserialize::ValueDeserializer;
 use crate::error::{Error, Kind};
 use crate::lenient;
 use crate::name::Name;
 
 /// Reads the reply to a call.
-pub(crate) fn read<T: DeserializeOwned>(call: &str, reply: Value) -> Result<T, Error> {
-    T::deserialize(Reader(reply)).map_err(|why| unexpected(call, why))
+pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Result<T, Error> {
+    T::deserialize(ValueDeserializer(reply)).map_err(|why| unexpected_reply(call, why))
 }
 
 /// The error for a reply of an unexpected form. The core sends none: whatever a server sends is a
 /// fault of that server, and not of this program.
-pub(crate) fn unexpected(call: &str, why: impl Display) -> Error {
+pub(crate) fn unexpected_reply(call: &str, why: impl Display) -> Error {
     let message = format!("unexpected reply to `{call}`: {why}");
     Error::new(Kind::Protocol, message).hint("is it a Redis server, and the right port?")
 }
@@ -46,23 +46,25 @@ impl<'de> Deserialize<'de> for Bytes {
 /// Rows about all members of an index; `None` if there are too many for one call: then the core
 /// replies only with their number.
 #[derive(Clone, Debug)]
-pub(crate) struct Listed<T>(pub Option<Vec<T>>);
+pub(crate) struct RowsIfFew<T>(pub Option<Vec<T>>);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Listed<T>, D::Error> {
-        lenient::read(deserializer).map(Listed)
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for RowsIfFew<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RowsIfFew<T>, D::Error> {
+        lenient::read(deserializer).map(RowsIfFew)
     }
 }
 
 /// Reads a text for `deserialize_with`; `None` if it is nil or empty.
-pub(crate) fn not_empty<'de, D: Deserializer<'de>>(reply: D) -> Result<Option<Name>, D::Error> {
+pub(crate) fn name_unless_empty<'de, D: Deserializer<'de>>(
+    reply: D,
+) -> Result<Option<Name>, D::Error> {
     let name = Option::<Name>::deserialize(reply)?;
     Ok(name.filter(|name| !name.is_empty()))
 }
 
 /// A reply as `-o raw` writes it: a text or a number on its own line; each element of a list
 /// on its own line, an inner list with tabs between; nothing for nil.
-pub(crate) fn lines(value: Value) -> Result<Vec<u8>, Error> {
+pub(crate) fn raw_lines(value: Value) -> Result<Vec<u8>, Error> {
     let values = match value {
         Value::Nil => return Ok(Vec::new()),
         Value::Array(values) => values,
@@ -70,15 +72,15 @@ pub(crate) fn lines(value: Value) -> Result<Vec<u8>, Error> {
     };
     let mut lines = Vec::new();
     for value in values {
-        cells(value, &mut lines)?;
+        add_raw_cells(value, &mut lines)?;
         lines.push(b'\n');
     }
     Ok(lines)
 }
 
-fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
+fn add_raw_cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
     let Value::Array(values) = value else {
-        let text: Option<Bytes> = read("-o raw", value)?;
+        let text: Option<Bytes> = read_reply("-o raw", value)?;
         line.extend(text.unwrap_or_default().0);
         return Ok(());
     };
@@ -86,7 +88,7 @@ fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
         if at > 0 {
             line.push(b'\t');
         }
-        cells(value, line)?;
+        add_raw_cells(value, line)?;
     }
     Ok(())
 }
@@ -100,16 +102,16 @@ pub(crate) fn approx_byte_len(value: &Value) -> usize {
     }
 }
 
-/// The names and values of a stored job or template, which [`read`] would read too slowly
+/// The names and values of a stored job or template, which [`read_reply`] would read too slowly
 /// (`api/job.rs`).
-pub(crate) fn pairs(call: &str, fields: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
+pub(crate) fn read_pairs(call: &str, fields: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
     let Value::Array(items) = fields else {
-        return Err(unexpected(call, "not a list"));
+        return Err(unexpected_reply(call, "not a list"));
     };
     let mut items = items.into_iter();
     let mut pairs = Vec::with_capacity(items.len() / 2);
     while let (Some(name), Some(value)) = (items.next(), items.next()) {
-        let Bytes(name) = read(call, name)?;
+        let Bytes(name) = read_reply(call, name)?;
         pairs.push((name, value));
     }
     Ok(pairs)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::call_spec::{CallSpec, RetryClass};
-use super::connect::Words;
+use super::connect::PackedWords;
 use super::{calls, raw};
 use crate::clock::moment::Moment;
 use crate::name::Name;
@@ -16,7 +16,7 @@ pub struct Call {
     spec: Option<CallSpec>,
     pub(super) args: Vec<Vec<u8>>,
     /// The arguments that follow, packed already.
-    pub(super) packed_args: Words,
+    pub(super) packed_args: PackedWords,
     /// Whether it is a command of Redis and not one of the script.
     pub(super) is_plain: bool,
     /// Its own time, if that is not the time of all calls in the round trip.
@@ -24,37 +24,37 @@ pub struct Call {
 }
 
 impl Call {
-    fn with(name: impl Into<Cow<'static, str>>, spec: Option<CallSpec>) -> Call {
+    fn with_spec(name: impl Into<Cow<'static, str>>, spec: Option<CallSpec>) -> Call {
         Call {
             name: name.into(),
             spec,
             args: Vec::new(),
-            packed_args: Words::default(),
+            packed_args: PackedWords::default(),
             is_plain: false,
             at: None,
         }
     }
 
     /// A call by its name on the wire, whose reply is printed as it is.
-    pub fn raw(name: impl Into<String>) -> Call {
-        Call::with(name.into(), None)
+    pub fn raw_call(name: impl Into<String>) -> Call {
+        Call::with_spec(name.into(), None)
     }
 
     /// A command of Redis itself, which may only read.
-    pub fn plain(name: &'static str) -> Call {
+    pub fn redis_command(name: &'static str) -> Call {
         Call {
             is_plain: true,
-            ..Call::with(name, Some(CallSpec::read(name)))
+            ..Call::with_spec(name, Some(CallSpec::read(name)))
         }
     }
 
     /// A call with the spec of its command.
     pub(crate) fn new(spec: CallSpec) -> Call {
-        Call::with(spec.name, Some(spec))
+        Call::with_spec(spec.name, Some(spec))
     }
 
     /// Gives the call its own time: jobs that are put at the same time have no order.
-    pub(crate) fn at(mut self, moment: Option<Moment>) -> Call {
+    pub(crate) fn at_moment(mut self, moment: Option<Moment>) -> Call {
         self.at = moment;
         self
     }
@@ -78,8 +78,8 @@ impl Call {
     }
 
     /// Adds arguments that are packed already. They come last.
-    pub(crate) fn packed_args(mut self, words: Words) -> Call {
-        self.packed_args = words;
+    pub(crate) fn packed_args(mut self, args: PackedWords) -> Call {
+        self.packed_args = args;
         self
     }
 
@@ -100,20 +100,20 @@ impl Call {
 
     pub(super) fn spec(&self) -> CallSpec {
         self.spec
-            .unwrap_or_else(|| raw::spec(&self.name, &self.args))
+            .unwrap_or_else(|| raw::call_spec(&self.name, &self.args))
     }
 
-    pub(super) fn class(&self) -> RetryClass {
+    pub(super) fn retry_class(&self) -> RetryClass {
         self.spec().class
     }
 
     /// What the call is about, for a sentence.
-    pub(super) fn object(&self) -> String {
-        self.spec().object(&self.name, &self.args)
+    pub(super) fn subject_text(&self) -> String {
+        self.spec().subject_text(&self.name, &self.args)
     }
 
     /// The job that the call is about.
     pub(super) fn subject_jid(&self) -> Option<Name> {
-        self.spec().jid(&self.args)
+        self.spec().subject_jid(&self.args)
     }
 }

@@ -31,111 +31,114 @@ const OVERHEAD: usize = 32;
 
 /// Why a reply could not be read.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum ReplyReadError {
     /// The connection failed.
     Failed(io::Error),
     /// The bytes are not such a reply.
     NotAReply(Fault),
 }
 
-impl From<io::Error> for Unread {
-    fn from(error: io::Error) -> Unread {
-        Unread::Failed(error)
+impl From<io::Error> for ReplyReadError {
+    fn from(error: io::Error) -> ReplyReadError {
+        ReplyReadError::Failed(error)
     }
 }
 
-/// Reads one reply. Its memory is taken as its bytes arrive, and counted against what is `left`.
-pub(super) fn read<R: Read>(wire: &mut BufReader<R>, left: &mut usize) -> Result<Value, Unread> {
+/// Reads one reply. Its memory is taken as its bytes arrive, and counted against `bytes_left`.
+pub(super) fn read_reply<R: Read>(
+    wire: &mut BufReader<R>,
+    bytes_left: &mut usize,
+) -> Result<Value, ReplyReadError> {
     let line = Vec::new();
-    value(wire, &mut RespReader { line, left }, 0)
+    read_value(wire, &mut ReplyBudget { line, bytes_left }, 0)
 }
 
 /// A reply that is being read.
-struct RespReader<'l> {
+struct ReplyBudget<'l> {
     /// A buffer for the first line of a value.
     line: Vec<u8>,
     /// How much memory the rest may take.
-    left: &'l mut usize,
+    bytes_left: &'l mut usize,
 }
 
-impl RespReader<'_> {
+impl ReplyBudget<'_> {
     /// Counts the memory that a reply needs before it is allocated, and refuses what exceeds the limit.
-    fn takes(&mut self, bytes: usize) -> Result<(), Unread> {
-        match self.left.checked_sub(bytes) {
+    fn count_bytes(&mut self, bytes: usize) -> Result<(), ReplyReadError> {
+        match self.bytes_left.checked_sub(bytes) {
             Some(left) => {
-                *self.left = left;
+                *self.bytes_left = left;
                 Ok(())
             }
-            None => Err(Unread::NotAReply(Fault::TooMuch)),
+            None => Err(ReplyReadError::NotAReply(Fault::TooMuch)),
         }
     }
 }
 
 /// Reads a value.
-fn value<R: Read>(
+fn read_value<R: Read>(
     wire: &mut BufReader<R>,
-    reading: &mut RespReader,
+    reading: &mut ReplyBudget,
     depth: usize,
-) -> Result<Value, Unread> {
+) -> Result<Value, ReplyReadError> {
     let line = &mut reading.line;
     read_line(wire, line)?;
-    let (kind, rest) = line.split_first().ok_or_else(strange)?;
+    let (kind, rest) = line.split_first().ok_or_else(malformed)?;
     match kind {
-        b':' => number(rest).map(Value::Int).ok_or_else(strange),
-        b'$' => match size(rest)? {
+        b':' => parse_integer(rest).map(Value::Int).ok_or_else(malformed),
+        b'$' => match parse_length(rest)? {
             None => Ok(Value::Nil),
-            Some(size) if size > MAX_TEXT => Err(too_long()),
+            Some(size) if size > MAX_TEXT => Err(too_large()),
             Some(size) => {
-                reading.takes(size + OVERHEAD)?;
-                text(wire, size).map(Value::BulkString)
+                reading.count_bytes(size + OVERHEAD)?;
+                read_text(wire, size).map(Value::BulkString)
             }
         },
         b'*' => {
-            let Some(count) = size(rest)? else {
+            let Some(count) = parse_length(rest)? else {
                 return Ok(Value::Nil);
             };
             if depth >= MAX_DEPTH {
-                return Err(strange());
+                return Err(malformed());
             }
-            reading.takes(OVERHEAD)?;
+            reading.count_bytes(OVERHEAD)?;
             let mut items = Vec::new();
             while items.len() < count {
                 if items.len() == items.capacity() {
                     // Doubles what has arrived, so that a false count reserves little memory.
                     let more = items.len().max(MAX_RESERVED / size_of::<Value>());
                     let more = more.min(count - items.len());
-                    reading.takes(more * size_of::<Value>())?;
+                    reading.count_bytes(more * size_of::<Value>())?;
                     items.reserve_exact(more);
                 }
-                items.push(value(wire, reading, depth + 1)?);
+                items.push(read_value(wire, reading, depth + 1)?);
             }
             Ok(Value::Array(items))
         }
         b'+' | b'-' => {
             if std::str::from_utf8(rest).is_err() {
-                return Err(Unread::NotAReply(Fault::InvalidUtf8));
+                return Err(ReplyReadError::NotAReply(Fault::InvalidUtf8));
             }
             line.extend_from_slice(b"\r\n");
             // An error keeps its code and its message apart.
             let memory = line.len() + 2 * OVERHEAD;
-            reading.takes(memory)?;
-            redis::parse_redis_value(&reading.line).map_err(|_| strange())
+            reading.count_bytes(memory)?;
+            redis::parse_redis_value(&reading.line).map_err(|_| malformed())
         }
-        _ => Err(strange()),
+        _ => Err(malformed()),
     }
 }
 
-fn strange() -> Unread {
-    Unread::NotAReply(Fault::MalformedReply)
+fn malformed() -> ReplyReadError {
+    ReplyReadError::NotAReply(Fault::MalformedReply)
 }
 
-fn too_long() -> Unread {
-    Unread::NotAReply(Fault::TooLong)
+fn too_large() -> ReplyReadError {
+    ReplyReadError::NotAReply(Fault::TooLong)
 }
 
 /// Reads a line, without its end. The first byte decides whether there is one: bytes of another
 /// protocol may never end a line.
-fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(), Unread> {
+fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(), ReplyReadError> {
     line.clear();
     let first = loop {
         match wire.fill_buf() {
@@ -145,33 +148,33 @@ fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(),
         }
     };
     if first.is_some_and(|first| !b":$*+-".contains(&first)) {
-        return Err(strange());
+        return Err(malformed());
     }
     wire.by_ref()
         .take(MAX_LINE as u64)
         .read_until(b'\n', line)?;
     match line.strip_suffix(b"\r\n").map(<[u8]>::len) {
         Some(length) => line.truncate(length),
-        None if line.ends_with(b"\n") => return Err(strange()),
-        None if line.len() == MAX_LINE => return Err(too_long()),
+        None if line.ends_with(b"\n") => return Err(malformed()),
+        None if line.len() == MAX_LINE => return Err(too_large()),
         None => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
     }
     Ok(())
 }
 
 /// A whole number.
-fn number(digits: &[u8]) -> Option<i64> {
+fn parse_integer(digits: &[u8]) -> Option<i64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// The size of a text or a list; `None` for nil.
-fn size(digits: &[u8]) -> Result<Option<usize>, Unread> {
-    let size = number(digits).ok_or_else(strange)?;
+fn parse_length(digits: &[u8]) -> Result<Option<usize>, ReplyReadError> {
+    let size = parse_integer(digits).ok_or_else(malformed)?;
     Ok(usize::try_from(size).ok())
 }
 
 /// Reads a text of this size, and the end of its line.
-fn text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, Unread> {
+fn read_text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, ReplyReadError> {
     let buffered = wire.buffer();
     let text = match buffered.get(..size) {
         Some(bytes) => {
@@ -196,7 +199,7 @@ fn text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, Unread
     wire.read_exact(&mut end)?;
     match &end {
         b"\r\n" => Ok(text),
-        _ => Err(strange()),
+        _ => Err(malformed()),
     }
 }
 
@@ -217,9 +220,9 @@ mod tests {
         }
     }
 
-    fn read_in_steps(bytes: &[u8], step: usize) -> Result<Value, Unread> {
+    fn read_in_steps(bytes: &[u8], step: usize) -> Result<Value, ReplyReadError> {
         let wire = &mut BufReader::with_capacity(16, Slow(bytes, step));
-        read(wire, &mut MAX_REPLIES.clone())
+        read_reply(wire, &mut MAX_REPLIES.clone())
     }
 
     #[test]
@@ -264,14 +267,17 @@ mod tests {
             &deep,
         ] {
             let read = read_in_steps(text.as_bytes(), 1 << 20);
-            let strange = matches!(read, Err(Unread::NotAReply(Fault::MalformedReply)));
+            let strange = matches!(read, Err(ReplyReadError::NotAReply(Fault::MalformedReply)));
             assert!(strange, "{text:.40}: {read:?}");
         }
         let read = read_in_steps(b"-ERR \xff\r\n", 2);
-        assert!(matches!(read, Err(Unread::NotAReply(Fault::InvalidUtf8))));
+        assert!(matches!(
+            read,
+            Err(ReplyReadError::NotAReply(Fault::InvalidUtf8))
+        ));
         for text in ["", "$5\r\nab", "*2\r\n:1\r\n", ":1", "$536870912\r\na"] {
             let read = read_in_steps(text.as_bytes(), 1);
-            let ended = matches!(&read, Err(Unread::Failed(error))
+            let ended = matches!(&read, Err(ReplyReadError::Failed(error))
                 if error.kind() == io::ErrorKind::UnexpectedEof);
             assert!(ended, "{text}: {read:?}");
         }
@@ -279,7 +285,7 @@ mod tests {
 
     #[test]
     fn what_is_longer_than_any_reply_is_refused() {
-        let is_too_long = |read| matches!(read, Err(Unread::NotAReply(Fault::TooLong)));
+        let is_too_long = |read| matches!(read, Err(ReplyReadError::NotAReply(Fault::TooLong)));
         let line = |length: usize| format!("-{}\r\n", "x".repeat(length - 3));
         assert!(read_in_steps(line(MAX_LINE).as_bytes(), 1 << 20).is_ok());
         for text in [
@@ -297,7 +303,7 @@ mod tests {
         let endless = |start: &'static [u8], again: &'static [u8]| {
             let mut again = Endless { again, at: 0 };
             let wire = &mut BufReader::with_capacity(1 << 16, start.chain(&mut again));
-            let read = read(wire, &mut (1 << 20));
+            let read = read_reply(wire, &mut (1 << 20));
             assert!(again.at < 2 << 20, "{} bytes", again.at);
             read
         };
@@ -314,7 +320,10 @@ mod tests {
             b"-ERR x\r\n",
         ] {
             let read = endless(list, again);
-            assert!(matches!(read, Err(Unread::NotAReply(Fault::TooMuch))));
+            assert!(matches!(
+                read,
+                Err(ReplyReadError::NotAReply(Fault::TooMuch))
+            ));
         }
     }
 
@@ -323,7 +332,7 @@ mod tests {
         let list = format!("*100000\r\n{}", ":1\r\n".repeat(100_000));
         let mut left = MAX_REPLIES;
         let wire = &mut BufReader::new(list.as_bytes());
-        let Ok(Value::Array(items)) = read(wire, &mut left) else {
+        let Ok(Value::Array(items)) = read_reply(wire, &mut left) else {
             panic!("a list")
         };
         assert_eq!((items.len(), items.capacity()), (100_000, 100_000));

@@ -24,14 +24,14 @@ impl Backoff {
     /// Waits. Returns whether there is time left.
     pub(crate) fn wait(&mut self, deadline: Instant) -> bool {
         let remaining = deadline.saturating_duration_since(Instant::now());
-        sleep(self.longest.mul_f64(random()).min(remaining));
+        sleep(self.longest.mul_f64(random_fraction()).min(remaining));
         self.longest = (self.longest * 2).min(LIMIT);
         Instant::now() < deadline
     }
 }
 
 /// A random number between 0 and 1: each `RandomState` hashes with its own keys.
-fn random() -> f64 {
+fn random_fraction() -> f64 {
     let number = RandomState::new().hash_one(0);
     number as f64 / u64::MAX as f64
 }

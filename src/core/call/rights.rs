@@ -6,10 +6,10 @@
 
 use std::fmt::Write;
 
-use super::connect::Packed;
+use super::connect::PackedCommands;
 use super::reply;
 use super::{Value, server_error};
-use crate::error::{Effect, Error, Kind};
+use crate::error::{EffectOnData, Error, Kind};
 use crate::name::Name;
 use crate::text::Sanitized;
 
@@ -155,7 +155,7 @@ const READS: &[&str] = &[
 pub(crate) const HINT: &str = "`qless help acl` prints the line an administrator needs";
 
 /// The lines that an administrator types to create users.
-pub fn lines(prefix: &str) -> String {
+pub fn acl_lines(prefix: &str) -> String {
     // In a cluster the pattern is the hash tag with its star, as with any prefix.
     let mut text = String::from(
         "# put, pop, bulk verbs; clients that load their own script may need more:\n\
@@ -213,8 +213,8 @@ for i = 1, (lacks[1] or tagged) and 0 or 2 do
 end
 return lacks";
 
-/// Whether a line of [`lines`] names a command, of which a subcommand may follow a `|`.
-pub(crate) fn is_named(command: &str) -> bool {
+/// Whether a line of [`acl_lines`] names a command, of which a subcommand may follow a `|`.
+pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
     let parts = [CALLS, AROUND, WAITING, SCANS, ONE_PRIMARY, READS];
     let all = parts.iter().copied().flatten();
     let name = |named: &'static str| named.split('|').next().unwrap_or(named);
@@ -224,39 +224,44 @@ pub(crate) fn is_named(command: &str) -> bool {
 }
 
 /// Adds the test of all commands to a handshake.
-pub(crate) fn ask(prefix: &str, packed: &mut Packed) {
-    ask_for("EVAL", CALLS.iter().copied(), prefix, packed);
+pub(crate) fn add_rights_test(prefix: &str, packed: &mut PackedCommands) {
+    add_test_of_commands("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
-/// Adds the test of the commands that a refused script may have run. `reads`: it only reads.
+/// Adds the test of the commands that a refused script may have run. `only_reads`: it only reads.
 /// `one_primary`: the prefix has no hash tag, in a cluster.
-pub(crate) fn ask_again(reads: bool, one_primary: bool, prefix: &str, packed: &mut Packed) {
+pub(crate) fn add_script_rights_test(
+    only_reads: bool,
+    one_primary: bool,
+    prefix: &str,
+    packed: &mut PackedCommands,
+) {
     let split = if one_primary { ONE_PRIMARY } else { &[] };
     let names = CALLS.iter().chain(SCANS).chain(split).copied();
     // A user that only reads has the right to `EVAL_RO`, and not to `EVAL`.
-    let eval = if reads { "EVAL_RO" } else { "EVAL" };
+    let eval = if only_reads { "EVAL_RO" } else { "EVAL" };
     // The script runs no subcommands, and the test knows none.
-    let may_run = |name: &&str| !name.contains('|') && (!reads || READS.contains(name));
-    ask_for(eval, names.filter(may_run), prefix, packed);
+    let may_run = |name: &&str| !name.contains('|') && (!only_reads || READS.contains(name));
+    add_test_of_commands(eval, names.filter(may_run), prefix, packed);
 }
 
-fn ask_for<'a>(
+fn add_test_of_commands<'a>(
     eval: &str,
     names: impl Iterator<Item = &'a str>,
     prefix: &str,
-    packed: &mut Packed,
+    packed: &mut PackedCommands,
 ) {
     let names: Vec<&str> = names.collect();
-    packed.add(&[eval, ASK, "0", &format!("{prefix}x"), &names.join(" ")]);
+    packed.add_command(&[eval, ASK, "0", &format!("{prefix}x"), &names.join(" ")]);
 }
 
 /// Reads the commands that the user may not run. If the server has no test, none count as missing:
 /// the server reports them when it refuses.
-pub(crate) fn missing(reply: Value) -> Vec<String> {
+pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
     if server_error(&reply).is_some() {
         return Vec::new();
     }
-    let names: Vec<Name> = reply::read("ACL", reply).unwrap_or_default();
+    let names: Vec<Name> = reply::read_reply("ACL", reply).unwrap_or_default();
     names
         .iter()
         .map(|name| name.lossless_text().to_uppercase())
@@ -264,12 +269,16 @@ pub(crate) fn missing(reply: Value) -> Vec<String> {
 }
 
 /// The error about commands that the user may not run. None of them was run.
-pub(crate) fn refused(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
-    lacking(missing, user, prefix).effect(Effect::Unchanged)
+pub(crate) fn missing_rights_nothing_run(
+    missing: &[String],
+    user: Option<&str>,
+    prefix: &str,
+) -> Error {
+    missing_rights(missing, user, prefix).effect(EffectOnData::Unchanged)
 }
 
 /// The error about commands that the user may not run.
-pub(crate) fn lacking(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
+pub(crate) fn missing_rights(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
     let user = Sanitized(user.unwrap_or("default"));
     let shown = 5.min(missing.len());
     let mut commands = missing[..shown].join(", ");

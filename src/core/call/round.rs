@@ -11,7 +11,7 @@ use super::{Value, reply, server_error};
 use crate::error::Error;
 
 /// The reply to a call.
-pub(crate) struct Reply {
+pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
     pub result: Result<Value, Error>,
@@ -20,15 +20,15 @@ pub(crate) struct Reply {
     pub repeated: bool,
 }
 
-impl Reply {
+impl CallReply {
     /// Reads the reply.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Error> {
-        reply::read(&self.call, self.result?)
+        reply::read_reply(&self.call, self.result?)
     }
 }
 
 /// The state of one round trip. Each list has one entry per call.
-pub(super) struct Round {
+pub(super) struct RoundTrip {
     classes: Vec<RetryClass>,
     /// The calls to send, in order.
     pub pending: Vec<usize>,
@@ -40,10 +40,10 @@ pub(super) struct Round {
     pub unsent: Option<Error>,
 }
 
-impl Round {
-    pub(super) fn new(calls: &[Call]) -> Round {
-        Round {
-            classes: calls.iter().map(Call::class).collect(),
+impl RoundTrip {
+    pub(super) fn new(calls: &[Call]) -> RoundTrip {
+        RoundTrip {
+            classes: calls.iter().map(Call::retry_class).collect(),
             pending: (0..calls.len()).collect(),
             replies: vec![None; calls.len()],
             repeated: vec![false; calls.len()],
@@ -54,7 +54,7 @@ impl Round {
 
     /// Notes that the replies to the pending calls are lost. Those that may be repeated stay
     /// pending.
-    pub(super) fn lose(&mut self, fault: Fault) {
+    pub(super) fn lose_pending(&mut self, fault: Fault) {
         let may_repeat = matches!(fault, Fault::Closed | Fault::TimedOut);
         for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
             // Only the first call has the illegible reply. The others have none.
@@ -71,15 +71,20 @@ impl Round {
     }
 
     /// The first error among the replies that has one of these codes.
-    pub(super) fn refusal(&self, codes: &[&str]) -> Option<&Value> {
+    pub(super) fn first_error(&self, codes: &[&str]) -> Option<&Value> {
         let replies = self.replies.iter().flatten();
-        replies.into_iter().find(|reply| has_code(reply, codes))
+        replies
+            .into_iter()
+            .find(|reply| has_error_code(reply, codes))
     }
 
     /// Drops the errors that have one of these codes.
-    pub(super) fn forget(&mut self, codes: &[&str]) {
+    pub(super) fn forget_errors(&mut self, codes: &[&str]) {
         for reply in &mut self.replies {
-            if reply.as_ref().is_some_and(|reply| has_code(reply, codes)) {
+            if reply
+                .as_ref()
+                .is_some_and(|reply| has_error_code(reply, codes))
+            {
                 *reply = None;
             }
         }
@@ -87,16 +92,19 @@ impl Round {
 
     /// Makes the calls pending again whose errors have one of these codes: they were not applied. Their
     /// errors stay, in case there is no time for another attempt.
-    pub(super) fn resend(&mut self, codes: &[&str]) {
+    pub(super) fn make_pending_again(&mut self, codes: &[&str]) {
         let replies = self.replies.iter().enumerate();
-        let postponed =
-            replies.filter(|(_, reply)| reply.as_ref().is_some_and(|reply| has_code(reply, codes)));
+        let postponed = replies.filter(|(_, reply)| {
+            reply
+                .as_ref()
+                .is_some_and(|reply| has_error_code(reply, codes))
+        });
         self.pending.extend(postponed.map(|(at, _)| at));
         self.pending.sort_unstable();
     }
 }
 
-fn has_code(reply: &Value, codes: &[&str]) -> bool {
+fn has_error_code(reply: &Value, codes: &[&str]) -> bool {
     let error = server_error(reply);
     error.is_some_and(|error| codes.contains(&error.unwrapped().code.as_str()))
 }

@@ -49,7 +49,7 @@ impl Route {
     }
 
     /// Notes the node of a new connection.
-    pub(super) fn arrive(&mut self, node: Node) {
+    pub(super) fn note_connected(&mut self, node: Node) {
         if self.node.as_ref().is_some_and(|last| *last != node) {
             self.changes += 1;
         }
@@ -59,7 +59,7 @@ impl Route {
 }
 
 /// A connection to the server that has the data.
-pub(super) struct Reached {
+pub(super) struct ReachedServer {
     pub connection: Connection,
     pub server: ServerInfo,
     /// The node of this server, if the address that the user gave names several servers.
@@ -67,26 +67,26 @@ pub(super) struct Reached {
 }
 
 /// When an attempt ends, with this many nodes left to try after it.
-pub(super) fn attempt_deadline(deadline: Instant, others: usize) -> Instant {
+pub(super) fn attempt_deadline(deadline: Instant, nodes_left: usize) -> Instant {
     let now = Instant::now();
     let rest = deadline.saturating_duration_since(now);
-    match others {
+    match nodes_left {
         0 => deadline,
-        others => now + (rest / (others as u32 + 1)).min(PATIENCE),
+        nodes_left => now + (rest / (nodes_left as u32 + 1)).min(PATIENCE),
     }
 }
 
 /// The answer of a cluster node that does not have the keys of a call.
-pub(super) struct Moved {
+pub(super) struct MovedReply {
     pub slot: String,
     /// `None`: the host of the node that answered.
     host: Option<String>,
     port: u16,
 }
 
-impl Moved {
+impl MovedReply {
     /// Reads `MOVED 5698 127.0.0.1:7001`.
-    pub(super) fn from_reply(reply: &Value) -> Option<Moved> {
+    pub(super) fn from_reply(reply: &Value) -> Option<MovedReply> {
         let error = server_error(reply)?;
         let error = error.unwrapped();
         if error.code != "MOVED" {
@@ -96,28 +96,28 @@ impl Moved {
         let (slot, place) = (words.next()?, words.next()?);
         let (host, port) = place.rsplit_once(':')?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        Some(Moved {
+        Some(MovedReply {
             slot: slot.to_owned(),
             host: Some(host.to_owned()).filter(|host| !matches!(host.as_str(), "" | "?")),
             port: port.parse().ok()?,
         })
     }
 
-    /// The node that it names. `from`: the node that answered.
-    pub(super) fn node(&self, from: &Node) -> Node {
-        let host = self.host.as_ref().unwrap_or(&from.host);
+    /// The node that it names. `answering`: the node that answered.
+    pub(super) fn named_node(&self, answering: &Node) -> Node {
+        let host = self.host.as_ref().unwrap_or(&answering.host);
         Node::new(host.clone(), self.port)
     }
 }
 
 impl Core {
     /// Drops the connection and goes to the node that a reply names.
-    pub(super) fn follow(&mut self, moved: &Moved) {
+    pub(super) fn follow_moved(&mut self, moved: &MovedReply) {
         let Some(from) = self.route.node.clone() else {
             return;
         };
         self.route.changes += 1;
-        self.route.next = Some(moved.node(&from));
+        self.route.next = Some(moved.named_node(&from));
         self.connection = None;
     }
 

@@ -5,9 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::connect::{Connection, Packed};
-use super::handshake::{self, master_names};
-use super::route::{Reached, attempt_deadline};
+use super::connect::{Connection, PackedCommands};
+use super::handshake::{self, read_master_names};
+use super::route::{ReachedServer, attempt_deadline};
 use super::{Core, Value, error, reply, server_error};
 use crate::address::{Address, Node, Sentinels, Target};
 use crate::error::{Error, Kind};
@@ -29,7 +29,7 @@ impl Core {
         &mut self,
         sentinels: &Sentinels,
         deadline: Instant,
-    ) -> Result<Reached, Error> {
+    ) -> Result<ReachedServer, Error> {
         let mut nodes = sentinels.nodes.clone();
         // The last good one comes first.
         nodes.sort_by_key(|node| self.route.sentinel.as_ref() != Some(node));
@@ -50,7 +50,7 @@ impl Core {
             match self.log_in_at(&master, attempt_deadline(deadline, 1)) {
                 Ok((connection, server)) if !server.is_replica => {
                     self.route.sentinel = Some(node.clone());
-                    return Ok(Reached {
+                    return Ok(ReachedServer {
                         connection,
                         server,
                         node: Some(master),
@@ -58,7 +58,7 @@ impl Core {
                 }
                 Ok(_) => last = Some(error::not_a_master(&self.target, &master)),
                 // The master refuses this client, whichever Sentinel names it.
-                Err(error) if is_final(&error) => return Err(error),
+                Err(error) if is_lasting_refusal(&error) => return Err(error),
                 Err(error) => last = Some(error::master_lost(&self.target, error)),
             }
         }
@@ -70,7 +70,7 @@ impl Core {
     }
 
     /// Asks the Sentinels again before the next call.
-    pub(super) fn doubt_master(&mut self) {
+    pub(super) fn forget_master(&mut self) {
         if matches!(self.target.address, Address::Sentinel(_)) {
             self.connection = None;
         }
@@ -90,14 +90,14 @@ impl Core {
             ..self.target.with_node(node)
         };
         let failure = |fault| error::not_connected(fault, &target, PATIENCE);
-        let tls = self.tls_of(node)?;
+        let tls = self.tls_client_for(node)?;
         let connection =
             Connection::open(&target.address, tls.as_ref(), deadline).map_err(failure)?;
         handshake::login_to_sentinel(&connection, &target, &self.name, deadline)
-            .map_err(|failed| failed.error(failure))?;
-        let mut packed = Packed::default();
-        packed.add(&["SENTINEL", "get-master-addr-by-name", &sentinels.master]);
-        packed.add(&["SENTINEL", "masters"]);
+            .map_err(|failed| failed.into_error(failure))?;
+        let mut packed = PackedCommands::default();
+        packed.add_command(&["SENTINEL", "get-master-addr-by-name", &sentinels.master]);
+        packed.add_command(&["SENTINEL", "masters"]);
         let response = connection.exchange(packed, deadline);
         if let Some(fault) = response.fault {
             return Err(failure(fault));
@@ -112,7 +112,7 @@ impl Core {
                 _ => error::login_refused(&refused, &target),
             });
         }
-        if let Ok((host, port)) = reply::read::<(Name, Name)>("SENTINEL", place)
+        if let Ok((host, port)) = reply::read_reply::<(Name, Name)>("SENTINEL", place)
             && let Ok(port) = port.lossless_text().parse()
         {
             return Ok(SentinelAnswer::Master(Node::new(
@@ -120,12 +120,12 @@ impl Core {
                 port,
             )));
         }
-        Ok(SentinelAnswer::Unknown(master_names(masters)))
+        Ok(SentinelAnswer::Unknown(read_master_names(masters)))
     }
 }
 
 /// Whether a master refuses this client for a reason that time does not change.
-fn is_final(error: &Error) -> bool {
+fn is_lasting_refusal(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Auth | Kind::Usage | Kind::NoPerm | Kind::Tls | Kind::Unsupported

@@ -10,18 +10,18 @@ const SLICE_BYTES: usize = 4 << 20;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SliceSize {
     pub jobs: usize,
-    most: usize,
+    max: usize,
 }
 
 impl SliceSize {
-    pub(crate) const fn new(first: usize, most: usize) -> SliceSize {
-        SliceSize { jobs: first, most }
+    pub(crate) const fn new(initial: usize, max: usize) -> SliceSize {
+        SliceSize { jobs: initial, max }
     }
 
     /// Sets the size by the replies about some jobs.
     pub(crate) fn adapt(&mut self, jobs: usize, bytes: usize) {
         let each = bytes / jobs.max(1);
-        self.jobs = (SLICE_BYTES / each.max(1)).clamp(1, self.most);
+        self.jobs = (SLICE_BYTES / each.max(1)).clamp(1, self.max);
     }
 
     /// Takes half of the jobs about which the replies were too much.

@@ -11,7 +11,7 @@ use redis::Value;
 use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 
 use super::fault::Fault;
-use super::resp::{self, Unread};
+use super::resp::{self, ReplyReadError};
 use super::tls::{TlsClient, TlsStream};
 
 /// The first byte of an alert of TLS. No reply of the Redis protocol starts with it.
@@ -22,10 +22,10 @@ const BUFFER: usize = 1 << 16;
 
 /// An open connection.
 pub(super) struct Stream {
-    wire: BufReader<Wire>,
+    wire: BufReader<TimedSocket>,
 }
 
-struct Wire {
+struct TimedSocket {
     socket: Socket,
     /// The first byte that was received.
     first: Option<u8>,
@@ -48,18 +48,18 @@ enum Socket {
 
 impl Stream {
     /// Connects to a Unix socket. That has no timeout.
-    pub(super) fn unix(path: &Path) -> Result<Stream, Fault> {
+    pub(super) fn connect_unix(path: &Path) -> Result<Stream, Fault> {
         let socket = UnixStream::connect(path).map_err(|error| Fault::from_io(&error))?;
-        Ok(Stream::over(socket))
+        Ok(Stream::over_socket(socket))
     }
 
     /// Uses a Unix socket that is connected already.
-    pub(super) fn over(socket: UnixStream) -> Stream {
+    pub(super) fn over_socket(socket: UnixStream) -> Stream {
         Stream::new(Socket::Unix(socket))
     }
 
     /// Connects to a port, with TLS if the client has it.
-    pub(super) fn tcp(
+    pub(super) fn connect_tcp(
         address: &SocketAddr,
         tls: Option<&TlsClient>,
         deadline: Instant,
@@ -68,7 +68,7 @@ impl Stream {
         if timeout.is_zero() {
             return Err(Fault::TimedOut);
         }
-        let socket = connected(address, timeout).map_err(|error| Fault::from_io(&error))?;
+        let socket = connect_socket(address, timeout).map_err(|error| Fault::from_io(&error))?;
         Ok(Stream::new(match tls {
             None => Socket::Tcp(socket),
             Some(tls) => Socket::Tls(Box::new(tls.connect(socket, address, deadline)?)),
@@ -76,7 +76,7 @@ impl Stream {
     }
 
     fn new(socket: Socket) -> Stream {
-        let wire = Wire {
+        let wire = TimedSocket {
             socket,
             first: None,
             deadline: None,
@@ -87,7 +87,7 @@ impl Stream {
     }
 
     /// Ends reading and writing with a timeout from this time on.
-    pub(super) fn end_at(&mut self, deadline: Instant) {
+    pub(super) fn set_deadline(&mut self, deadline: Instant) {
         self.wire.get_mut().deadline = Some(deadline);
     }
 
@@ -97,22 +97,24 @@ impl Stream {
         // TLS reports some failures of a write only at the next one or at the flush.
         match wire.write_all(bytes).and_then(|()| wire.flush()) {
             Ok(()) => Ok(()),
-            Err(error) => Err(wire.fault_of(&error)),
+            Err(error) => Err(wire.fault_of_io(&error)),
         }
     }
 
-    /// Reads one reply, which takes no more memory than what is `left`, and less is left then.
-    pub(super) fn receive(&mut self, left: &mut usize) -> Result<Value, Fault> {
-        resp::read(&mut self.wire, left).map_err(|unread| match unread {
-            Unread::Failed(error) => self.wire.get_mut().fault_of(&error),
-            Unread::NotAReply(_) if self.wire.get_ref().first == Some(ALERT) => Fault::RequiresTls,
-            Unread::NotAReply(fault) => fault,
+    /// Reads one reply, which takes no more memory than what is `bytes_left`, and less is left then.
+    pub(super) fn receive_reply(&mut self, bytes_left: &mut usize) -> Result<Value, Fault> {
+        resp::read_reply(&mut self.wire, bytes_left).map_err(|unread| match unread {
+            ReplyReadError::Failed(error) => self.wire.get_mut().fault_of_io(&error),
+            ReplyReadError::NotAReply(_) if self.wire.get_ref().first == Some(ALERT) => {
+                Fault::RequiresTls
+            }
+            ReplyReadError::NotAReply(fault) => fault,
         })
     }
 }
 
 /// Connects. The system notices a lost peer after 15 s of silence and three probes.
-fn connected(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+fn connect_socket(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
     let socket = TcpStream::connect_timeout(address, timeout)?;
     socket.set_nodelay(true)?;
     let keepalive = TcpKeepalive::new()
@@ -129,9 +131,9 @@ impl fmt::Debug for Stream {
     }
 }
 
-impl Wire {
+impl TimedSocket {
     /// Gives the socket the time that is left. A server that sends byte by byte gets less each time.
-    fn limit(&self, limit: TimeoutScope) -> io::Result<()> {
+    fn set_timeout(&self, scope: TimeoutScope) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
             return Ok(());
         };
@@ -140,7 +142,7 @@ impl Wire {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let left = Some(left);
-        match (&self.socket, limit) {
+        match (&self.socket, scope) {
             (Socket::Unix(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
             (Socket::Unix(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
             (Socket::Tcp(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
@@ -150,18 +152,18 @@ impl Wire {
         }
     }
 
-    fn fault_of(&mut self, error: &io::Error) -> Fault {
+    fn fault_of_io(&mut self, error: &io::Error) -> Fault {
         match &mut self.socket {
-            Socket::Tls(stream) => stream.fault_of(error),
+            Socket::Tls(stream) => stream.fault_of_io(error),
             Socket::Unix(_) | Socket::Tcp(_) => Fault::from_io(error),
         }
     }
 }
 
-impl Read for Wire {
+impl Read for TimedSocket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = loop {
-            self.limit(TimeoutScope::Read)?;
+            self.set_timeout(TimeoutScope::Read)?;
             let read = match &mut self.socket {
                 Socket::Unix(socket) => socket.read(buffer),
                 Socket::Tcp(socket) => socket.read(buffer),
@@ -180,9 +182,9 @@ impl Read for Wire {
     }
 }
 
-impl Write for Wire {
+impl Write for TimedSocket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.limit(TimeoutScope::Write)?;
+        self.set_timeout(TimeoutScope::Write)?;
         match &mut self.socket {
             Socket::Unix(socket) => socket.write(bytes),
             Socket::Tcp(socket) => socket.write(bytes),

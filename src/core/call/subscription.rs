@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::connect::Packed;
+use super::connect::PackedCommands;
 use super::fault::Fault;
 use super::retry_policy::Backoff;
-use super::{Call, Core, Settings, Value, error, server_error};
+use super::{Call, Core, CoreSettings, Value, error, server_error};
 use crate::error::{Error, Kind};
 
 /// A subscription to channels. A thread subscribes again when the connection breaks, until the
@@ -46,7 +46,7 @@ const CHECK: Duration = Duration::from_secs(1);
 impl Core {
     /// A core for the same server that is not connected.
     pub(crate) fn unconnected_copy(&self) -> Core {
-        let settings = Settings {
+        let settings = CoreSettings {
             target: self.target.clone(),
             prefix: self.prefix().to_owned(),
             name: self.name.clone(),
@@ -104,7 +104,7 @@ impl Subscription {
     }
 
     /// The next notice; `None` if there is none until that time.
-    pub(crate) fn next(&self, until: Instant) -> Option<Notice> {
+    pub(crate) fn next_notice(&self, until: Instant) -> Option<Notice> {
         let timeout = until.saturating_duration_since(Instant::now());
         match self.notices.recv_timeout(timeout) {
             Ok(notice) => notice.ok(),
@@ -128,7 +128,7 @@ struct Subscriber {
 }
 
 /// Why a connection no longer delivers.
-enum Ended {
+enum EndOfDelivery {
     Broken,
     /// The server refused, such as a user without the right.
     Refused(Error),
@@ -143,13 +143,16 @@ impl Subscriber {
         while self.open.strong_count() > 0 {
             let is_first = !self.core.was_connected;
             let deadline = Instant::now() + self.core.timeout;
-            match self.core.dial(deadline, &mut Backoff::default()) {
+            match self
+                .core
+                .dial_with_retries(deadline, &mut Backoff::default())
+            {
                 Ok(()) => match self.listen(deadline) {
-                    Ended::Broken => self.set_broken(Some(Instant::now())),
-                    Ended::Refused(error) => return self.report(error),
-                    Ended::Unused => return,
+                    EndOfDelivery::Broken => self.set_broken_since(Some(Instant::now())),
+                    EndOfDelivery::Refused(error) => return self.report_error(error),
+                    EndOfDelivery::Unused => return,
                 },
-                Err(error) if is_first => return self.report(error),
+                Err(error) if is_first => return self.report_error(error),
                 Err(_) => {}
             }
             backoff.wait(Instant::now() + CHECK);
@@ -157,57 +160,57 @@ impl Subscriber {
     }
 
     /// Notes that the connection broke, unless it was broken before, or that it is back.
-    fn set_broken(&self, since: Option<Instant>) {
+    fn set_broken_since(&self, since: Option<Instant>) {
         let broken = self.broken_since.lock();
         let mut broken = broken.unwrap_or_else(PoisonError::into_inner);
         *broken = since.map(|since| broken.unwrap_or(since));
     }
 
     /// Reports why there is no subscription.
-    fn report(&self, error: Error) {
+    fn report_error(&self, error: Error) {
         // The caller may have stopped waiting for the first notice.
         _ = self.outbox.send(Err(error));
     }
 
     /// Subscribes on the open connection and passes on its messages.
-    fn listen(&mut self, deadline: Instant) -> Ended {
+    fn listen(&mut self, deadline: Instant) -> EndOfDelivery {
         let Some(connection) = self.core.connection.take() else {
-            return Ended::Broken;
+            return EndOfDelivery::Broken;
         };
-        let mut packed = Packed::default();
+        let mut packed = PackedCommands::default();
         for channel in &self.channels {
-            packed.add(&["SUBSCRIBE", channel]);
+            packed.add_command(&["SUBSCRIBE", channel]);
         }
         connection.listen(packed, deadline);
         let mut confirmed = 0;
         while self.open.strong_count() > 0 {
-            let notice = match connection.next(CHECK) {
+            let notice = match connection.next_message(CHECK) {
                 None => continue,
-                Some(Err(_)) => return Ended::Broken,
-                Some(Ok(value)) => match self.read(value) {
+                Some(Err(_)) => return EndOfDelivery::Broken,
+                Some(Ok(value)) => match self.read_message(value) {
                     Ok(Some(notice)) => notice,
                     Ok(None) => {
                         confirmed += 1;
                         if confirmed < self.channels.len() {
                             continue;
                         }
-                        self.set_broken(None);
+                        self.set_broken_since(None);
                         Notice::Subscribed
                     }
-                    Err(error) => return Ended::Refused(error),
+                    Err(error) => return EndOfDelivery::Refused(error),
                 },
             };
             if self.outbox.send(Ok(notice)).is_err() {
-                return Ended::Unused;
+                return EndOfDelivery::Unused;
             }
         }
-        Ended::Unused
+        EndOfDelivery::Unused
     }
 
     /// Reads a message; `None` stands for the confirmation of a channel.
-    fn read(&self, value: Value) -> Result<Option<Notice>, Error> {
+    fn read_message(&self, value: Value) -> Result<Option<Notice>, Error> {
         if let Some(refused) = server_error(&value) {
-            let call = Call::plain("SUBSCRIBE").args(&self.channels);
+            let call = Call::redis_command("SUBSCRIBE").args(&self.channels);
             let (target, script) = (&self.core.target, &self.core.script);
             return Err(error::call_refused(&refused, &call, target, script));
         }

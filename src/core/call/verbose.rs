@@ -4,14 +4,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use super::request::Call;
-use super::round::Round;
+use super::round::RoundTrip;
 use super::{Core, Value, server_error};
 use crate::command_line;
 use crate::text;
 
 impl Core {
     /// Shows that the connection broke, and how many calls are repeated.
-    pub(super) fn trace_loss(&self, round: &Round, took: Duration) {
+    pub(super) fn trace_loss(&self, round: &RoundTrip, took: Duration) {
         if self.trace.is_on() {
             let repeated = round.pending.len();
             let line = format!("lost {}, calls repeated: {repeated}", self.target);
@@ -41,12 +41,12 @@ impl Core {
         for (call, reply) in calls.iter().zip(replies) {
             let mut line = format!("{} {now}", call.name);
             for arg in &call.args {
-                _ = write!(line, " {}", argument(arg));
+                _ = write!(line, " {}", argument_text(arg));
             }
-            if call.packed_args.count() > 0 {
+            if call.packed_args.word_count() > 0 {
                 _ = write!(line, " <{} bytes>", call.packed_args.byte_len());
             }
-            let reply = reply.as_ref().map_or("no reply".into(), summary);
+            let reply = reply.as_ref().map_or("no reply".into(), reply_text);
             self.trace
                 .print_exchange(&format!("{line} → {reply}"), took);
         }
@@ -54,25 +54,25 @@ impl Core {
 }
 
 /// An argument for `-vv`. Job data and other documents are masked, as are long texts.
-fn argument(arg: &[u8]) -> String {
+fn argument_text(arg: &[u8]) -> String {
     let text = String::from_utf8_lossy(arg);
     let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
     if document || arg.len() > 60 {
         format!("<{} bytes>", arg.len())
     } else {
-        command_line::shell_quoted(text::clean(text.as_bytes()))
+        command_line::shell_quoted(text::clean_line(text.as_bytes()))
     }
 }
 
 /// A reply for `-vv`.
-fn summary(reply: &Value) -> String {
+fn reply_text(reply: &Value) -> String {
     match reply {
         Value::Nil => "nil".into(),
         Value::Int(number) => number.to_string(),
-        Value::BulkString(bytes) => argument(bytes),
+        Value::BulkString(bytes) => argument_text(bytes),
         Value::Array(items) => format!("<{} items>", items.len()),
         reply => match server_error(reply) {
-            Some(error) => error.text(),
+            Some(error) => error.full_text(),
             None => "OK".into(),
         },
     }

@@ -7,7 +7,7 @@ include!(concat!(env!("OUT_DIR"), "/keys.rs"));
 
 /// The sets of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
-pub enum QueueSet {
+pub enum QueueKey {
     Work,
     Locks,
     Scheduled,
@@ -16,15 +16,15 @@ pub enum QueueSet {
     Recur,
 }
 
-impl QueueSet {
+impl QueueKey {
     fn suffix(self) -> &'static str {
         match self {
-            QueueSet::Work => WORK,
-            QueueSet::Locks => LOCKS,
-            QueueSet::Scheduled => SCHEDULED,
-            QueueSet::Depends => DEPENDS,
-            QueueSet::Throttled => THROTTLED,
-            QueueSet::Recur => RECUR,
+            QueueKey::Work => WORK,
+            QueueKey::Locks => LOCKS,
+            QueueKey::Scheduled => SCHEDULED,
+            QueueKey::Depends => DEPENDS,
+            QueueKey::Throttled => THROTTLED,
+            QueueKey::Recur => RECUR,
         }
     }
 }
@@ -51,12 +51,12 @@ impl Companion {
 
 /// The family of a key, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family<'a> {
+pub enum KeyFamily<'a> {
     Job(&'a [u8]),
     /// Belongs to a job, unless it is a job whose id has this ending.
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
-    Queue(QueueSet, &'a [u8]),
+    Queue(QueueKey, &'a [u8]),
     /// The complete jobs of a queue, which only qless-php lists.
     CompletedIn(&'a [u8]),
     Worker(&'a [u8]),
@@ -103,23 +103,23 @@ pub enum Family<'a> {
 }
 
 /// The keys that are one each.
-const SINGLE: [(&str, Family<'static>); 16] = [
-    (QUEUES, Family::Queues),
-    (PAUSED, Family::Paused),
-    (PAUSES, Family::Pauses),
-    (PAUSED_RECURRING, Family::PausedRecurring),
-    (WORKERS, Family::Workers),
-    (FAILURES, Family::Failures),
-    (FAILED_TIMES, Family::FailedTimes),
-    (SUBSCRIPTIONS, Family::Subscriptions),
-    (COMPLETED, Family::Completed),
-    (TRACKED, Family::Tracked),
-    (TAGS, Family::Tags),
-    (CONFIG, Family::Config),
-    (FENCE, Family::Fence),
-    (IDENTIFIER_PATTERNS, Family::IdentifierPatterns),
-    (PRIORITY_PATTERNS, Family::PriorityPatterns),
-    (RELEASING, Family::Releasing),
+const SINGLE: [(&str, KeyFamily<'static>); 16] = [
+    (QUEUES, KeyFamily::Queues),
+    (PAUSED, KeyFamily::Paused),
+    (PAUSES, KeyFamily::Pauses),
+    (PAUSED_RECURRING, KeyFamily::PausedRecurring),
+    (WORKERS, KeyFamily::Workers),
+    (FAILURES, KeyFamily::Failures),
+    (FAILED_TIMES, KeyFamily::FailedTimes),
+    (SUBSCRIPTIONS, KeyFamily::Subscriptions),
+    (COMPLETED, KeyFamily::Completed),
+    (TRACKED, KeyFamily::Tracked),
+    (TAGS, KeyFamily::Tags),
+    (CONFIG, KeyFamily::Config),
+    (FENCE, KeyFamily::Fence),
+    (IDENTIFIER_PATTERNS, KeyFamily::IdentifierPatterns),
+    (PRIORITY_PATTERNS, KeyFamily::PriorityPatterns),
+    (RELEASING, KeyFamily::Releasing),
 ];
 
 /// All key names with a prefix.
@@ -152,7 +152,7 @@ impl Keys {
 
     /// The jid in the key of a job, or in a text that looks like one.
     pub(crate) fn jid_of<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
-        self.below(key)?.strip_prefix(JOB.as_bytes())
+        self.strip_prefix(key)?.strip_prefix(JOB.as_bytes())
     }
 
     pub fn companion(&self, which: Companion, jid: &[u8]) -> Vec<u8> {
@@ -163,12 +163,12 @@ impl Keys {
         self.key(RECURRING, id, "")
     }
 
-    pub fn queue(&self, part: QueueSet, queue: &[u8]) -> Vec<u8> {
+    pub fn queue(&self, part: QueueKey, queue: &[u8]) -> Vec<u8> {
         self.key(QUEUE, queue, part.suffix())
     }
 
     /// The key of the complete jobs of a queue, which only qless-php lists.
-    pub(crate) fn completed_in(&self, queue: &[u8]) -> Vec<u8> {
+    pub(crate) fn completed_key(&self, queue: &[u8]) -> Vec<u8> {
         self.key(QUEUE, queue, COMPLETED_IN)
     }
 
@@ -214,22 +214,22 @@ impl Keys {
     }
 
     /// The key of the counters of `day:queue`.
-    pub fn day_counters(&self, of: &[u8]) -> Vec<u8> {
-        self.key(STATS, of, "")
+    pub fn day_counters_key(&self, day_and_queue: &[u8]) -> Vec<u8> {
+        self.key(STATS, day_and_queue, "")
     }
 
     /// A key without the prefix.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
-        self.below(key).unwrap_or(key)
+        self.strip_prefix(key).unwrap_or(key)
     }
 
-    fn below<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
+    fn strip_prefix<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
         key.strip_prefix(self.prefix.as_bytes())
     }
 
     /// The ids of the throttles to which a key may belong: an id may have the ending of a list.
     pub(crate) fn throttle_ids<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-        let id = self.below(key);
+        let id = self.strip_prefix(key);
         let id = id.and_then(|key| key.strip_prefix(THROTTLE.as_bytes()));
         let owner = [LOCKS, PENDING].into_iter().find_map(|suffix| {
             let owner = id?.strip_suffix(suffix.as_bytes())?;
@@ -239,61 +239,61 @@ impl Keys {
     }
 
     /// The family of a key.
-    pub fn family<'a>(&self, key: &'a [u8]) -> Family<'a> {
-        let Some(key) = self.below(key) else {
-            return Family::Unknown;
+    pub fn family<'a>(&self, key: &'a [u8]) -> KeyFamily<'a> {
+        let Some(key) = self.strip_prefix(key) else {
+            return KeyFamily::Unknown;
         };
         let after = |start: &str| key.strip_prefix(start.as_bytes());
         if let Some(jid) = after(JOB) {
             let companion = Companion::VARIANTS.iter().find_map(|which| {
                 let owner = jid.strip_suffix(which.suffix().as_bytes())?;
-                Some(Family::Companion(*which, owner))
+                Some(KeyFamily::Companion(*which, owner))
             });
-            return companion.unwrap_or(Family::Job(jid));
+            return companion.unwrap_or(KeyFamily::Job(jid));
         }
         if let Some(queue) = after(QUEUE) {
-            let part = QueueSet::VARIANTS.iter().find_map(|part| {
+            let part = QueueKey::VARIANTS.iter().find_map(|part| {
                 let queue = queue.strip_suffix(part.suffix().as_bytes())?;
-                Some(Family::Queue(*part, queue))
+                Some(KeyFamily::Queue(*part, queue))
             });
             let completed = queue.strip_suffix(COMPLETED_IN.as_bytes());
-            let completed = completed.map(Family::CompletedIn);
-            return part.or(completed).unwrap_or(Family::Unknown);
+            let completed = completed.map(KeyFamily::CompletedIn);
+            return part.or(completed).unwrap_or(KeyFamily::Unknown);
         }
         if let Some(worker) = after(WORKER) {
             let worker = worker.strip_suffix(HELD.as_bytes());
-            return worker.map_or(Family::Unknown, Family::Worker);
+            return worker.map_or(KeyFamily::Unknown, KeyFamily::Worker);
         }
         if let Some(id) = after(THROTTLE) {
-            let slots = id.strip_suffix(LOCKS.as_bytes()).map(Family::Slots);
-            let pending = id.strip_suffix(PENDING.as_bytes()).map(Family::Pending);
-            return slots.or(pending).unwrap_or(Family::Throttle(id));
+            let slots = id.strip_suffix(LOCKS.as_bytes()).map(KeyFamily::Slots);
+            let pending = id.strip_suffix(PENDING.as_bytes()).map(KeyFamily::Pending);
+            return slots.or(pending).unwrap_or(KeyFamily::Throttle(id));
         }
         if let Some(of) = after(STATS).filter(|of| begins_with_day(of)) {
-            return Family::Counters(of);
+            return KeyFamily::Counters(of);
         }
         if [WAIT, RUN]
             .iter()
             .any(|start| after(start).is_some_and(begins_with_day))
         {
-            return Family::Values;
+            return KeyFamily::Values;
         }
-        type Named<'a> = fn(&'a [u8]) -> Family<'a>;
+        type Named<'a> = fn(&'a [u8]) -> KeyFamily<'a>;
         let named: [(&str, Named<'a>); 7] = [
-            (RECURRING, Family::Recurring),
-            (TAG, Family::Tag),
-            (GROUP, Family::Group),
-            (LANE, Family::Lane),
-            (WINDOW, Family::Window),
-            (LOST, |_| Family::Lost),
-            (TOPICS, |_| Family::Topics),
+            (RECURRING, KeyFamily::Recurring),
+            (TAG, KeyFamily::Tag),
+            (GROUP, KeyFamily::Group),
+            (LANE, KeyFamily::Lane),
+            (WINDOW, KeyFamily::Window),
+            (LOST, |_| KeyFamily::Lost),
+            (TOPICS, |_| KeyFamily::Topics),
         ];
         let named = named
             .iter()
             .find_map(|(start, family)| after(start).map(family));
         let single = SINGLE.iter().find(|(name, _)| name.as_bytes() == key);
         let single = single.map(|(_, family)| *family);
-        named.or(single).unwrap_or(Family::Unknown)
+        named.or(single).unwrap_or(KeyFamily::Unknown)
     }
 }
 
@@ -312,48 +312,51 @@ mod tests {
     fn the_name_of_a_key_decides_its_family() {
         let keys = Keys::new("ql:");
         for (key, family) in [
-            ("ql:j:a-b", Family::Job(b"a-b")),
+            ("ql:j:a-b", KeyFamily::Job(b"a-b")),
             (
                 "ql:j:a-history",
-                Family::Companion(Companion::History, b"a"),
+                KeyFamily::Companion(Companion::History, b"a"),
             ),
             (
                 "ql:j:-dependents",
-                Family::Companion(Companion::Dependents, b""),
+                KeyFamily::Companion(Companion::Dependents, b""),
             ),
-            ("ql:q:a-b-work", Family::Queue(QueueSet::Work, b"a-b")),
-            ("ql:q:a-b", Family::Unknown),
-            ("ql:w:me:jobs", Family::Worker(b"me")),
-            ("ql:w:me", Family::Unknown),
-            ("ql:f:", Family::Group(b"")),
+            ("ql:q:a-b-work", KeyFamily::Queue(QueueKey::Work, b"a-b")),
+            ("ql:q:a-b", KeyFamily::Unknown),
+            ("ql:w:me:jobs", KeyFamily::Worker(b"me")),
+            ("ql:w:me", KeyFamily::Unknown),
+            ("ql:f:", KeyFamily::Group(b"")),
             (
                 "ql:j:a-payloads",
-                Family::Companion(Companion::Payloads, b"a"),
+                KeyFamily::Companion(Companion::Payloads, b"a"),
             ),
-            ("ql:q:q-throttled", Family::Queue(QueueSet::Throttled, b"q")),
-            ("ql:th:ql:q:a", Family::Throttle(b"ql:q:a")),
-            ("ql:th:a-locks", Family::Slots(b"a")),
-            ("ql:th:a-pending", Family::Pending(b"a")),
-            ("ql:k:q/a-locks", Family::Lane(b"q/a-locks")),
-            ("ql:u:/a", Family::Window(b"/a")),
-            ("ql:fence", Family::Fence),
-            ("ql:s:wait:0:q", Family::Values),
-            ("ql:s:run:-86400:q:r", Family::Values),
-            ("ql:s:stats:86400:q", Family::Counters(b"86400:q")),
-            ("ql:s:stats:x:q", Family::Unknown),
-            ("ql:s:other:0:q", Family::Unknown),
-            ("ql:queues", Family::Queues),
-            ("ql:queues2", Family::Unknown),
-            ("ql:qp:identifiers", Family::IdentifierPatterns),
-            ("ql:qp:priorities", Family::PriorityPatterns),
-            ("ql:releasing", Family::Releasing),
-            ("ql:qp:other", Family::Unknown),
-            ("ql:failed-jobs-list", Family::FailedTimes),
-            ("ql:q:a-completed", Family::CompletedIn(b"a")),
-            ("ql:topicsmail", Family::Topics),
-            ("ql:subscriptions", Family::Subscriptions),
-            ("ql:lost:run:j:a", Family::Lost),
-            ("other", Family::Unknown),
+            (
+                "ql:q:q-throttled",
+                KeyFamily::Queue(QueueKey::Throttled, b"q"),
+            ),
+            ("ql:th:ql:q:a", KeyFamily::Throttle(b"ql:q:a")),
+            ("ql:th:a-locks", KeyFamily::Slots(b"a")),
+            ("ql:th:a-pending", KeyFamily::Pending(b"a")),
+            ("ql:k:q/a-locks", KeyFamily::Lane(b"q/a-locks")),
+            ("ql:u:/a", KeyFamily::Window(b"/a")),
+            ("ql:fence", KeyFamily::Fence),
+            ("ql:s:wait:0:q", KeyFamily::Values),
+            ("ql:s:run:-86400:q:r", KeyFamily::Values),
+            ("ql:s:stats:86400:q", KeyFamily::Counters(b"86400:q")),
+            ("ql:s:stats:x:q", KeyFamily::Unknown),
+            ("ql:s:other:0:q", KeyFamily::Unknown),
+            ("ql:queues", KeyFamily::Queues),
+            ("ql:queues2", KeyFamily::Unknown),
+            ("ql:qp:identifiers", KeyFamily::IdentifierPatterns),
+            ("ql:qp:priorities", KeyFamily::PriorityPatterns),
+            ("ql:releasing", KeyFamily::Releasing),
+            ("ql:qp:other", KeyFamily::Unknown),
+            ("ql:failed-jobs-list", KeyFamily::FailedTimes),
+            ("ql:q:a-completed", KeyFamily::CompletedIn(b"a")),
+            ("ql:topicsmail", KeyFamily::Topics),
+            ("ql:subscriptions", KeyFamily::Subscriptions),
+            ("ql:lost:run:j:a", KeyFamily::Lost),
+            ("other", KeyFamily::Unknown),
         ] {
             assert_eq!(keys.family(key.as_bytes()), family, "{key}");
         }

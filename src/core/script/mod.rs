@@ -40,7 +40,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    fn parts(self) -> &'static [ScriptPart] {
+    fn script_parts(self) -> &'static [ScriptPart] {
         match self {
             Dialect::Common | Dialect::QlessPhp => &[HEAD, NEED, DISPATCH],
             Dialect::OnePrimary => &[HEAD, SPLIT, NEED, DISPATCH],
@@ -66,17 +66,17 @@ impl Script {
     }
 
     /// The script that qless-php loads in place of its own.
-    pub fn qless_php(prefix: &str) -> Script {
+    pub fn for_qless_php(prefix: &str) -> Script {
         Script::with_prefix(prefix, Dialect::QlessPhp)
     }
 
     /// The script for a cluster with one primary, which has all keys, if the prefix has no hash tag.
-    pub(crate) fn one_primary(prefix: &str) -> Script {
+    pub(crate) fn for_one_primary(prefix: &str) -> Script {
         Script::with_prefix(prefix, Dialect::OnePrimary)
     }
 
     /// The library form, which plugins of other clients put before their own script.
-    pub fn library(prefix: &str) -> Script {
+    pub fn library_form(prefix: &str) -> Script {
         Script::with_prefix(prefix, Dialect::Library)
     }
 
@@ -88,7 +88,7 @@ impl Script {
             sha: USUAL_SHA.into(),
         };
         if prefix != USUAL || dialect != Dialect::Common {
-            script.sha = Sha1::from(script.text()).digest().to_string().into();
+            script.sha = Sha1::from(script.script_text()).digest().to_string().into();
         }
         script
     }
@@ -110,7 +110,7 @@ impl Script {
     }
 
     /// The text that is loaded, byte for byte.
-    pub fn text(&self) -> String {
+    pub fn script_text(&self) -> String {
         let php = self.dialect == Dialect::QlessPhp;
         let tagged = self.is_tagged();
         // The first line lets a Dragonfly run a script that names no keys.
@@ -122,7 +122,7 @@ impl Script {
         let (_, head) = HEAD.text.split_once('\n').unwrap_or_default();
         let head = head.replace("false, false", &format!("{php}, {tagged}"));
         let mut text = format!("{first}\n{head}");
-        for part in &self.dialect.parts()[1..] {
+        for part in &self.dialect.script_parts()[1..] {
             text.push_str(part.text);
         }
         if self.prefix == USUAL {
@@ -138,9 +138,9 @@ impl Script {
     }
 
     /// The origin of a line of the script, counted from 1: `lua/command/put.lua:17`.
-    pub fn place(&self, line: usize) -> Option<String> {
+    pub fn source_of_line(&self, line: usize) -> Option<String> {
         let mut line = line.checked_sub(1)?;
-        for part in self.dialect.parts() {
+        for part in self.dialect.script_parts() {
             if line < part.lines {
                 let file = part.files.iter().rfind(|(start, _)| *start <= line);
                 let (start, path) = file.filter(|(_, path)| !path.is_empty())?;
@@ -153,14 +153,14 @@ impl Script {
 }
 
 /// Whether a prefix has a hash tag: then all its keys are in one slot of a cluster.
-fn tagged(prefix: &str) -> bool {
+fn has_hash_tag(prefix: &str) -> bool {
     prefix.contains('{')
 }
 
 /// A prefix with a hash tag around its name: `ql:` becomes `{ql}:`.
-pub(crate) fn with_tag(prefix: &str) -> String {
+pub(crate) fn with_hash_tag(prefix: &str) -> String {
     match prefix.strip_suffix(':') {
-        Some(name) if !name.is_empty() && !tagged(prefix) => format!("{{{name}}}:"),
+        Some(name) if !name.is_empty() && !has_hash_tag(prefix) => format!("{{{name}}}:"),
         _ => "{ql}:".into(),
     }
 }
@@ -168,7 +168,7 @@ pub(crate) fn with_tag(prefix: &str) -> String {
 /// The keys that a call passes: two for a prefix with a hash tag, because a node to which a slot is
 /// moving refuses a call whose keys are absent only if it names several.
 fn routing_keys(prefix: &str) -> Vec<String> {
-    if tagged(prefix) {
+    if has_hash_tag(prefix) {
         vec![prefix.to_owned(), format!("{prefix}.")]
     } else {
         Vec::new()
@@ -205,7 +205,7 @@ mod tests {
 
     /// The lines that differ between two scripts of as many lines.
     fn differences(one: &Script, other: &Script) -> Vec<(String, String)> {
-        let (one, other) = (one.text(), other.text());
+        let (one, other) = (one.script_text(), other.script_text());
         assert_eq!(one.lines().count(), other.lines().count());
         let lines = one.lines().zip(other.lines());
         let differing = lines.filter(|(one, other)| one != other);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn keys_and_lists_of_fields_are_literals() {
-        let text = Script::new("ql:").text();
+        let text = Script::new("ql:").script_text();
         for unjoined in ["Keys.", "Fields(", "unpack(Job)", "#Job", "Job.state"] {
             assert_eq!(text.find(unjoined), None, "{unjoined}");
         }
@@ -228,8 +228,11 @@ mod tests {
     fn the_prefix_is_the_only_difference_between_two_scripts() {
         let (usual, other) = (Script::new("ql:"), Script::new("t:"));
         assert_ne!(usual.sha(), other.sha());
-        assert!(!other.text().contains("'ql:"));
-        assert_eq!(other.text().replace("'t:", "'ql:"), usual.text());
+        assert!(!other.script_text().contains("'ql:"));
+        assert_eq!(
+            other.script_text().replace("'t:", "'ql:"),
+            usual.script_text()
+        );
     }
 
     #[test]
@@ -247,7 +250,7 @@ mod tests {
 
     #[test]
     fn only_the_first_lines_make_the_script_for_qless_php() {
-        let differences = differences(&Script::new("ql:"), &Script::qless_php("ql:"));
+        let differences = differences(&Script::new("ql:"), &Script::for_qless_php("ql:"));
         let php: Vec<_> = differences.iter().map(|(_, php)| php.as_str()).collect();
         let first = "--!df flags=allow-undeclared-keys for qless-php";
         assert_eq!(
@@ -261,12 +264,12 @@ mod tests {
         let sources: HashMap<String, String> = sources().into_iter().collect();
         for script in [
             Script::new("ql:"),
-            Script::one_primary("t:"),
-            Script::library("ql:"),
+            Script::for_one_primary("t:"),
+            Script::library_form("ql:"),
         ] {
             let mut count = 0;
-            for (number, line) in (1..).zip(script.text().lines()) {
-                let Some(place) = script.place(number) else {
+            for (number, line) in (1..).zip(script.script_text().lines()) {
+                let Some(place) = script.source_of_line(number) else {
                     continue;
                 };
                 let (path, number) = place.split_once(':').unwrap();
@@ -283,14 +286,14 @@ mod tests {
                 }
             }
             assert!(count > 2000, "{count}");
-            assert_eq!(script.place(0), None);
-            assert_eq!(script.place(1_000_000), None);
+            assert_eq!(script.source_of_line(0), None);
+            assert_eq!(script.source_of_line(1_000_000), None);
         }
     }
 
     #[test]
     fn the_only_comment_in_the_script_is_for_dragonfly() {
-        let text = Script::new("ql:").text();
+        let text = Script::new("ql:").script_text();
         let mut comments = text.lines();
         assert_eq!(comments.next(), Some("--!df flags=allow-undeclared-keys"));
         assert!(comments.all(|line| !line.trim_start().starts_with("--")));
@@ -299,6 +302,9 @@ mod tests {
     #[test]
     fn the_sha_that_the_build_made_is_that_of_the_text() {
         let script = Script::new(USUAL);
-        assert_eq!(script.sha(), Sha1::from(script.text()).digest().to_string());
+        assert_eq!(
+            script.sha(),
+            Sha1::from(script.script_text()).digest().to_string()
+        );
     }
 }

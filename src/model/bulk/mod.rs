@@ -44,13 +44,13 @@ pub enum OutcomeCode {
 
 impl OutcomeCode {
     /// How a job with this code is counted. A change by another client is not a failure.
-    pub const fn result(self) -> ItemResult {
+    pub const fn as_result(self) -> ItemTally {
         match self {
-            OutcomeCode::Ok => ItemResult::Done,
+            OutcomeCode::Ok => ItemTally::Done,
             OutcomeCode::StateChanged | OutcomeCode::Gone | OutcomeCode::Complete => {
-                ItemResult::Skipped
+                ItemTally::Skipped
             }
-            _ => ItemResult::Failed,
+            _ => ItemTally::Failed,
         }
     }
 }
@@ -59,7 +59,7 @@ impl OutcomeCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
-pub enum ItemResult {
+pub enum ItemTally {
     Done,
     Skipped,
     Failed,
@@ -85,15 +85,15 @@ pub(crate) enum ItemDetail {
 
 impl ItemDetail {
     /// The text in documents and report files.
-    pub(crate) fn document(&self) -> String {
+    pub(crate) fn document_text(&self) -> String {
         match self {
             ItemDetail::Text(text) => text.clone(),
-            _ => format!("it is {}", self.short()),
+            _ => format!("it is {}", self.summary_text()),
         }
     }
 
     /// The text in a summary of several jobs: `depends, not running`.
-    pub(crate) fn short(&self) -> String {
+    pub(crate) fn summary_text(&self) -> String {
         match self {
             ItemDetail::State { is, required: None } => is.to_string(),
             ItemDetail::State {
@@ -116,14 +116,14 @@ impl fmt::Display for ItemDetail {
                     None => Ok(()),
                 }
             }
-            ItemDetail::Is(_) | ItemDetail::Text(_) => f.write_str(&self.document()),
+            ItemDetail::Is(_) | ItemDetail::Text(_) => f.write_str(&self.document_text()),
         }
     }
 }
 
 impl From<ItemDetail> for String {
     fn from(detail: ItemDetail) -> String {
-        detail.document()
+        detail.document_text()
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct BulkItem {
     pub jid: Name,
     /// One of done, skipped, failed or planned
     #[schemars(with = "String")]
-    pub result: ItemResult,
+    pub result: ItemTally,
     /// `ok`, or why not
     #[schemars(with = "String")]
     pub code: OutcomeCode,
@@ -169,7 +169,7 @@ impl BulkItem {
     pub(crate) fn new(jid: &Name, code: OutcomeCode) -> BulkItem {
         BulkItem {
             jid: jid.clone(),
-            result: code.result(),
+            result: code.as_result(),
             code,
             detail: None,
             queue: None,
@@ -182,12 +182,12 @@ impl BulkItem {
     /// The outcome of a job that a dry run would try.
     pub(crate) fn planned(jid: &Name) -> BulkItem {
         BulkItem {
-            result: ItemResult::Planned,
+            result: ItemTally::Planned,
             ..BulkItem::new(jid, OutcomeCode::Ok)
         }
     }
 
-    pub(crate) fn detail(mut self, detail: impl Into<ItemDetail>) -> BulkItem {
+    pub(crate) fn with_detail(mut self, detail: impl Into<ItemDetail>) -> BulkItem {
         self.detail = Some(detail.into());
         self
     }
@@ -195,7 +195,7 @@ impl BulkItem {
 
 /// The totals of a bulk action.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Totals {
+pub(crate) struct BulkTotals {
     /// The command
     pub action: &'static str,
     /// True if nothing was changed
@@ -216,10 +216,10 @@ pub(crate) struct Totals {
     pub elapsed_s: RoundedSeconds,
 }
 
-impl Totals {
+impl BulkTotals {
     /// Totals without any outcome.
-    pub(crate) fn new(action: &'static str, dry_run: bool, matched: usize) -> Totals {
-        Totals {
+    pub(crate) fn new(action: &'static str, dry_run: bool, matched: usize) -> BulkTotals {
+        BulkTotals {
             action,
             dry_run,
             context: None,
@@ -233,8 +233,8 @@ impl Totals {
     }
 
     /// Sets the name of the context in use.
-    pub(crate) fn within(self, context: Option<&str>) -> Totals {
-        Totals {
+    pub(crate) fn in_context(self, context: Option<&str>) -> BulkTotals {
+        BulkTotals {
             context: context.map(str::to_owned),
             ..self
         }
@@ -245,18 +245,18 @@ impl Totals {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct BulkReport {
     #[serde(flatten)]
-    pub sum: Totals,
+    pub sum: BulkTotals,
     /// The jobs that were skipped or failed; with -v, all
     pub items: Vec<BulkItem>,
     #[serde(skip)]
-    pub row_content: TableContent,
+    pub row_content: BulkTableContent,
     #[serde(skip)]
     pub rows: Vec<BulkRow>,
 }
 
 /// What the table of a verb shows for each job, besides its jid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TableContent {
+pub(crate) enum BulkTableContent {
     Nothing,
     Jids,
     /// The old and the new priority of each job.
@@ -291,7 +291,7 @@ pub(crate) struct Verb {
     /// leaves out the queue and the state of the job.
     pub of_one: Option<&'static str>,
     /// The rows of the table.
-    pub row_content: TableContent,
+    pub row_content: BulkTableContent,
     /// Whether `-o raw` shows the core's reply for each job.
     pub raw: bool,
 }

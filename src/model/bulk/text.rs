@@ -2,34 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use super::{BulkItem, BulkReport, BulkRow, ItemResult, OutcomeCode, TableContent, Totals};
+use super::{BulkItem, BulkReport, BulkRow, BulkTableContent, BulkTotals, ItemTally, OutcomeCode};
 use crate::clock::moment::Moment;
 use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-use crate::text::{clean, measure, width, wrapped};
+use crate::text::{clean_line, format_measured, width, wrapped};
 use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Table};
 use crate::view::{RenderOptions, View};
 
 const JID: Column<BulkRow> = Column::name("JID", |row| &row.jid);
 
-impl TableContent {
+impl BulkTableContent {
     /// The columns of the table; none if there is no table.
     fn columns(self) -> &'static [Column<BulkRow>] {
         match self {
-            TableContent::Nothing => &[],
-            TableContent::Jids => const { &[JID] },
-            TableContent::Priorities => {
+            BulkTableContent::Nothing => &[],
+            BulkTableContent::Jids => const { &[JID] },
+            BulkTableContent::Priorities => {
                 const {
                     &[
                         JID,
-                        Column::number("OLD", |row, _| number(&row.cells[0])),
-                        Column::number("NEW", |row, _| number(&row.cells[1])),
+                        Column::number("OLD", |row, _| number_cell(&row.cells[0])),
+                        Column::number("NEW", |row, _| number_cell(&row.cells[1])),
                     ]
                 }
             }
-            TableContent::Tags => {
+            BulkTableContent::Tags => {
                 const {
                     &[
                         JID,
@@ -37,15 +37,15 @@ impl TableContent {
                     ]
                 }
             }
-            TableContent::Remaining => {
+            BulkTableContent::Remaining => {
                 const {
                     &[
                         JID,
-                        Column::number("REMAINING", |row, _| number(&row.cells[0])),
+                        Column::number("REMAINING", |row, _| number_cell(&row.cells[0])),
                     ]
                 }
             }
-            TableContent::States => {
+            BulkTableContent::States => {
                 const {
                     &[
                         JID,
@@ -53,7 +53,7 @@ impl TableContent {
                     ]
                 }
             }
-            TableContent::Expiries => {
+            BulkTableContent::Expiries => {
                 const {
                     &[
                         JID,
@@ -74,32 +74,32 @@ impl View for BulkReport {
     fn text(&self, page: &RenderOptions) -> String {
         match self.row_content.columns() {
             [] => String::new(),
-            columns => Table::new(columns, &self.rows, page).draw(page),
+            columns => Table::new(columns, &self.rows, page).into_text(page),
         }
     }
 }
 
-fn number(text: &Name) -> Cell {
+fn number_cell(text: &Name) -> Cell {
     let number = text.as_str().and_then(|text| text.parse().ok());
-    Cell::by(number.unwrap_or(f64::NAN), text.as_bytes())
+    Cell::sorted_by(number.unwrap_or(f64::NAN), text.as_bytes())
 }
 
 /// The reasons why jobs were skipped or failed, each with the number of jobs and the first jids.
 #[derive(Debug, Default)]
-pub(crate) struct Reasons(BTreeMap<(ItemResult, String), (u64, Vec<Name>)>);
+pub(crate) struct ReasonTally(BTreeMap<(ItemTally, String), (u64, Vec<Name>)>);
 
-impl Reasons {
-    pub(crate) fn add(&mut self, item: &BulkItem) {
+impl ReasonTally {
+    pub(crate) fn add_item(&mut self, item: &BulkItem) {
         let why = match &item.detail {
             _ if item.code == OutcomeCode::Gone => "gone".into(),
-            Some(detail) => detail.short(),
+            Some(detail) => detail.summary_text(),
             None => item.code.into_str().into(),
         };
-        self.count(item.result, &why, item.jid.as_bytes());
+        self.count_reason(item.result, &why, item.jid.as_bytes());
     }
 
-    pub(crate) fn count(&mut self, result: ItemResult, why: &str, jid: &[u8]) {
-        let (count, jids) = self.0.entry((result, clean(why))).or_default();
+    pub(crate) fn count_reason(&mut self, result: ItemTally, reason: &str, jid: &[u8]) {
+        let (count, jids) = self.0.entry((result, clean_line(reason))).or_default();
         *count += 1;
         if jids.len() < NAMED {
             jids.push(jid.into());
@@ -111,30 +111,30 @@ impl Reasons {
 pub(crate) const NAMED: usize = 10;
 
 /// The outcome of one job: `retried 7d1f… in mail, waiting`.
-pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
+pub(crate) fn outcome_sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
-        ItemResult::Planned => format!("would {}", verb.infinitive),
+        ItemTally::Planned => format!("would {}", verb.infinitive),
         _ => verb.of_one.unwrap_or(verb.past).to_string(),
     };
     text.push(' ');
-    text.push_str(&clean(item.jid.as_bytes()));
-    if let (ItemResult::Done, Some(state), None) = (item.result, &item.state_after, verb.of_one) {
+    text.push_str(&clean_line(item.jid.as_bytes()));
+    if let (ItemTally::Done, Some(state), None) = (item.result, &item.state_after, verb.of_one) {
         if let Some(queue) = &item.queue {
-            text.push_str(&format!(" in {}", clean(queue.as_bytes())));
+            text.push_str(&format!(" in {}", clean_line(queue.as_bytes())));
         }
-        text.push_str(&format!(", {}", clean(state.as_bytes())));
+        text.push_str(&format!(", {}", clean_line(state.as_bytes())));
     }
-    if let (ItemResult::Done | ItemResult::Planned, Some(detail)) = (item.result, &item.detail) {
-        text.push_str(&format!(", {}", clean(detail.to_string())));
+    if let (ItemTally::Done | ItemTally::Planned, Some(detail)) = (item.result, &item.detail) {
+        text.push_str(&format!(", {}", clean_line(detail.to_string())));
     }
     text
 }
 
 /// The totals in words, and the reasons why jobs were skipped or failed.
-pub(crate) fn summary(
+pub(crate) fn bulk_summary(
     verb: &Verb,
-    sum: &Totals,
-    reasons: &Reasons,
+    sum: &BulkTotals,
+    reasons: &ReasonTally,
     page: &RenderOptions,
 ) -> String {
     if sum.matched == 0 {
@@ -145,16 +145,16 @@ pub(crate) fn summary(
         (sum.failed, "failed"),
         (sum.remaining, "not tried"),
     ];
-    counted(verb.infinitive, verb.past, sum, &counts, reasons, page)
+    counts_summary(verb.infinitive, verb.past, sum, &counts, reasons, page)
 }
 
 /// The totals of `put --from` in words: `1,000 put, 3 already there in 0.4s`. Of the skipped
 /// jobs, `existing` exist already and `done_before` were put by an earlier run.
-pub(crate) fn submitted(
-    sum: &Totals,
+pub(crate) fn put_summary(
+    sum: &BulkTotals,
     existing: usize,
     done_before: usize,
-    reasons: &Reasons,
+    reasons: &ReasonTally,
     page: &RenderOptions,
 ) -> String {
     if sum.matched == 0 {
@@ -166,15 +166,15 @@ pub(crate) fn submitted(
         (sum.failed, "failed"),
         (sum.remaining, "not tried"),
     ];
-    counted("put", "put", sum, &counts, reasons, page)
+    counts_summary("put", "put", sum, &counts, reasons, page)
 }
 
-fn counted(
+fn counts_summary(
     infinitive: &str,
     past: &str,
-    sum: &Totals,
+    sum: &BulkTotals,
     counts: &[(usize, &str)],
-    reasons: &Reasons,
+    reasons: &ReasonTally,
     page: &RenderOptions,
 ) -> String {
     let count = |number: usize| page.count(number as u64);
@@ -190,7 +190,7 @@ fn counted(
         }
     }
     if sum.elapsed_s.0 >= 0.05 {
-        text.push_str(&format!(" in {}", measure(sum.elapsed_s.0)));
+        text.push_str(&format!(" in {}", format_measured(sum.elapsed_s.0)));
     }
     text.push('\n');
     text.push_str(&reason_lines(reasons, page));
@@ -198,7 +198,7 @@ fn counted(
 }
 
 /// A line for each reason why jobs were skipped or failed.
-fn reason_lines(reasons: &Reasons, page: &RenderOptions) -> String {
+fn reason_lines(reasons: &ReasonTally, page: &RenderOptions) -> String {
     let mut text = String::new();
     let mut reasons: Vec<_> = reasons.0.iter().collect();
     reasons.sort_by_key(|((result, _), (total, _))| (*result, std::cmp::Reverse(*total)));
@@ -214,14 +214,14 @@ fn reason_lines(reasons: &Reasons, page: &RenderOptions) -> String {
         };
         previous = Some(result);
         let head = format!("  {word:<7}  {number:>wide$}  {why}: ");
-        let jids: Vec<String> = jids.iter().map(|jid| clean(jid.as_bytes())).collect();
-        text.push_str(&named(&head, &jids, *total, page));
+        let jids: Vec<String> = jids.iter().map(|jid| clean_line(jid.as_bytes())).collect();
+        text.push_str(&names_after_head(&head, &jids, *total, page));
     }
     text
 }
 
 /// A line with the number of jobs and the first of them; nothing if there are none.
-pub(crate) fn named_lines(
+pub(crate) fn count_and_first_names(
     word: &str,
     total: usize,
     first: &[String],
@@ -231,7 +231,7 @@ pub(crate) fn named_lines(
     if first.is_empty() {
         String::new()
     } else {
-        named(
+        names_after_head(
             &format!("  {word:<7}  {}  ", page.count(total)),
             first,
             total,
@@ -242,7 +242,7 @@ pub(crate) fn named_lines(
 
 /// Names after the head of a line, and how many more there are. Names that do not fit into
 /// the line have lines of their own.
-fn named(head: &str, first: &[String], total: u64, page: &RenderOptions) -> String {
+fn names_after_head(head: &str, first: &[String], total: u64, page: &RenderOptions) -> String {
     let mut names = first.join(", ");
     match total.saturating_sub(first.len() as u64) {
         0 => {}
@@ -266,24 +266,26 @@ struct PlanGroup<'j> {
 
 fn plan_columns<'t>() -> [Column<PlanGroup<'t>>; 5] {
     [
-        Column::text("QUEUE", |group, _| Cell::maybe(some(group.queue))),
-        Column::text("STATE", |group, _| Cell::maybe(some(group.state))),
+        Column::text("QUEUE", |group, _| Cell::maybe(non_empty(group.queue))),
+        Column::text("STATE", |group, _| Cell::maybe(non_empty(group.state))),
         Column::count("JOBS", |group| group.jobs),
-        Column::text("OLDEST", |group, page| age(group.changes.first(), page)),
-        Column::text("NEWEST", |group, page| age(group.changes.last(), page)),
+        Column::text("OLDEST", |group, page| {
+            age_cell(group.changes.first(), page)
+        }),
+        Column::text("NEWEST", |group, page| age_cell(group.changes.last(), page)),
     ]
 }
 
-fn some(name: &[u8]) -> Option<&[u8]> {
+fn non_empty(name: &[u8]) -> Option<&[u8]> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-fn age(moment: Option<&Moment>, page: &RenderOptions) -> Cell {
+fn age_cell(moment: Option<&Moment>, page: &RenderOptions) -> Cell {
     Cell::maybe(moment.map(|at| page.age(*at)))
 }
 
 /// The jobs of a plan by queue and state, with the oldest and the newest of each.
-pub(crate) fn by_queue<'a>(
+pub(crate) fn plan_table<'a>(
     jobs: impl Iterator<Item = &'a JobSnapshot>,
     page: &RenderOptions,
 ) -> String {
@@ -305,6 +307,6 @@ pub(crate) fn by_queue<'a>(
     });
     let groups: Vec<PlanGroup> = groups.collect();
     let table = Table::new(&plan_columns(), &groups, page);
-    let text = table.draw(page);
+    let text = table.into_text(page);
     text.lines().map(|line| format!("  {line}\n")).collect()
 }

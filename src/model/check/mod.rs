@@ -15,16 +15,16 @@ use crate::name::Name;
 
 /// The document of `qless check`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Check {
+pub(crate) struct CheckReport {
     #[serde(flatten)]
-    pub scan: Scan,
+    pub scan: ScanSummary,
     /// One for each finding, the lines of ndjson
     pub items: Vec<ReportedFinding>,
 }
 
 /// The extent of a scan, and its verdict.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Scan {
+pub(crate) struct ScanSummary {
     /// Keys scanned
     pub keys: u64,
     /// Keys of them that are jobs
@@ -58,12 +58,12 @@ pub(crate) struct ReportedFinding {
     pub needs_only: u64,
     /// The largest number in its details, if these decide something.
     pub largest: Option<f64>,
-    pub examples: Vec<Example>,
+    pub examples: Vec<FindingExample>,
 }
 
 /// One item of a finding.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Example {
+pub(crate) struct FindingExample {
     /// The job, name or key
     pub item: Name,
     /// The problem with it
@@ -75,19 +75,19 @@ pub(crate) struct Example {
     pub cycle: Vec<Name>,
 }
 
-impl From<&Verdict> for Example {
-    fn from(verdict: &Verdict) -> Example {
-        Example {
+impl From<&Verdict> for FindingExample {
+    fn from(verdict: &Verdict) -> FindingExample {
+        FindingExample {
             number: verdict.number,
             cycle: verdict.cycle.clone(),
-            ..Example::new(verdict.item.clone(), verdict.detail.clone())
+            ..FindingExample::new(verdict.item.clone(), verdict.detail.clone())
         }
     }
 }
 
-impl Example {
-    pub(crate) fn new(item: Name, detail: Name) -> Example {
-        Example {
+impl FindingExample {
+    pub(crate) fn new(item: Name, detail: Name) -> FindingExample {
+        FindingExample {
             item,
             detail,
             number: None,
@@ -112,7 +112,7 @@ impl ReportedFinding {
 
     /// What you can decide, with the command for each choice: for a dependency cycle, a
     /// command for each edge of the examples.
-    pub(crate) fn choices(&self) -> Vec<String> {
+    pub(crate) fn choices_with_commands(&self) -> Vec<String> {
         let choices = self
             .finding
             .choices
@@ -121,7 +121,7 @@ impl ReportedFinding {
         if self.finding.form != ExampleForm::Chain {
             return choices.collect();
         }
-        let cuts = self.cuts().into_iter();
+        let cuts = self.edge_removal_commands().into_iter();
         let cuts: Vec<String> = cuts.map(|cut| format!("break it here: `{cut}`")).collect();
         // The first choice of the table is the same command without job names.
         let skipped = usize::from(!cuts.is_empty());
@@ -129,39 +129,42 @@ impl ReportedFinding {
     }
 
     /// A command for each edge of a dependency cycle that removes it, if it can be typed.
-    pub(crate) fn cuts(&self) -> Vec<String> {
+    pub(crate) fn edge_removal_commands(&self) -> Vec<String> {
         let mut cuts = Vec::new();
-        for Example { cycle, .. } in &self.examples {
+        for FindingExample { cycle, .. } in &self.examples {
             for (one, other) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
-                let cut = cut(one, other).filter(|cut| !cuts.contains(cut));
+                let cut = remove_edge_command(one, other).filter(|cut| !cuts.contains(cut));
                 cuts.extend(cut);
             }
         }
         cuts
     }
 
-    /// Adds an example if it is among the first `most` in order, so that the examples do not depend
+    /// Adds an example if it is among the first `max_examples` in order, so that the examples do not depend
     /// on the order of the scan.
-    pub(crate) fn add_example(&mut self, example: Example, most: usize) {
-        let before =
-            |other: &Example| (&other.detail, &other.item) < (&example.detail, &example.item);
+    pub(crate) fn add_example(&mut self, example: FindingExample, max_examples: usize) {
+        let before = |other: &FindingExample| {
+            (&other.detail, &other.item) < (&example.detail, &example.item)
+        };
         let position = self.examples.partition_point(before);
-        if position < most {
+        if position < max_examples {
             self.examples.insert(position, example);
-            self.examples.truncate(most);
+            self.examples.truncate(max_examples);
         }
     }
 }
 
 /// The command that removes a dependency, if it can be typed.
-fn cut(one: &Name, other: &Name) -> Option<String> {
-    let command = CommandLine::new("depends").value("--off", other).name(one);
+fn remove_edge_command(dependent: &Name, dependency: &Name) -> Option<String> {
+    let command = CommandLine::new("depends")
+        .value("--off", dependency)
+        .name(dependent);
     command.shell_line()
 }
 
 /// A finding in a document.
 #[derive(Serialize, JsonSchema)]
-struct FoundFields<'a> {
+struct FindingDocument<'a> {
     /// One of critical, error, warn or info
     #[schemars(with = "String")]
     severity: Severity,
@@ -183,24 +186,24 @@ struct FoundFields<'a> {
     /// The possible decisions, with the command for each
     choices: Vec<String>,
     /// The first few
-    examples: &'a [Example],
+    examples: &'a [FindingExample],
 }
 
 impl Serialize for ReportedFinding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let finding = self.finding;
-        FoundFields {
+        FindingDocument {
             severity: self.severity,
             finding: finding.id.into_str(),
             count: self.count,
             at_least: self.at_least,
             problem: finding.problem,
-            invariants: finding.invariants().collect(),
+            invariants: finding.broken_invariants().collect(),
             repairable: self.repairable,
             asks: self.needs_only,
             choices: match finding.approval {
                 Approval::Automatic if self.repairable == self.count => Vec::new(),
-                _ => self.choices(),
+                _ => self.choices_with_commands(),
             },
             examples: &self.examples,
         }
@@ -214,6 +217,6 @@ impl JsonSchema for ReportedFinding {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        FoundFields::json_schema(generator)
+        FindingDocument::json_schema(generator)
     }
 }

@@ -2,81 +2,83 @@
 
 use std::collections::HashSet;
 
-use super::{Check, Example, ReportedFinding};
+use super::{CheckReport, FindingExample, ReportedFinding};
 use crate::model::finding::{ExampleForm, Severity};
-use crate::model::repair::{RepairPlan, Repaired};
+use crate::model::repair::{RepairPlan, RepairReport};
 use crate::name::Name;
 use crate::text;
 use crate::view::document::DocumentKind;
 use crate::view::json::NdjsonLines;
 use crate::view::paint::Style;
-use crate::view::table::{Cell, Column, Heading, Table, headings};
+use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
 pub(crate) const COLUMNS: &[Column<ReportedFinding>] = &[
-    Column::text("SEVERITY", |found, _| severity(found.severity)),
+    Column::text("SEVERITY", |found, _| severity_cell(found.severity)),
     Column::text("FINDING", |found, _| {
         Cell::text(found.finding.id.into_str())
     }),
     Column::number("COUNT", |found: &ReportedFinding, page| {
-        count(found.count, found, page)
+        count_cell(found.count, found, page)
     })
-    .rank(1),
-    Column::free("PROBLEM", |found: &ReportedFinding, _| {
+    .drop_rank(1),
+    Column::of_free_text("PROBLEM", |found: &ReportedFinding, _| {
         Cell::text(found.finding.problem)
     })
-    .rank(2)
-    .least(24),
-    Column::free("EXAMPLES", |found: &ReportedFinding, page| {
-        Cell::escaped(examples(found, page.terminal))
+    .drop_rank(2)
+    .min_width(24),
+    Column::of_free_text("EXAMPLES", |found: &ReportedFinding, page| {
+        Cell::escaped(examples_line(found, page.terminal))
     })
-    .rank(3)
-    .least(14),
+    .drop_rank(3)
+    .min_width(14),
 ];
 
-impl View for Check {
-    const DOCUMENT: DocumentKind = DocumentKind::new::<Check>("check", "Inconsistent data: check")
-        .or::<Repaired>()
-        .or::<RepairPlan>();
+impl View for CheckReport {
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<CheckReport>("check", "Inconsistent data: check")
+            .or_with_fields_of::<RepairReport>()
+            .or_with_fields_of::<RepairPlan>();
 
     fn headings() -> Vec<Heading> {
-        headings(COLUMNS)
+        column_headings(COLUMNS)
     }
 
     fn text(&self, page: &RenderOptions) -> String {
-        Table::new(COLUMNS, &self.items, page).draw(page)
+        Table::new(COLUMNS, &self.items, page).into_text(page)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.items)
+        lines.write_items(&self.items)
     }
 }
 
-impl Check {
+impl CheckReport {
     /// The extent of the scan in a line.
-    pub(crate) fn headline(&self) -> String {
+    pub(crate) fn scan_headline(&self) -> String {
         let [keys, jobs, queues] = [
             text::plural(self.scan.keys, "key", "keys"),
             text::plural(self.scan.jobs, "job", "jobs"),
             text::plural(self.scan.queues, "queue", "queues"),
         ];
-        let took = text::measure(self.scan.elapsed_s.0);
+        let took = text::format_measured(self.scan.elapsed_s.0);
         format!("scanned {keys}, {jobs}, {queues} in {took}")
     }
 }
 
 /// A count of a finding; `+` marks a lower bound.
-pub(crate) fn count(count: u64, of: &ReportedFinding, page: &RenderOptions) -> Cell {
-    let more = if of.at_least { "+" } else { "" };
-    Cell::by(count as f64, page.count(count) + more)
+pub(crate) fn count_cell(count: u64, finding: &ReportedFinding, page: &RenderOptions) -> Cell {
+    let more = if finding.at_least { "+" } else { "" };
+    Cell::sorted_by(count as f64, page.count(count) + more)
 }
 
 /// A severity in its color; the worst sorts first.
-pub(crate) fn severity(severity: Severity) -> Cell {
-    Cell::by(rank(severity), severity.into_str()).ink(severity_style(severity))
+pub(crate) fn severity_cell(severity: Severity) -> Cell {
+    Cell::sorted_by(severity_rank(severity), severity.into_str())
+        .with_style(severity_style(severity))
 }
 
-fn rank(severity: Severity) -> f64 {
+fn severity_rank(severity: Severity) -> f64 {
     f64::from(Severity::Critical as u8 - severity as u8)
 }
 
@@ -89,31 +91,33 @@ fn severity_style(severity: Severity) -> Option<Style> {
 }
 
 /// The examples in a line: location, name, and detail of each.
-pub(crate) fn examples(found: &ReportedFinding, shortened: bool) -> String {
+pub(crate) fn examples_line(found: &ReportedFinding, shortened: bool) -> String {
     let names = JidLabels::new(&found.examples, shortened);
     let form = found.finding.form;
     if form == ExampleForm::JidIn {
-        return by_location(&found.examples, &names);
+        return examples_by_location(&found.examples, &names);
     }
     let examples = found.examples.iter().map(|example| {
         let detail = example.detail.to_string();
         match form {
             ExampleForm::Needs => format!(
                 "{} needs {}",
-                names.name(&example.item),
-                names.name(&example.detail)
+                names.jid_label(&example.item),
+                names.jid_label(&example.detail)
             ),
             ExampleForm::Chain => format!("{} needs {detail}", example.item),
-            ExampleForm::Jid => names.name(&example.item),
+            ExampleForm::Jid => names.jid_label(&example.item),
             ExampleForm::Name => example.item.to_string(),
-            ExampleForm::JidIs => joined(names.name(&example.item), detail),
-            ExampleForm::NameIs | ExampleForm::JidIn => joined(example.item.to_string(), detail),
+            ExampleForm::JidIs => name_and_detail(names.jid_label(&example.item), detail),
+            ExampleForm::NameIs | ExampleForm::JidIn => {
+                name_and_detail(example.item.to_string(), detail)
+            }
         }
     });
     examples.collect::<Vec<_>>().join(", ")
 }
 
-fn joined(name: String, detail: String) -> String {
+fn name_and_detail(name: String, detail: String) -> String {
     if detail.is_empty() {
         name
     } else {
@@ -122,10 +126,10 @@ fn joined(name: String, detail: String) -> String {
 }
 
 /// `mail: 3f2a…, 81c0…; images: 7d1f…`
-fn by_location(examples: &[Example], names: &JidLabels) -> String {
+fn examples_by_location(examples: &[FindingExample], names: &JidLabels) -> String {
     let mut locations: Vec<(&Name, Vec<String>)> = Vec::new();
     for example in examples {
-        let name = names.name(&example.item);
+        let name = names.jid_label(&example.item);
         match locations
             .iter_mut()
             .find(|(location, _)| **location == example.detail)
@@ -149,16 +153,16 @@ struct JidLabels {
 }
 
 impl JidLabels {
-    fn new(examples: &[Example], shortened: bool) -> JidLabels {
+    fn new(examples: &[FindingExample], shortened: bool) -> JidLabels {
         let items: HashSet<&Name> = examples.iter().map(|example| &example.item).collect();
-        let short: HashSet<String> = items.iter().map(text::short).collect();
+        let short: HashSet<String> = items.iter().map(text::short_jid).collect();
         let shortened = shortened && short.len() == items.len();
         JidLabels { shortened }
     }
 
-    fn name(&self, jid: &Name) -> String {
+    fn jid_label(&self, jid: &Name) -> String {
         if self.shortened {
-            text::short(jid)
+            text::short_jid(jid)
         } else {
             jid.to_string()
         }
@@ -169,17 +173,17 @@ impl JidLabels {
 mod tests {
     use super::*;
     use crate::json::Number;
-    use crate::model::check::Scan;
+    use crate::model::check::ScanSummary;
     use crate::model::finding::FindingId;
 
     /// A finding with examples: item and detail each.
     fn found(id: &str, examples: &[(&str, &str)]) -> ReportedFinding {
-        let id = FindingId::named(id).unwrap();
+        let id = FindingId::from_name(id).unwrap();
         ReportedFinding {
             count: examples.len() as u64,
             examples: examples
                 .iter()
-                .map(|(item, detail)| Example::new(Name::from(*item), Name::from(*detail)))
+                .map(|(item, detail)| FindingExample::new(Name::from(*item), Name::from(*detail)))
                 .collect(),
             ..ReportedFinding::new(id, id.row().severity)
         }
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn examples_have_the_form_of_their_finding() {
-        let shown = |id: &str, list: &[(&str, &str)]| examples(&found(id, list), true);
+        let shown = |id: &str, list: &[(&str, &str)]| examples_line(&found(id, list), true);
         let (one, other) = ("3f2a4c5d6e7f", "81c04c5d6e7f");
         assert_eq!(
             shown(
@@ -219,7 +223,7 @@ mod tests {
     fn a_finding_takes_a_row() {
         let mut tag_count = found("tag-count", &[("eu", "412, is 409")]);
         tag_count.at_least = true;
-        let scan = Scan {
+        let scan = ScanSummary {
             keys: 84_112,
             jobs: 61_903,
             queues: 14,
@@ -229,7 +233,7 @@ mod tests {
             fail_on: Severity::Warn,
             causes: Vec::new(),
         };
-        let check = Check {
+        let check = CheckReport {
             scan,
             items: vec![
                 found("ghost-waiting", &[("3f2a4c5d6e7f", "mail")]),
@@ -237,7 +241,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            check.headline(),
+            check.scan_headline(),
             "scanned 84,112 keys, 61,903 jobs, 14 queues in 3.1s"
         );
         expect_test::expect![[r#"

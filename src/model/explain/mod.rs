@@ -6,7 +6,7 @@ pub(crate) mod text;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::job::reason::Reason;
+use super::job::reason::DelayReason;
 use super::job::{Neighbor, State};
 use super::list::List;
 use super::queue::{Queue, RoundedSeconds};
@@ -37,7 +37,7 @@ pub(crate) struct Explanation {
     /// The oldest wait in the queue
     pub oldest_wait_s: Option<RoundedSeconds>,
     /// The most decisive one first
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<DelayReason>,
     /// The queue, with `--queue`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Queue>,
@@ -111,12 +111,12 @@ pub(crate) struct FullThrottle {
     /// Jobs that wait for a slot.
     pub waiting: u64,
     /// The oldest holders, up to 10.
-    #[serde(rename = "..", deserialize_with = "holders")]
+    #[serde(rename = "..", deserialize_with = "read_holders")]
     pub holders: Vec<Neighbor>,
 }
 
 /// Reads holders: jid, class, queue and state of each.
-fn holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D::Error> {
+fn read_holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D::Error> {
     let words = Vec::<Name>::deserialize(words)?;
     let name = |word: &Name| Some(word.clone()).filter(|word| !word.is_empty());
     let holder = |words: &[Name]| Neighbor {
@@ -132,7 +132,7 @@ fn holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D::Erro
 /// Where the id of a job that does not exist is still mentioned.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(crate) struct Traces {
+pub(crate) struct JidTraces {
     pub history: u64,
     pub tracked: bool,
     pub complete: bool,

@@ -1,14 +1,14 @@
 //! Why a job does not run: a heading, and a line for each reason with its evidence and the command
 //! that helps.
 
-use super::{Explanation, Explanations, Traces};
-use crate::model::job::reason::{BackoffCause, Reason, ReasonCode, ReasonEvidence};
+use super::{Explanation, Explanations, JidTraces};
+use crate::model::job::reason::{BackoffCause, DelayReason, ReasonCode, ReasonEvidence};
 use crate::model::job::{Neighbor, QueuedCounts, State};
 use crate::name::Name;
 use crate::text;
-use crate::text::{Sanitized, decisive_line, duration, plural, short};
+use crate::text::{Sanitized, decisive_line, duration, plural, short_jid};
 use crate::view::document::DocumentKind;
-use crate::view::paint::{Style, Symbols};
+use crate::view::paint::{Style, StyleMarks};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 impl View for Explanation {
@@ -19,9 +19,9 @@ impl View for Explanation {
 
     fn text(&self, page: &RenderOptions) -> String {
         if page.terminal {
-            self.for_people(page)
+            self.terminal_text(page)
         } else {
-            self.rows(page)
+            self.tab_separated_rows(page)
         }
     }
 
@@ -31,7 +31,7 @@ impl View for Explanation {
 }
 
 impl View for Explanations {
-    const DOCUMENT: DocumentKind = DocumentKind::list::<Explanation>(
+    const DOCUMENT: DocumentKind = DocumentKind::of_list::<Explanation>(
         "explanations",
         "Why jobs do not run: explain of several",
     );
@@ -44,7 +44,7 @@ impl View for Explanations {
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.list.items)
+        lines.write_items(&self.list.items)
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {
@@ -55,7 +55,7 @@ impl View for Explanations {
 
 impl Explanation {
     /// The text for a terminal.
-    fn for_people(&self, page: &RenderOptions) -> String {
+    fn terminal_text(&self, page: &RenderOptions) -> String {
         let mut lines: Vec<(char, Option<Style>, [String; 3])> = Vec::new();
         for reason in &self.reasons {
             let (mark, ink) = if reason.blocking {
@@ -63,8 +63,12 @@ impl Explanation {
             } else {
                 ('·', None)
             };
-            let command = reason.command().unwrap_or_default();
-            let line = [reason.sentence(page), reason.evidence(page), command];
+            let command = reason.fix_command().unwrap_or_default();
+            let line = [
+                reason.reason_sentence(page),
+                reason.evidence_text(page),
+                command,
+            ];
             lines.push((mark, ink, line));
         }
         if let Some(popped) = self.last_pop {
@@ -81,18 +85,18 @@ impl Explanation {
         };
         let (first, second, third) = (widest(0), widest(1), widest(2));
         let fits = 4 + first + 2 + second + 2 + third <= page.width;
-        let marks = Symbols::new(page.color);
+        let marks = StyleMarks::new(page.color);
         let pad = |text: &str, width: usize| {
             let gap = width.saturating_sub(text::width(text));
             format!("{text}{}", " ".repeat(gap))
         };
-        let mut text = format!("{}\n", self.heading());
-        text.push_str(&self.counts(page));
+        let mut text = format!("{}\n", self.heading_line());
+        text.push_str(&self.counts_line(page));
         if !lines.is_empty() {
             text.push('\n');
         }
         for (mark, ink, [sentence, evidence, command]) in &lines {
-            let mark = marks.put(&mark.to_string(), *ink);
+            let mark = marks.mark_text(&mark.to_string(), *ink);
             let line = if fits {
                 let (sentence, evidence) = (pad(sentence, first), pad(evidence, second));
                 format!("  {mark} {sentence}  {evidence}  {command}")
@@ -103,11 +107,11 @@ impl Explanation {
             };
             text.push_str(&format!("{}\n", line.trim_end()).replace(" \n", "\n"));
         }
-        marks.colorize(text)
+        marks.replace_marks(text)
     }
 
     /// A line for each reason, tab-separated, and one for the job that a pop would get.
-    fn rows(&self, page: &RenderOptions) -> String {
+    fn tab_separated_rows(&self, page: &RenderOptions) -> String {
         let subject = self.jid.as_ref().or(self.queue.as_ref());
         let subject = subject.map_or_else(String::new, |name| page.name(name));
         let rows = self.reasons.iter().map(|reason| {
@@ -116,9 +120,12 @@ impl Explanation {
             } else {
                 "delaying"
             };
-            let (code, command) = (reason.code.into_str(), reason.command().unwrap_or_default());
+            let (code, command) = (
+                reason.code.into_str(),
+                reason.fix_command().unwrap_or_default(),
+            );
             // Some counts stand in the sentence only.
-            let line = reason.line(page);
+            let line = reason.reason_line(page);
             format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")
         });
         let next = self.next_jid.as_ref();
@@ -126,7 +133,7 @@ impl Explanation {
         rows.chain(next).collect()
     }
 
-    fn heading(&self) -> String {
+    fn heading_line(&self) -> String {
         let name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
         if self.jid.is_none() {
             let queue = name(&self.queue);
@@ -156,13 +163,13 @@ impl Explanation {
     }
 
     /// The counts of a queue in one line.
-    fn counts(&self, page: &RenderOptions) -> String {
+    fn counts_line(&self, page: &RenderOptions) -> String {
         let Some(queue) = &self.counts else {
             return String::new();
         };
         let mut queued = QueuedCounts::default();
-        queue.add_to(&mut queued);
-        let counts = queued.named().into_iter();
+        queue.add_to_counts(&mut queued);
+        let counts = queued.counts_with_state_words().into_iter();
         let counts = counts.chain([(queue.recurring, "recurring")]);
         let mut parts: Vec<String> = counts
             .filter(|(count, _)| *count > 0)
@@ -179,11 +186,11 @@ impl Explanation {
     }
 }
 
-impl Reason {
+impl DelayReason {
     /// The reason in one line, with its evidence.
-    pub(crate) fn line(&self, page: &RenderOptions) -> String {
-        let mut line = self.sentence(page);
-        let evidence = self.evidence(page);
+    pub(crate) fn reason_line(&self, page: &RenderOptions) -> String {
+        let mut line = self.reason_sentence(page);
+        let evidence = self.evidence_text(page);
         if !evidence.is_empty() {
             let gap = match self.code {
                 ReasonCode::Paused | ReasonCode::RecurringPaused | ReasonCode::NoConsumer => "",
@@ -195,11 +202,11 @@ impl Reason {
     }
 
     /// The command that helps, if it can be typed.
-    pub(crate) fn command(&self) -> Option<String> {
+    pub(crate) fn fix_command(&self) -> Option<String> {
         self.fix.shell_line()
     }
 
-    fn sentence(&self, page: &RenderOptions) -> String {
+    fn reason_sentence(&self, page: &RenderOptions) -> String {
         let ReasonEvidence { jobs, entry, .. } = &self.evidence;
         let count = jobs.unwrap_or(1);
         let jobs = |one: &str, many: &str| {
@@ -288,7 +295,7 @@ impl Reason {
     }
 
     /// The facts behind the reason, for people.
-    fn evidence(&self, page: &RenderOptions) -> String {
+    fn evidence_text(&self, page: &RenderOptions) -> String {
         let ReasonEvidence {
             since,
             until,
@@ -317,7 +324,7 @@ impl Reason {
                     if page.relative() {
                         format!("for {}", page.age(since))
                     } else {
-                        format!("since {}", page.stamp(since))
+                        format!("since {}", page.format_timestamp(since))
                     }
                 }));
                 parts.extend(reason.as_ref().map(|reason| format!("\"{reason}\"")));
@@ -338,14 +345,14 @@ impl Reason {
                     let jobs = page.plural(waiting, "job waits", "jobs wait");
                     format!("{jobs} for it")
                 }));
-                parts.extend(roots.iter().take(3).map(root));
+                parts.extend(roots.iter().take(3).map(blocking_job_text));
                 let more = jobs.saturating_sub(3);
                 if more > 0 && !roots.is_empty() {
                     parts.push(format!("{more} more"));
                 }
             }
             ReasonCode::Throttled => {}
-            ReasonCode::Ordered => parts.extend(roots.iter().map(root)),
+            ReasonCode::Ordered => parts.extend(roots.iter().map(blocking_job_text)),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
                     let eta = duration(eta.0);
@@ -366,7 +373,7 @@ impl Reason {
                     if page.relative() {
                         format!("{subject}for {}", page.age(since))
                     } else {
-                        format!("{subject}since {}", page.stamp(since))
+                        format!("{subject}since {}", page.format_timestamp(since))
                     }
                 }));
                 parts.extend(
@@ -405,7 +412,7 @@ impl Reason {
                 }));
             }
             ReasonCode::Failed => {
-                parts.push(failure(group, message));
+                parts.push(failure_text(group, message));
                 parts.extend(since.map(|since| page.when(since)));
             }
             ReasonCode::Complete => parts.extend(since.map(|since| page.when(since))),
@@ -413,14 +420,14 @@ impl Reason {
                 parts.extend(since.map(|since| format!("due {}", page.when(since))));
             }
             ReasonCode::DependsCycle => {
-                let jids: Vec<String> = cycle.iter().map(short).collect();
+                let jids: Vec<String> = cycle.iter().map(short_jid).collect();
                 parts.push(jids.join(" → "));
             }
             ReasonCode::Depends
             | ReasonCode::DependsFailed
             | ReasonCode::DependsMissing
             | ReasonCode::DependsOneSided => {
-                parts.extend(roots.iter().take(3).map(root));
+                parts.extend(roots.iter().take(3).map(blocking_job_text));
                 let more = jobs.unwrap_or(0).saturating_sub(3);
                 if !roots.is_empty() && more > 0 {
                     parts.push(format!("{more} more"));
@@ -434,7 +441,7 @@ impl Reason {
 }
 
 /// A job that blocks others, with its state.
-fn root(root: &Neighbor) -> String {
+fn blocking_job_text(root: &Neighbor) -> String {
     match (&root.queue, root.state) {
         (Some(queue), Some(state)) => format!("{} ({queue}, {state})", root.jid),
         (None, Some(state)) => format!("{} ({state})", root.jid),
@@ -442,7 +449,7 @@ fn root(root: &Neighbor) -> String {
     }
 }
 
-fn failure(group: &Option<Name>, message: &Option<Name>) -> String {
+fn failure_text(group: &Option<Name>, message: &Option<Name>) -> String {
     let message = message
         .as_ref()
         .map(|message| decisive_line(message.as_bytes()));
@@ -453,7 +460,7 @@ fn failure(group: &Option<Name>, message: &Option<Name>) -> String {
 }
 
 /// The traces that are left of a job, `None` if there are none.
-pub(crate) fn traces(traces: &Traces) -> Option<String> {
+pub(crate) fn traces_text(traces: &JidTraces) -> Option<String> {
     let mut parts = Vec::new();
     if traces.history > 0 {
         let entries = plural(traces.history, "entry", "entries");

@@ -112,7 +112,7 @@ impl FindingId {
     }
 
     /// Whether its repair may release a job that waits for others.
-    pub fn releases(self) -> bool {
+    pub fn may_release_job(self) -> bool {
         matches!(
             self,
             FindingId::DependencyMissing
@@ -122,7 +122,7 @@ impl FindingId {
         )
     }
 
-    pub fn named(name: &str) -> Option<FindingId> {
+    pub fn from_name(name: &str) -> Option<FindingId> {
         name.parse().ok()
     }
 
@@ -204,7 +204,7 @@ pub struct Remedy {
 
 /// A case of a finding with an approval of its own. The Lua core knows the case by this word.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub struct FindingCase {
     pub word: &'static str,
     pub approval: Approval,
     /// When the finding is this case.
@@ -212,9 +212,9 @@ pub struct Case {
 }
 
 /// A detail of a verdict that decides something. `check.slice` and the diagnosis write details as
-/// text for people; [`Detail::read`] is the only reader of that text.
+/// text for people; [`VerdictDetail::parse`] is the only reader of that text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Detail {
+pub enum VerdictDetail {
     /// Only text.
     #[default]
     Other,
@@ -238,31 +238,41 @@ pub enum Detail {
     NoMemoryLimit,
 }
 
-impl Detail {
+impl VerdictDetail {
     /// Reads the text of a detail.
-    pub fn read(id: FindingId, text: &[u8]) -> Detail {
+    pub fn parse(id: FindingId, text: &[u8]) -> VerdictDetail {
         match (id, text) {
             (
                 FindingId::JobUnreadable,
                 b"tags" | b"no tags" | b"priority" | b"no priority" | b"remaining"
                 | b"no remaining" | b"history",
-            ) => Detail::ReadByPop,
-            (FindingId::JobUnreadable, b"field history of a waiting job") => Detail::BlocksPop,
-            (FindingId::JobUnreadable, text) if text.ends_with(b", in no list") => Detail::InNoList,
-            (FindingId::Clock, text) if text.starts_with(b"locked until") => Detail::LockedUntil,
-            (FindingId::ConfigValue, text) if text.starts_with(b"is below 0") => Detail::BelowZero,
-            (FindingId::ConfigValue, text) if text.starts_with(b"nobody reads it") => {
-                Detail::Unused
+            ) => VerdictDetail::ReadByPop,
+            (FindingId::JobUnreadable, b"field history of a waiting job") => {
+                VerdictDetail::BlocksPop
             }
-            (FindingId::ConfigValue, text) if text.starts_with(b"is ignored") => Detail::Ignored,
-            _ => Detail::Other,
+            (FindingId::JobUnreadable, text) if text.ends_with(b", in no list") => {
+                VerdictDetail::InNoList
+            }
+            (FindingId::Clock, text) if text.starts_with(b"locked until") => {
+                VerdictDetail::LockedUntil
+            }
+            (FindingId::ConfigValue, text) if text.starts_with(b"is below 0") => {
+                VerdictDetail::BelowZero
+            }
+            (FindingId::ConfigValue, text) if text.starts_with(b"nobody reads it") => {
+                VerdictDetail::Unused
+            }
+            (FindingId::ConfigValue, text) if text.starts_with(b"is ignored") => {
+                VerdictDetail::Ignored
+            }
+            _ => VerdictDetail::Other,
         }
     }
 
     /// Reads the number in the text of a detail, if it decides something: the time of `clock` and
     /// `never-due`, in seconds since the epoch if the client has it right, and the count of
     /// `recurring-count`.
-    pub fn number(id: FindingId, text: &[u8]) -> Option<f64> {
+    pub fn parse_number(id: FindingId, text: &[u8]) -> Option<f64> {
         let last = match id {
             FindingId::Clock | FindingId::NeverDue => text.rsplit(|byte| *byte == b' ').next()?,
             FindingId::RecurringCount => text,
@@ -278,18 +288,18 @@ pub enum SeverityCondition {
     /// The job is at the head of a queue.
     Head,
     /// The job is at the head of a queue, and the verdict has this detail.
-    HeadAnd(Detail),
+    HeadAnd(VerdictDetail),
     /// The job does not exist.
     NoJob,
     /// The finding cannot be repaired.
     Reported,
     /// The verdict has this detail.
-    Detail(Detail),
+    Detail(VerdictDetail),
 }
 
 /// Another severity: when it holds, and how the help says so.
 #[derive(Clone, Copy, Debug)]
-pub struct Grade {
+pub struct ConditionalSeverity {
     pub severity: Severity,
     pub when: SeverityCondition,
     pub says: &'static str,
@@ -342,7 +352,7 @@ pub enum RepairLocation {
 
 /// What a finding says about its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
+pub enum CauseEvidence {
     NoEvidence,
     /// A lost key of a job leaves this behind.
     KeyLoss,
@@ -373,22 +383,22 @@ pub struct Finding {
     /// The findings that this one reports, too, if it has the same item.
     pub covers: &'static [FindingId],
     pub repair_at: RepairLocation,
-    pub evidence: Evidence,
-    pub grades: &'static [Grade],
-    pub cases: &'static [Case],
+    pub evidence: CauseEvidence,
+    pub grades: &'static [ConditionalSeverity],
+    pub cases: &'static [FindingCase],
     /// What you can decide, and the command for each choice.
     pub choices: &'static [&'static str],
 }
 
 impl Finding {
     /// The names of the invariants that it breaks.
-    pub fn invariants(&self) -> impl Iterator<Item = String> {
-        self.invariants.iter().copied().map(invariant)
+    pub fn broken_invariants(&self) -> impl Iterator<Item = String> {
+        self.invariants.iter().copied().map(invariant_name)
     }
 
     /// The finding with this name.
-    pub fn named(name: &str) -> Option<&'static Finding> {
-        FindingId::named(name).map(FindingId::row)
+    pub fn by_name(name: &str) -> Option<&'static Finding> {
+        FindingId::from_name(name).map(FindingId::row)
     }
 
     /// Whether its severity depends on the position of the job.
@@ -410,7 +420,7 @@ impl Finding {
 }
 
 /// The name of an invariant (docs/check.md). Those of lanes and throttles have numbers above 100.
-pub fn invariant(number: u8) -> String {
+pub fn invariant_name(number: u8) -> String {
     match number {
         0..=100 => format!("I-{number:02}"),
         101.. => format!("E-{:02}", number - 100),
@@ -476,7 +486,7 @@ mod tests {
         for finding in &FINDINGS {
             let name = finding.id.into_str();
             assert!(names.insert(name), "{name}");
-            assert_eq!(FindingId::named(name), Some(finding.id));
+            assert_eq!(FindingId::from_name(name), Some(finding.id));
             let repairs = finding.approval != Approval::Never;
             assert_eq!(finding.remedy.is_some(), repairs, "{name}");
             assert!(
@@ -497,25 +507,31 @@ mod tests {
 
     #[test]
     fn details_that_decide_are_read_from_their_text() {
-        let read = |id, text: &str| Detail::read(id, text.as_bytes());
+        let read = |id, text: &str| VerdictDetail::parse(id, text.as_bytes());
         let unreadable = FindingId::JobUnreadable;
-        assert_eq!(read(unreadable, "no tags"), Detail::ReadByPop);
-        assert_eq!(read(unreadable, "retries"), Detail::Other);
-        assert_eq!(read(unreadable, "failure, in no list"), Detail::InNoList);
+        assert_eq!(read(unreadable, "no tags"), VerdictDetail::ReadByPop);
+        assert_eq!(read(unreadable, "retries"), VerdictDetail::Other);
+        assert_eq!(
+            read(unreadable, "failure, in no list"),
+            VerdictDetail::InNoList
+        );
         assert_eq!(
             read(FindingId::Clock, "locked until 99999999"),
-            Detail::LockedUntil
+            VerdictDetail::LockedUntil
         );
-        assert_eq!(read(FindingId::Score, "locked until 9"), Detail::Other);
+        assert_eq!(
+            read(FindingId::Score, "locked until 9"),
+            VerdictDetail::Other
+        );
         assert_eq!(
             read(FindingId::ConfigValue, "is below 0"),
-            Detail::BelowZero
+            VerdictDetail::BelowZero
         );
         assert_eq!(
             read(FindingId::ConfigValue, "nobody reads it, is no number"),
-            Detail::Unused
+            VerdictDetail::Unused
         );
-        let number = |id, text: &str| Detail::number(id, text.as_bytes());
+        let number = |id, text: &str| VerdictDetail::parse_number(id, text.as_bytes());
         assert_eq!(number(FindingId::Clock, "seen at 1.5e12"), Some(1.5e12));
         assert_eq!(number(FindingId::Clock, "time is soon"), None);
         assert_eq!(number(FindingId::RecurringCount, "7"), Some(7.0));

@@ -3,15 +3,17 @@
 use strum::EnumCount;
 
 use super::Approval::{Automatic, Named, Never, Typed};
-use super::Evidence::{KeyLoss, NoEvidence, ReferenceClient};
+use super::CauseEvidence::{KeyLoss, NoEvidence, ReferenceClient};
 use super::ExampleForm::{Chain, Jid, JidIn, JidIs, Name, NameIs, Needs};
 use super::FindingId::*;
 use super::RepairLocation::{AnyLocation, LargestUnlessLocked, LargestWins};
 use super::RepairStage::{Counts, Edges, Entries, Keys};
 use super::Severity::{Critical, Error, Info, Warn};
-use super::{Case, Detail, Finding, FindingId, Grade, Remedy, SeverityCondition};
+use super::{
+    ConditionalSeverity, Finding, FindingCase, FindingId, Remedy, SeverityCondition, VerdictDetail,
+};
 
-const LOCKED: Case = Case {
+const LOCKED: FindingCase = FindingCase {
     word: "locked",
     approval: Never,
     says: "while the job is locked",
@@ -21,13 +23,13 @@ const LOCKED: Case = Case {
 const SEE_LOCK: &str = "show its worker and when its lock expires: `qless get JID`";
 const AFTER_LOCK: &str = "after that: `qless check --repair`";
 
-const AHEAD: Case = Case {
+const AHEAD: FindingCase = FindingCase {
     word: "ahead",
     approval: Never,
     says: "if that time would be far in the future",
 };
 
-const AT_THE_HEAD: &[Grade] = &[Grade {
+const AT_THE_HEAD: &[ConditionalSeverity] = &[ConditionalSeverity {
     severity: Critical,
     when: SeverityCondition::Head,
     says: "if the job is at the head of a queue",
@@ -176,8 +178,8 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Keys, requires: &[], covers: &[], repair_at: LargestWins, evidence: KeyLoss,
         grades: AT_THE_HEAD,
         cases: &[
-            Case { word: "data", approval: Named, says: "if it has data or klass, its id is restored from the name of its key" },
-            Case { word: "part", approval: Never, says: "if klass, data, state or queue is missing" },
+            FindingCase { word: "data", approval: Named, says: "if it has data or klass, its id is restored from the name of its key" },
+            FindingCase { word: "part", approval: Never, says: "if klass, data, state or queue is missing" },
         ],
         choices: &[
             "restore the id from the name of its key: `qless check --repair --only job-stub`",
@@ -190,17 +192,17 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         form: JidIs, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "replace", past: "replaced", what: "the value if the right one is known; the old text is kept in another field" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[Grade {
+        grades: &[ConditionalSeverity {
             severity: Critical,
-            when: SeverityCondition::HeadAnd(Detail::ReadByPop),
+            when: SeverityCondition::HeadAnd(VerdictDetail::ReadByPop),
             says: "for tags, priority, remaining or history of the job at the head of a queue: pop reads them",
-        }, Grade {
+        }, ConditionalSeverity {
             severity: Critical,
-            when: SeverityCondition::Detail(Detail::BlocksPop),
+            when: SeverityCondition::Detail(VerdictDetail::BlocksPop),
             says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
         }],
         cases: &[
-            Case { word: "part", approval: Never, says: "data, state or retries, or a value that the history does not show" },
+            FindingCase { word: "part", approval: Never, says: "data, state or retries, or a value that the history does not show" },
         ],
         choices: &[
             "print the stored fields: `qless get JID -o json`",
@@ -244,7 +246,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         form: JidIs, by_detail: true, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[Grade { severity: Error, when: SeverityCondition::Detail(Detail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
+        grades: &[ConditionalSeverity { severity: Error, when: SeverityCondition::Detail(VerdictDetail::LockedUntil), says: "for a lock: the job is blocked until it expires" }],
         cases: &[],
         choices: &[
             "correct the clock of the client that wrote it",
@@ -304,8 +306,8 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "add", past: "added", what: "the job to the list" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[Grade { severity: Info, when: SeverityCondition::Reported, says: "if the worker was forgotten because of its age" }],
-        cases: &[Case { word: "aged", approval: Never, says: "if the worker was forgotten because of its age" }],
+        grades: &[ConditionalSeverity { severity: Info, when: SeverityCondition::Reported, says: "if the worker was forgotten because of its age" }],
+        cases: &[FindingCase { word: "aged", approval: Never, says: "if the worker was forgotten because of its age" }],
         choices: &[],
     },
     Finding {
@@ -351,7 +353,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "add the missing side, or drop", past: "added the missing side, or dropped", what: "the other" }),
         stage: Edges, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "idle", approval: Named, says: "it is dropped if the job no longer waits" }],
+        cases: &[FindingCase { word: "idle", approval: Named, says: "it is dropped if the job no longer waits" }],
         choices: &["drop dependencies of jobs that no longer wait: `qless check --repair --only dependency-one-sided`"],
     },
     Finding {
@@ -402,7 +404,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "enter", past: "entered", what: "it in its lane; it waits for the job before it" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "beside", approval: Never, says: "if another job of the lane runs as well, or a dependency forbids it" }],
+        cases: &[FindingCase { word: "beside", approval: Never, says: "if another job of the lane runs as well, or a dependency forbids it" }],
         choices: &["wait until the other jobs of the lane have ended: `qless key QUEUE KEY` shows them"],
     },
     Finding {
@@ -412,7 +414,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "add", past: "added", what: "the dependency" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "beside", approval: Never, says: "if the other job depends on it" }],
+        cases: &[FindingCase { word: "beside", approval: Never, says: "if the other job depends on it" }],
         choices: &["remove the dependency of the other job: `qless depends OTHER --off=JID`"],
     },
     Finding {
@@ -422,7 +424,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "let it depend", past: "let it depend", what: "on the job before it" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "beside", approval: Never, says: "if it runs or is locked, or the other job depends on it" }],
+        cases: &[FindingCase { word: "beside", approval: Never, says: "if it runs or is locked, or the other job depends on it" }],
         choices: &["wait until it has ended, or revoke its lock: `qless timeout JID`"],
     },
     Finding {
@@ -452,7 +454,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "give", past: "gave", what: "it a slot" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "full", approval: Never, says: "if the throttle has no free slot" }],
+        cases: &[FindingCase { word: "full", approval: Never, says: "if the throttle has no free slot" }],
         choices: &["nothing: `qless throttle release ID JID` freed the slot, or an older script popped the job"],
     },
     Finding {
@@ -512,7 +514,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the payloads into data; the old data is kept in another field" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "broken", approval: Never, says: "if one of them is not JSON" }],
+        cases: &[FindingCase { word: "broken", approval: Never, says: "if one of them is not JSON" }],
         choices: &["see the payloads: `qless get JID -o json`", "put the job again, without merging: `qless put QUEUE KLASS DATA --jid=JID --replace`"],
     },
     // Failures.
@@ -522,7 +524,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the entry, or move it to the right list" }),
         stage: Entries, requires: &[], covers: &[FailedUnlisted], repair_at: AnyLocation, evidence: NoEvidence,
-        grades: &[Grade { severity: Critical, when: SeverityCondition::NoJob, says: "if the job does not exist" }],
+        grades: &[ConditionalSeverity { severity: Critical, when: SeverityCondition::NoJob, says: "if the job does not exist" }],
         cases: &[],
         choices: &[],
     },
@@ -594,7 +596,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "it from the list" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "queue", approval: Never, says: "if it is complete but has a queue, which no core writes" }],
+        cases: &[FindingCase { word: "queue", approval: Never, says: "if it is complete but has a queue, which no core writes" }],
         choices: &["print the job: `qless get JID -o json`", "put it again: `qless put QUEUE KLASS DATA --jid=JID`"],
     },
     Finding {
@@ -675,7 +677,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "replace", past: "replaced", what: "the value if the right one is known; without an interval it stops" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, a missing interval, or the document of a paused one" }],
+        cases: &[FindingCase { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, a missing interval, or the document of a paused one" }],
         choices: &["print it: `qless recur get JID`", "give it an interval: `qless recur set JID --every 1h`", "remove it: `qless recur rm JID`"],
     },
     Finding {
@@ -696,7 +698,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Named, remedy: Some(Remedy { verb: "set aside", past: "set aside", what: "the key, unless it holds a job" }),
         stage: Keys, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "job", approval: Never, says: "if the key holds a job" }],
+        cases: &[FindingCase { word: "job", approval: Never, says: "if the key holds a job" }],
         choices: &[
             "find the program that wrote it: no client of qless does",
             "set it aside: `qless check --repair --only key-type`",
@@ -720,8 +722,8 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            Grade { severity: Info, when: SeverityCondition::Detail(Detail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
-            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::NoMemoryLimit), says: "if no memory limit is set yet" },
+            ConditionalSeverity { severity: Info, when: SeverityCondition::Detail(VerdictDetail::EvictsExpiring), says: "if it evicts only keys with an expiry" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::NoMemoryLimit), says: "if no memory limit is set yet" },
         ],
         cases: &[],
         choices: &["make it refuse writes instead: `redis-cli CONFIG SET maxmemory-policy noeviction`"],
@@ -783,9 +785,9 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[
-            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::BelowZero), says: "if it is below 0" },
-            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::Unused), says: "if no command reads the option" },
-            Grade { severity: Warn, when: SeverityCondition::Detail(Detail::Ignored), says: "if `qless` ignores the value and uses its default" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::BelowZero), says: "if it is below 0" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::Unused), says: "if no command reads the option" },
+            ConditionalSeverity { severity: Warn, when: SeverityCondition::Detail(VerdictDetail::Ignored), says: "if `qless` ignores the value and uses its default" },
         ],
         cases: &[],
         choices: &[

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use strum::VariantArray;
 
-use super::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant};
+use super::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant_name};
 use crate::model::known_deviations::{DEFECTS, TOLERATED};
 use crate::text::wrapped;
 
@@ -15,7 +15,7 @@ const WIDTH: usize = 98;
 const INDENT: usize = 4;
 
 /// The text of `qless help findings`.
-pub(crate) fn topic() -> String {
+pub(crate) fn help_topic() -> String {
     let mut text = String::from(INTRODUCTION);
     text.push('\n');
     for severity in Severity::VARIANTS.iter().rev() {
@@ -23,62 +23,71 @@ pub(crate) fn topic() -> String {
         _ = writeln!(text, "{word:<8}  {meaning}");
     }
     for finding in &FINDINGS {
-        _ = writeln!(text, "\n{} ({})", finding.id.into_str(), rating(finding));
-        for line in sentences(finding) {
+        _ = writeln!(
+            text,
+            "\n{} ({})",
+            finding.id.into_str(),
+            severity_and_invariants(finding)
+        );
+        for line in finding_sentences(finding) {
             text.push_str(&wrapped(&line, WIDTH, INDENT));
         }
         for choice in finding.choices {
-            text.push_str(&bullet(choice));
+            text.push_str(&bullet_item(choice));
         }
     }
     text.push_str("\nLimits of a scan:\n");
     for (number, says) in LIMITS {
-        _ = writeln!(text, "    {}  {says}", invariant(*number));
+        _ = writeln!(text, "    {}  {says}", invariant_name(*number));
     }
     text.push_str("\nNormal, though it may look damaged:\n");
-    for line in tolerated() {
-        text.push_str(&bullet(&line));
+    for line in tolerated_lines() {
+        text.push_str(&bullet_item(&line));
     }
     text.push_str("\nLeft behind by clients with the reference core, and reported:\n");
-    for line in defects() {
-        text.push_str(&bullet(&line));
+    for line in defect_lines() {
+        text.push_str(&bullet_item(&line));
     }
     text
 }
 
-fn bullet(line: &str) -> String {
+fn bullet_item(line: &str) -> String {
     let lines = wrapped(line, WIDTH, INDENT + 2);
     format!("{:INDENT$}- {}", "", lines.trim_start())
 }
 
 /// The deviations that are normal, a line each.
-pub(crate) fn tolerated() -> Vec<String> {
+pub(crate) fn tolerated_lines() -> Vec<String> {
     let lines = TOLERATED.iter().map(|deviation| match deviation.findings {
         [] => deviation.says.to_owned(),
-        findings => format!("{} (info: {})", deviation.says, names(findings)),
+        findings => format!("{} (info: {})", deviation.says, finding_names(findings)),
     });
     lines.collect()
 }
 
 /// What the defects of the reference core leave behind, a line each.
-pub(crate) fn defects() -> Vec<String> {
+pub(crate) fn defect_lines() -> Vec<String> {
     let lines = DEFECTS.iter().map(|defect| {
-        let findings = names(defect.findings);
+        let findings = finding_names(defect.findings);
         format!("{findings}: {} (D-{:02})", defect.says, defect.number)
     });
     lines.collect()
 }
 
-fn names(findings: &[FindingId]) -> String {
+fn finding_names(findings: &[FindingId]) -> String {
     let names: Vec<&str> = findings.iter().map(|id| id.into_str()).collect();
     names.join(", ")
 }
 
 /// The findings for the manual, without escapes: name and rating, sentences, choices.
-pub(crate) fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
+pub(crate) fn manual_entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
     let of = |finding: &Finding| {
-        let name = format!("{} ({})", finding.id.into_str(), rating(finding));
-        (name, sentences(finding), finding.choices)
+        let name = format!(
+            "{} ({})",
+            finding.id.into_str(),
+            severity_and_invariants(finding)
+        );
+        (name, finding_sentences(finding), finding.choices)
     };
     FINDINGS.iter().map(of).collect()
 }
@@ -92,19 +101,19 @@ each choice.
 ";
 
 /// The severity and the invariants.
-fn rating(finding: &Finding) -> String {
+fn severity_and_invariants(finding: &Finding) -> String {
     let mut words = vec![finding.severity.into_str().to_owned()];
-    words.extend(finding.invariants());
+    words.extend(finding.broken_invariants());
     words.join(", ")
 }
 
 /// The sentences about a finding.
-fn sentences(finding: &Finding) -> Vec<String> {
-    let mut sentences = vec![format!("{}.", capital(finding.problem))];
+fn finding_sentences(finding: &Finding) -> Vec<String> {
+    let mut sentences = vec![format!("{}.", capitalize(finding.problem))];
     for grade in finding.grades {
         sentences.push(format!(
             "{} {}.",
-            capital(grade.severity.into_str()),
+            capitalize(grade.severity.into_str()),
             grade.says
         ));
     }
@@ -126,7 +135,7 @@ fn sentences(finding: &Finding) -> Vec<String> {
     sentences
 }
 
-fn capital(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
@@ -138,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_help_has_every_finding() {
-        let text = topic();
+        let text = help_topic();
         for finding in &FINDINGS {
             assert!(
                 text.contains(&format!("\n{} (", finding.id.into_str())),

@@ -10,12 +10,12 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-use self::reason::Reason;
+use self::reason::DelayReason;
 use super::coordination::LostLockBackoff;
 use super::ending::exhausted_group;
 use super::is_zero;
 use crate::clock::moment::Moment;
-use crate::json::quote::encoded;
+use crate::json::quote::quote_as_core;
 use crate::json::{Data, Json, Number};
 use crate::name::{Name, document_text};
 
@@ -40,7 +40,7 @@ use crate::name::{Name, document_text};
     serialize_all = "snake_case",
     const_into_str,
     parse_err_ty = String,
-    parse_err_fn = unknown_state
+    parse_err_fn = unknown_state_error
 )]
 pub enum State {
     Running,
@@ -78,7 +78,7 @@ impl State {
 }
 
 /// The error about a word that is not a state.
-fn unknown_state(_: &str) -> String {
+fn unknown_state_error(_: &str) -> String {
     let words: Vec<&str> = State::VARIANTS.iter().map(State::into_str).collect();
     format!("a state is one of {}", words.join(", "))
 }
@@ -152,7 +152,7 @@ pub struct Job {
     pub fence: Option<Number>,
     /// The payloads of a merge job, in the order of its data
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub payloads: Vec<Payload>,
+    pub payloads: Vec<MergePayload>,
     /// Its history, with the notes of each entry; lists have it if it is asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryEntry>>,
@@ -173,7 +173,7 @@ pub struct Job {
     pub neighbors: Vec<Neighbor>,
     /// Why it cannot run, if that was asked.
     #[serde(skip)]
-    pub blocked_by: Option<Box<Reason>>,
+    pub blocked_by: Option<Box<DelayReason>>,
 }
 
 impl Job {
@@ -203,12 +203,12 @@ impl Job {
     /// The policy that delays its retries; `None` if it has none, or only one for lost locks.
     pub(crate) fn retry_policy(&self) -> Option<&Name> {
         let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
-        let is_for_lost_locks = LostLockBackoff::read(policy.as_bytes()).is_some();
+        let is_for_lost_locks = LostLockBackoff::from_json(policy.as_bytes()).is_some();
         (!is_for_lost_locks).then_some(policy)
     }
 
     /// The number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
-    pub(crate) fn entries(&self) -> Option<usize> {
+    pub(crate) fn history_length(&self) -> Option<usize> {
         let length = self.mark.split(|byte| *byte == b':').nth(2)?;
         std::str::from_utf8(length).ok()?.parse().ok()
     }
@@ -216,7 +216,7 @@ impl Job {
 
 /// A part of the data of a merge job, as one put gave it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Payload {
+pub struct MergePayload {
     #[serde(flatten)]
     pub data: Data,
     /// Its place among the others
@@ -238,7 +238,7 @@ pub struct Failure {
 
 impl Failure {
     /// Reads the stored field; `None` for a job that never failed or was completed later.
-    pub fn read(bytes: &[u8]) -> Option<Failure> {
+    pub fn from_stored(bytes: &[u8]) -> Option<Failure> {
         let members = Json::read(bytes)?.object()?;
         if members.is_empty() {
             return None;
@@ -270,7 +270,7 @@ pub struct HistoryEntry {
 
 impl HistoryEntry {
     /// Reads a stored entry, `[when, what]` or `[when, what, {…}]`.
-    pub fn read(bytes: &[u8]) -> Option<HistoryEntry> {
+    pub fn from_stored(bytes: &[u8]) -> Option<HistoryEntry> {
         let mut parts = Json::read(bytes)?.array()?.into_iter();
         let when = parts.next()?.number().and_then(Moment::from_seconds);
         let what = parts.next()?.text()?;
@@ -288,7 +288,7 @@ impl HistoryEntry {
     }
 
     /// The entry as the core writes it. The stored text can differ if another client wrote it.
-    pub fn stored(&self) -> Vec<u8> {
+    pub fn to_stored(&self) -> Vec<u8> {
         let put = self.what.as_bytes() == b"put";
         let mut text = b"[".to_vec();
         text.extend(
@@ -297,16 +297,16 @@ impl HistoryEntry {
                 .into_bytes(),
         );
         text.push(b',');
-        text.extend(encoded(self.what.as_bytes()));
+        text.extend(quote_as_core(self.what.as_bytes()));
         for (at, (key, value)) in self.note.iter().enumerate() {
             text.extend(if at == 0 { b",{" } else { &b","[..] });
             let key: &[u8] = match key.as_bytes() {
                 b"queue" if put => b"q",
                 key => key,
             };
-            text.extend(encoded(key));
+            text.extend(quote_as_core(key));
             text.push(b':');
-            text.extend(value.to_name().into_bytes());
+            text.extend(value.to_single_line().into_bytes());
         }
         text.extend(if self.note.is_empty() {
             b"]"
@@ -317,12 +317,12 @@ impl HistoryEntry {
     }
 
     /// A text of the note, such as the worker of `popped`.
-    pub fn text(&self, key: &str) -> Option<Name> {
-        self.value(key)?.text()
+    pub fn note_text(&self, key: &str) -> Option<Name> {
+        self.note_value(key)?.text()
     }
 
     /// A member of the note.
-    pub(crate) fn value(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn note_value(&self, key: &str) -> Option<&Json> {
         let mut note = self.note.iter();
         let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
         found.map(|(_, value)| value)
@@ -380,7 +380,7 @@ pub(crate) struct QueuedCounts {
 
 impl QueuedCounts {
     /// The counts with the words for their states, in the order in which texts name them.
-    pub(crate) fn named(&self) -> [(u64, &'static str); 6] {
+    pub(crate) fn counts_with_state_words(&self) -> [(u64, &'static str); 6] {
         [
             (self.waiting, "waiting"),
             (self.running, "running"),
@@ -392,8 +392,11 @@ impl QueuedCounts {
     }
 
     /// The number of jobs in all these states.
-    pub(crate) fn all(&self) -> u64 {
-        self.named().iter().map(|(count, _)| count).sum()
+    pub(crate) fn total(&self) -> u64 {
+        self.counts_with_state_words()
+            .iter()
+            .map(|(count, _)| count)
+            .sum()
     }
 }
 
@@ -410,8 +413,8 @@ pub(crate) struct StateCounts {
 
 impl StateCounts {
     /// The number of jobs in all states.
-    pub(crate) fn all(&self) -> u64 {
-        self.queued.all() + self.complete + self.failed
+    pub(crate) fn total(&self) -> u64 {
+        self.queued.total() + self.complete + self.failed
     }
 
     /// The count of a state.
@@ -483,22 +486,26 @@ mod tests {
 
     fn written(value: &impl Serialize) -> String {
         let mut text = Vec::new();
-        write::exact(value, &mut text).unwrap();
+        write::write_exact(value, &mut text).unwrap();
         String::from_utf8(text).unwrap()
     }
 
     #[test]
     fn entries_keep_the_notes_of_other_clients() {
         let entry =
-            HistoryEntry::read(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#).unwrap();
+            HistoryEntry::from_stored(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#)
+                .unwrap();
         assert_eq!(
             written(&entry),
             r#"{"what":"cli","when":"1970-01-01T00:00:11.000Z","verb":"retry","n":9007199254740993}"#
         );
-        let put = HistoryEntry::read(br#"[1,"put",{"q":"mail"}]"#).unwrap();
-        assert_eq!(put.text("queue"), Some(Name::from("mail")));
-        assert_eq!(HistoryEntry::read(br#"[1,"done"]"#).unwrap().note, []);
-        assert_eq!(HistoryEntry::read(b"nonsense"), None);
+        let put = HistoryEntry::from_stored(br#"[1,"put",{"q":"mail"}]"#).unwrap();
+        assert_eq!(put.note_text("queue"), Some(Name::from("mail")));
+        assert_eq!(
+            HistoryEntry::from_stored(br#"[1,"done"]"#).unwrap().note,
+            []
+        );
+        assert_eq!(HistoryEntry::from_stored(b"nonsense"), None);
     }
 
     #[test]
@@ -508,19 +515,19 @@ mod tests {
             r#"[1.5,"a\/b\u007f",{"x":[1,{}],"y\/":"\/"}]"#,
             r#"[1763627462,"put",{"q":"mail"}]"#,
         ] {
-            let entry = HistoryEntry::read(text.as_bytes()).unwrap();
-            assert_eq!(String::from_utf8(entry.stored()).unwrap(), text);
+            let entry = HistoryEntry::from_stored(text.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(entry.to_stored()).unwrap(), text);
         }
     }
 
     #[test]
     fn a_failure_is_read_byte_for_byte() {
         let text = b"{\"group\":\"g\xff\",\"message\":\"a\\nb\",\"when\":31.5,\"worker\":\"\"}";
-        let failure = Failure::read(text).unwrap();
+        let failure = Failure::from_stored(text).unwrap();
         assert_eq!(failure.group, Name::from(&b"g\xff"[..]));
         assert_eq!(failure.message, Name::from("a\nb"));
         assert_eq!(failure.worker, None);
-        assert_eq!(Failure::read(b"{}"), None);
+        assert_eq!(Failure::from_stored(b"{}"), None);
     }
 
     #[test]

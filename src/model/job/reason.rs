@@ -114,7 +114,7 @@ pub struct ReasonEvidence {
 
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Reason {
+pub struct DelayReason {
     /// One of paused, throttled, ordered, depends, depends_failed, depends_missing, depends_cycle,
     /// depends_one_sided, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed,
     /// complete, recurring_paused, recurring_not_polled, data_invalid
@@ -128,9 +128,9 @@ pub struct Reason {
     pub fix: CommandLine,
 }
 
-impl Reason {
-    pub(crate) fn new(code: ReasonCode, evidence: ReasonEvidence, fix: CommandLine) -> Reason {
-        Reason {
+impl DelayReason {
+    pub(crate) fn new(code: ReasonCode, evidence: ReasonEvidence, fix: CommandLine) -> DelayReason {
+        DelayReason {
             code,
             blocking: true,
             evidence,
@@ -139,13 +139,13 @@ impl Reason {
     }
 
     /// Whether a pop could not get the job because of it. Nobody asking for jobs stops no pop.
-    pub(crate) fn stops(&self) -> bool {
+    pub(crate) fn blocks_pop(&self) -> bool {
         self.blocking && self.code != ReasonCode::NoConsumer
     }
 
     /// The reason delays the job but does not block it.
-    pub(crate) fn delaying(self) -> Reason {
-        Reason {
+    pub(crate) fn into_delay_only(self) -> DelayReason {
+        DelayReason {
             blocking: false,
             ..self
         }

@@ -20,7 +20,7 @@ use crate::view::{RenderOptions, View};
 
 impl State {
     /// Its color; waiting has none.
-    pub(crate) const fn style(self) -> Option<Style> {
+    pub(crate) const fn state_style(self) -> Option<Style> {
         match self {
             State::Running => Some(Style::Green),
             State::Waiting => None,
@@ -37,46 +37,49 @@ impl Row for Job {
     const LIST: DocumentKind = JobList::DOCUMENT;
 
     const COLUMNS: &'static [Column<Job>] = &[
-        Column::name("JID", |job| &job.jid),
-        Column::text("KLASS", |job: &Job, _| Cell::maybe(job.klass.as_ref())).rank(2),
+        Column::name("JID", |missing_job| &missing_job.jid),
+        Column::text("KLASS", |job: &Job, _| Cell::maybe(job.klass.as_ref())).drop_rank(2),
         Column::text("STATE", |job: &Job, _| {
-            Cell::text(job.state_text()).ink(job.state.and_then(State::style))
+            Cell::text(job.state_text()).with_style(job.state.and_then(State::state_style))
         })
-        .rank(1),
-        Column::text("QUEUE", |job: &Job, _| Cell::maybe(job.queue.as_ref())).rank(4),
-        Column::number("PRI", |job: &Job, _| Cell::number(job.priority)).rank(7),
+        .drop_rank(1),
+        Column::text("QUEUE", |job: &Job, _| Cell::maybe(job.queue.as_ref())).drop_rank(4),
+        Column::number("PRI", |job: &Job, _| Cell::number(job.priority)).drop_rank(7),
         Column::number("REMAINING", |job: &Job, _| {
             match (job.remaining_retries(), job.retries) {
-                (Some(left), Some(all)) => Cell::by(left as f64, format!("{left}/{all}")),
+                (Some(left), Some(all)) => Cell::sorted_by(left as f64, format!("{left}/{all}")),
                 _ => Cell::missing(),
             }
         })
-        .rank(6),
+        .drop_rank(6),
         Column::text("AGE", |job: &Job, page| match job.since {
-            Some(since) => Cell::by(page.now.since(since), page.age(since)),
+            Some(since) => Cell::sorted_by(page.now.since(since), page.age(since)),
             None => Cell::missing(),
         })
-        .rank(5),
-        Column::text("WORKER", |job: &Job, _| Cell::maybe(job.worker.as_ref())).on_request(),
-        Column::text("TAGS", |job: &Job, _| Cell::names(&job.tags, false)).on_request(),
-        Column::text("LANE", |job: &Job, _| Cell::maybe(job.key.as_ref())).on_request(),
+        .drop_rank(5),
+        Column::text("WORKER", |job: &Job, _| Cell::maybe(job.worker.as_ref())).only_if_named(),
+        Column::text("TAGS", |job: &Job, _| Cell::names(&job.tags, false)).only_if_named(),
+        Column::text("LANE", |job: &Job, _| Cell::maybe(job.key.as_ref())).only_if_named(),
         Column::text("THROTTLES", |job: &Job, _| {
             Cell::names(&job.throttles, false)
         })
-        .on_request(),
+        .only_if_named(),
         Column::text("GROUP", |job: &Job, _| {
             Cell::maybe(job.failure.as_ref().map(|failure| &failure.group))
         })
-        .on_request(),
-        Column::free("DATA", |job: &Job, page| {
+        .only_if_named(),
+        Column::of_free_text("DATA", |job: &Job, page| {
             if page.choice.is_default() {
                 Cell::missing()
             } else {
                 Cell::escaped(job.data.as_bytes())
             }
         })
-        .on_request(),
-        Column::free("DETAIL", |job: &Job, page| Cell::text(job.detail(page))).rank(3),
+        .only_if_named(),
+        Column::of_free_text("DETAIL", |job: &Job, page| {
+            Cell::text(job.state_detail(page))
+        })
+        .drop_rank(3),
     ];
 
     fn jid(&self) -> Option<&Name> {
@@ -97,7 +100,7 @@ impl Job {
     }
 
     /// The detail that matters in its state, harmless.
-    pub fn detail(&self, page: &RenderOptions) -> String {
+    pub fn state_detail(&self, page: &RenderOptions) -> String {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
             Some(State::Running) => {
@@ -105,7 +108,7 @@ impl Job {
                     if page.relative() {
                         format!("lock {}", text::duration(expires.since(page.now)))
                     } else {
-                        format!("lock until {}", page.stamp(expires))
+                        format!("lock until {}", page.format_timestamp(expires))
                     }
                 });
                 join_parts([holder, lock])
@@ -126,12 +129,12 @@ impl Job {
             }
             Some(State::Waiting) => match self.since {
                 Some(since) if page.relative() => format!("waits {}", page.age(since)),
-                Some(since) => format!("waits since {}", page.stamp(since)),
+                Some(since) => format!("waits since {}", page.format_timestamp(since)),
                 None => String::new(),
             },
             Some(State::Scheduled) => self
                 .scheduled_for
-                .map_or_else(String::new, |due| due_at(due, page)),
+                .map_or_else(String::new, |due| due_text(due, page)),
             Some(State::Depends) => {
                 let jobs = page.plural(self.dependencies.len() as u64, "job", "jobs");
                 match self.failed_dependencies {
@@ -169,7 +172,7 @@ impl Job {
 }
 
 /// When a scheduled or recurring job is due.
-pub(crate) fn due_at(due: Moment, page: &RenderOptions) -> String {
+pub(crate) fn due_text(due: Moment, page: &RenderOptions) -> String {
     match page.now.since(due) {
         late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
         _ => page.when(due),
@@ -190,30 +193,30 @@ impl View for Job {
 
     fn text(&self, page: &RenderOptions) -> String {
         let mut detail = DetailLines::new(page);
-        detail.line("jid", &self.jid);
-        detail.maybe("klass", self.klass.as_ref());
-        detail.maybe("queue", self.queue.as_ref());
-        let ink = self.state.and_then(State::style);
-        detail.line_with_remark("state", self.state_text(), ink, self.state_remark(page));
+        detail.add_line("jid", &self.jid);
+        detail.add_line_if_any("klass", self.klass.as_ref());
+        detail.add_line_if_any("queue", self.queue.as_ref());
+        let ink = self.state.and_then(State::state_style);
+        detail.add_line_with_remark("state", self.state_text(), ink, self.state_remark(page));
         if let Some(reason) = &self.blocked_by {
-            let (line, ink) = (reason.line(page), Some(Style::Yellow));
-            detail.line_with_remark("blocked", line, ink, String::new());
+            let (line, ink) = (reason.reason_line(page), Some(Style::Yellow));
+            detail.add_line_with_remark("blocked", line, ink, String::new());
         }
         match self.priority {
             Some(priority) => {
                 let remark = "higher runs first".to_owned();
-                detail.line_with_remark("priority", priority.to_string(), None, remark);
+                detail.add_line_with_remark("priority", priority.to_string(), None, remark);
             }
-            None => detail.line("priority", NONE),
+            None => detail.add_line("priority", NONE),
         }
         match (self.remaining_retries(), self.retries) {
             (Some(left), Some(all)) => {
-                detail.line("retries", format!("{left} of {all} remaining"));
+                detail.add_line("retries", format!("{left} of {all} remaining"));
             }
-            _ => detail.line("retries", NONE),
+            _ => detail.add_line("retries", NONE),
         }
-        list_line(&mut detail, "tags", joined(&self.tags));
-        detail.line("tracked", if self.tracked { "yes" } else { "no" });
+        add_list_line(&mut detail, "tags", joined(&self.tags));
+        detail.add_line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
                 let neighbor = self.neighbors.iter().find(|other| other.jid == *jid);
@@ -225,23 +228,23 @@ impl View for Job {
             });
             texts.collect::<Vec<String>>().join(", ")
         };
-        list_line(&mut detail, "depends on", edges(&self.dependencies));
-        list_line(&mut detail, "needed by", edges(&self.dependents));
-        self.coordination(&mut detail, page);
+        add_list_line(&mut detail, "depends on", edges(&self.dependencies));
+        add_list_line(&mut detail, "needed by", edges(&self.dependents));
+        self.add_coordination_lines(&mut detail, page);
         if let Some(template) = &self.spawned_from {
-            detail.line("spawned from", template);
+            detail.add_line("spawned from", template);
         }
         if let Some(due) = self.scheduled_for {
-            detail.line("scheduled", due_at(due, page));
+            detail.add_line("scheduled", due_text(due, page));
         }
-        detail.line("data", self.data.as_bytes());
-        let mut text = detail.draw();
+        detail.add_line("data", self.data.as_bytes());
+        let mut text = detail.into_text();
         if let Some(failure) = &self.failure {
             text.push_str("\nfailure\n");
-            text.push_str(&indented(&failure.message));
+            text.push_str(&indent_lines(&failure.message));
         }
         if let Some(history) = &self.history {
-            text.push_str(&history::render(history, page));
+            text.push_str(&history::render_history(history, page));
         }
         text
     }
@@ -253,23 +256,23 @@ impl View for Job {
 
 impl Job {
     /// Adds what coordinates it with other jobs, as far as it is set.
-    fn coordination(&self, detail: &mut DetailLines, page: &RenderOptions) {
+    fn add_coordination_lines(&self, detail: &mut DetailLines, page: &RenderOptions) {
         if let Some(lane) = &self.key {
             let remark = if self.hold {
                 "blocked if the job fails".to_owned()
             } else {
                 String::new()
             };
-            detail.line_with_remark("lane", lane, None, remark);
+            detail.add_line_with_remark("lane", lane, None, remark);
         }
         if !self.throttles.is_empty() {
-            detail.line("throttles", joined(&self.throttles));
+            detail.add_line("throttles", joined(&self.throttles));
         }
         if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text) {
-            detail.line("backoff", backoff);
+            detail.add_line("backoff", backoff);
         }
         if let Some(fence) = self.fence {
-            detail.line("fence", fence.to_string());
+            detail.add_line("fence", fence.to_string());
         }
         for (at, payload) in self.payloads.iter().take(PAYLOADS).enumerate() {
             // A script finds each line by its name.
@@ -279,11 +282,11 @@ impl Job {
                 ""
             };
             let score = format!("score {}", payload.score);
-            detail.line_with_remark(name, payload.data.as_bytes(), None, score);
+            detail.add_line_with_remark(name, payload.data.as_bytes(), None, score);
         }
         let more = self.payloads.len().saturating_sub(PAYLOADS);
         if more > 0 {
-            detail.line("", format!("… {} more", page.count(more as u64)));
+            detail.add_line("", format!("… {} more", page.count(more as u64)));
         }
     }
 
@@ -295,7 +298,7 @@ impl Job {
                 .since
                 .map(|since| format!("since {}", page.when(since)))
                 .unwrap_or_default(),
-            _ => self.detail(page),
+            _ => self.state_detail(page),
         }
     }
 }
@@ -303,7 +306,7 @@ impl Job {
 /// What a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
 /// put. `None` if it has no effect.
 fn backoff_text(backoff: &Name) -> Option<String> {
-    let Some(lost) = LostLockBackoff::read(backoff.as_bytes()) else {
+    let Some(lost) = LostLockBackoff::from_json(backoff.as_bytes()) else {
         return Some(backoff.to_string());
     };
     let delay = lost.initial_delay.map(|delay| format!("{delay} s"));
@@ -334,14 +337,14 @@ fn failed_remark(failure: &Failure, page: &RenderOptions) -> String {
 }
 
 /// Adds a line with a list that may be empty.
-fn list_line(detail: &mut DetailLines, name: &'static str, list: String) {
+fn add_list_line(detail: &mut DetailLines, name: &'static str, list: String) {
     let value = if list.is_empty() { NONE } else { &list };
-    detail.line(name, value);
+    detail.add_line(name, value);
 }
 
 /// A text of several lines, each indented by two blanks.
-fn indented(lines: &Name) -> String {
-    let clean = text::clean_lines(lines.as_bytes());
+fn indent_lines(lines: &Name) -> String {
+    let clean = text::clean_text(lines.as_bytes());
     clean.lines().map(|line| format!("  {line}\n")).collect()
 }
 
@@ -358,14 +361,14 @@ impl View for StateCounts {
                 // Only a system with throttles has such jobs.
                 continue;
             }
-            detail.line_with_remark(
+            detail.add_line_with_remark(
                 state.into_str(),
                 page.count(count),
-                state.style().filter(|_| count > 0),
+                state.state_style().filter(|_| count > 0),
                 String::new(),
             );
         }
-        detail.draw()
+        detail.into_text()
     }
 }
 
@@ -507,7 +510,7 @@ mod tests {
 
     #[test]
     fn a_job_in_full_has_failure_and_history() {
-        let entry = |text: &str| HistoryEntry::read(text.as_bytes()).unwrap();
+        let entry = |text: &str| HistoryEntry::from_stored(text.as_bytes()).unwrap();
         let failed = Job {
             tags: vec![Name::from("onboarding"), Name::from("eu")],
             failure: Some(failure()),

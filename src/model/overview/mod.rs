@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::job::QueuedCounts;
-use super::lag::Why;
+use super::lag::LagCause;
 use super::queue::{Queue, RoundedSeconds};
 use super::worker::Worker;
 use crate::clock::moment::Moment;
@@ -23,16 +23,16 @@ pub(crate) struct Overview {
     /// Counts of the whole system
     pub totals: OverviewTotals,
     /// Since midnight UTC
-    pub today: Today,
+    pub today: TodayCounts,
     /// Completions of the last five minutes; null if no complete job is kept
-    pub recent: Option<Recent>,
+    pub recent: Option<RecentCompletions>,
     /// Rates per second over at most the last minute; only with `--watch`
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_minute: Option<LastMinute>,
+    pub last_minute: Option<WatchedRates>,
     /// The oldest wait of each queue, the longest first
     pub waits: Vec<OldWait>,
     /// The paused queues
-    pub paused: Vec<PausedPart>,
+    pub paused: Vec<PausedQueueSummary>,
     /// Groups with failures since `--since`
     pub failures: Vec<RecentFailures>,
     /// How far back `failures` goes
@@ -42,7 +42,7 @@ pub(crate) struct Overview {
     /// Queues with recurring jobs that are due and have not been put
     pub late_recurring: Vec<LateRecurring>,
     /// What needs attention
-    pub problems: Vec<Problem>,
+    pub problems: Vec<StatusProblem>,
 }
 
 /// What the server says about itself.
@@ -95,7 +95,7 @@ pub(crate) struct OverviewTotals {
 
 /// Counters of a day so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Today {
+pub(crate) struct TodayCounts {
     /// Jobs popped
     pub popped: u64,
     /// Jobs completed
@@ -110,7 +110,7 @@ pub(crate) struct Today {
 
 /// The completions of the last minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Recent {
+pub(crate) struct RecentCompletions {
     /// The time in which they were completed
     pub seconds: RoundedSeconds,
     /// Jobs completed
@@ -119,7 +119,7 @@ pub(crate) struct Recent {
 
 /// Rates between two moments.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct LastMinute {
+pub(crate) struct WatchedRates {
     /// The time between the two counts
     pub seconds: RoundedSeconds,
     /// Jobs put per second, without those cancelled meanwhile
@@ -130,7 +130,7 @@ pub(crate) struct LastMinute {
 
 /// What `status --watch` counts each time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sample {
+pub(crate) struct WatchSample {
     pub at: Instant,
     /// Jobs that are not complete.
     pub open: u64,
@@ -148,14 +148,14 @@ pub(crate) struct OldWait {
     /// How long it has waited
     pub wait_s: RoundedSeconds,
     /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
-    pub why: Option<Why>,
+    pub why: Option<LagCause>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
 }
 
 /// A paused queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct PausedPart {
+pub(crate) struct PausedQueueSummary {
     /// The queue
     pub queue: Name,
     /// When it was paused, if known
@@ -208,7 +208,7 @@ pub(crate) enum ProblemCode {
 
 /// A problem.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Problem {
+pub(crate) struct StatusProblem {
     /// One of eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane,
     /// stalled or late_recurring
     #[schemars(with = "String")]
@@ -217,14 +217,14 @@ pub(crate) struct Problem {
     pub message: String,
 }
 
-impl Problem {
+impl StatusProblem {
     /// The problem with the command that helps, if there is one that can be typed.
-    pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> Problem {
+    pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> StatusProblem {
         let message = match fix.and_then(|fix| fix.shell_line()) {
             Some(fix) => format!("{what}: `{fix}`"),
             None => what.to_owned(),
         };
-        Problem { code, message }
+        StatusProblem { code, message }
     }
 }
 
@@ -259,8 +259,8 @@ pub(crate) struct StatusFacts {
     pub complete: u64,
     pub server: Option<ServerFacts>,
     pub groups: Vec<RecentFailures>,
-    pub today: Today,
-    pub recent: Option<Recent>,
+    pub today: TodayCounts,
+    pub recent: Option<RecentCompletions>,
     pub waits: Vec<OldWait>,
     pub late_recurring: Vec<LateRecurring>,
     pub throttles: Vec<BlockingThrottle>,
@@ -297,18 +297,18 @@ impl Overview {
                 last_seen: Moment::from_seconds(99_220.0),
                 ..OverviewTotals::default()
             },
-            today: Today {
+            today: TodayCounts {
                 popped: 18_412,
                 completed: 18_204,
                 failures: 37,
                 popped_per_s: Some(RoundedSeconds(0.61)),
                 completed_per_s: Some(RoundedSeconds(0.6)),
             },
-            recent: Some(Recent {
+            recent: Some(RecentCompletions {
                 seconds: RoundedSeconds(300.0),
                 completed: 37,
             }),
-            last_minute: Some(LastMinute {
+            last_minute: Some(WatchedRates {
                 seconds: RoundedSeconds(60.0),
                 put_per_s: RoundedSeconds(61.2),
                 completed_per_s: RoundedSeconds(58.9),
@@ -317,15 +317,15 @@ impl Overview {
                 queue: "mail".into(),
                 jid: "welcome-42".into(),
                 wait_s: RoundedSeconds(252.0),
-                why: Some(Why::Throttled),
+                why: Some(LagCause::Throttled),
                 held_by: Some("api".into()),
             }],
-            paused: vec![PausedPart {
+            paused: vec![PausedQueueSummary {
                 queue: "images".into(),
                 since: Moment::from_seconds(92_560.0),
                 by: Some("ann@host".into()),
                 reason: Some("disk\x1b swap".into()),
-                ..PausedPart::default()
+                ..PausedQueueSummary::default()
             }],
             failures: vec![RecentFailures {
                 group: "upload error".into(),
@@ -343,7 +343,7 @@ impl Overview {
                 jobs: 1,
                 due: Moment::from_seconds(99_960.0),
             }],
-            problems: vec![Problem::new(
+            problems: vec![StatusProblem::new(
                 ProblemCode::Stalled,
                 "jobs have lost their workers",
                 Some(CommandLine::new("jobs --state stalled")),

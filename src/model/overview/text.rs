@@ -1,7 +1,7 @@
 //! The whole system on one screen.
 
-use super::{Overview, OverviewTotals, PausedPart, ServerFacts};
-use crate::model::lag::Why;
+use super::{Overview, OverviewTotals, PausedQueueSummary, ServerFacts};
+use crate::model::lag::LagCause;
 use crate::name::Name;
 use crate::text::duration;
 use crate::view::detail::DetailLines;
@@ -22,10 +22,10 @@ impl View for Overview {
     fn text(&self, page: &RenderOptions) -> String {
         let mut detail = DetailLines::new(page);
         if let Some(server) = &self.server {
-            detail.line("server", server_line(server, page));
+            detail.add_line("server", server_line(server, page));
         }
         let problems = self.problems.iter().map(|problem| problem.message.clone());
-        section(&mut detail, page, "problems", problems, Some(Style::Red));
+        add_section(&mut detail, page, "problems", problems, Some(Style::Red));
         let OverviewTotals {
             queues,
             queued,
@@ -37,7 +37,7 @@ impl View for Overview {
             busy_workers,
             last_seen,
         } = self.totals;
-        let counts = queued.named().into_iter();
+        let counts = queued.counts_with_state_words().into_iter();
         let counts = counts.chain([(failed, "failed"), (complete, "complete")]);
         // Only a system with throttles has such jobs.
         let shown = |(count, state): &(u64, &str)| *count > 0 || *state != "throttled";
@@ -45,11 +45,11 @@ impl View for Overview {
             .filter(shown)
             .map(|(count, state)| format!("{} {state}", page.count(count)))
             .collect();
-        detail.line("jobs", counts.join(", "));
+        detail.add_line("jobs", counts.join(", "));
         let recurring = page.plural(recurring, "recurring job", "recurring jobs");
         let groups = page.plural(groups, "group of failures", "groups of failures");
         let queues = page.count(queues);
-        detail.line("queues", format!("{queues} known, {recurring}, {groups}"));
+        detail.add_line("queues", format!("{queues} known, {recurring}, {groups}"));
         let rate = |rate: f64| format!("{rate:.1}/s");
         let today = &self.today;
         let line = format!(
@@ -58,7 +58,7 @@ impl View for Overview {
             page.count(today.completed),
             page.plural(today.failures, "failure", "failures"),
         );
-        detail.line("today", line);
+        detail.add_line("today", line);
         if let Some(recent) = &self.recent {
             let (completed, seconds) = (recent.completed, recent.seconds.0);
             let pace = match completed as f64 / seconds {
@@ -68,12 +68,12 @@ impl View for Overview {
             };
             let time = duration(seconds);
             let line = format!("{} completed{pace}, over {time}", page.count(completed));
-            detail.line("lately", line);
+            detail.add_line("lately", line);
         }
         if let Some(last) = &self.last_minute {
             let (put, completed) = (rate(last.put_per_s.0), rate(last.completed_per_s.0));
             let time = duration(last.seconds.0);
-            detail.line(
+            detail.add_line(
                 "now",
                 format!("{put} put, {completed} completed, over {time}"),
             );
@@ -85,21 +85,21 @@ impl View for Overview {
         let silence = silence.map_or_else(String::new, |silence| {
             format!(", none has been seen for {}", duration(silence))
         });
-        detail.line("workers", format!("{known}, {hold}{silence}"));
+        detail.add_line("workers", format!("{known}, {hold}{silence}"));
         let stalled = self.stalled_workers.iter();
         let stalled = stalled.map(|worker| format!("{} lost {}", worker.name, worker.stalled));
-        section(&mut detail, page, "stalled", stalled, Some(Style::Yellow));
+        add_section(&mut detail, page, "stalled", stalled, Some(Style::Yellow));
         let waits = self.waits.iter().map(|wait| {
             let time = duration(wait.wait_s.0);
-            let why = wait.why.filter(|why| *why != Why::Waiting);
+            let why = wait.why.filter(|why| *why != LagCause::Waiting);
             let why = why.map_or_else(String::new, |why| {
-                format!(": {}", why.sentence(wait.held_by.as_ref()))
+                format!(": {}", why.as_sentence(wait.held_by.as_ref()))
             });
             format!("{} {time} ({}){why}", wait.queue, wait.jid)
         });
-        section(&mut detail, page, "oldest wait", waits, None);
+        add_section(&mut detail, page, "oldest wait", waits, None);
         let paused = self.paused.iter().map(|queue| paused_line(queue, page));
-        section(&mut detail, page, "paused", paused, Some(Style::Yellow));
+        add_section(&mut detail, page, "paused", paused, Some(Style::Yellow));
         let since = duration(self.since_s.0);
         let failures = self.failures.iter().map(|group| {
             let (recent, jobs) = (page.count(group.recent), page.count(group.jobs));
@@ -108,19 +108,19 @@ impl View for Overview {
                 group.group
             )
         });
-        section(&mut detail, page, "failures", failures, Some(Style::Red));
+        add_section(&mut detail, page, "failures", failures, Some(Style::Red));
         let late = self.late_recurring.iter().map(|late| {
             let jobs = page.plural(late.jobs, "recurring job", "recurring jobs");
             let due = late.due.map(|due| format!(", due {}", page.when(due)));
             format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
         });
-        section(&mut detail, page, "late", late, Some(Style::Yellow));
-        detail.draw()
+        add_section(&mut detail, page, "late", late, Some(Style::Yellow));
+        detail.into_text()
     }
 }
 
 /// Adds a line for each of the first items, and one that counts the rest.
-fn section(
+fn add_section(
     detail: &mut DetailLines,
     page: &RenderOptions,
     name: &'static str,
@@ -131,11 +131,11 @@ fn section(
     for (at, item) in items.take(MOST).enumerate() {
         // A script finds each line by its name.
         let name = if at == 0 || !page.terminal { name } else { "" };
-        detail.line_with_remark(name, item, ink, String::new());
+        detail.add_line_with_remark(name, item, ink, String::new());
     }
     if more > 0 {
         let name = if page.terminal { "" } else { name };
-        detail.line(name, format!("… {more} more"));
+        detail.add_line(name, format!("… {more} more"));
     }
 }
 
@@ -152,8 +152,12 @@ fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
         ..
     } = server;
     let memory = match max_memory_bytes {
-        0 => bytes(*memory_bytes),
-        limit => format!("{} of {}", bytes(*memory_bytes), bytes(*limit)),
+        0 => format_bytes(*memory_bytes),
+        limit => format!(
+            "{} of {}",
+            format_bytes(*memory_bytes),
+            format_bytes(*limit)
+        ),
     };
     let saves = match (append_only, last_save) {
         (true, _) => "append-only file".to_owned(),
@@ -165,11 +169,11 @@ fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
 }
 
 /// `images for 2h 4m, by ann@host (disk swap)`.
-fn paused_line(queue: &PausedPart, page: &RenderOptions) -> String {
+fn paused_line(queue: &PausedQueueSummary, page: &RenderOptions) -> String {
     let mut line = queue.queue.to_string();
     match queue.since {
         Some(since) if page.relative() => line.push_str(&format!(" for {}", page.age(since))),
-        Some(since) => line.push_str(&format!(" since {}", page.stamp(since))),
+        Some(since) => line.push_str(&format!(" since {}", page.format_timestamp(since))),
         None => {}
     }
     if let Some(by) = &queue.by {
@@ -183,7 +187,7 @@ fn paused_line(queue: &PausedPart, page: &RenderOptions) -> String {
 }
 
 /// A size in the largest unit: `1.2 GiB`.
-fn bytes(count: u64) -> String {
+fn format_bytes(count: u64) -> String {
     let mut size = count as f64;
     for unit in ["B", "KiB", "MiB"] {
         if size < 1024.0 {

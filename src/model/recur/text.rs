@@ -4,7 +4,7 @@ use super::Recurring;
 use crate::clock::moment::Moment;
 use crate::json::{Number, write};
 use crate::model::export::SavedRecurring;
-use crate::model::job::text::due_at;
+use crate::model::job::text::due_text;
 use crate::name::Name;
 use crate::text;
 use crate::text::joined;
@@ -16,42 +16,42 @@ use crate::view::{RenderOptions, View};
 
 impl Row for Recurring {
     const LIST: DocumentKind =
-        DocumentKind::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
+        DocumentKind::of_list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
 
     const COLUMNS: &'static [Column<Recurring>] = &[
-        Column::name("JID", |job| &job.jid),
+        Column::name("JID", |missing_job| &missing_job.jid),
         Column::text("QUEUE", |job: &Recurring, _| {
             Cell::maybe(job.queue.as_ref())
         })
-        .rank(3),
+        .drop_rank(3),
         Column::text("KLASS", |job: &Recurring, _| {
             Cell::maybe(job.klass.as_ref())
         })
-        .rank(4),
+        .drop_rank(4),
         Column::text("EVERY", |job: &Recurring, _| match job.every_s {
-            Some(every) => Cell::by(every.0, interval(every)),
+            Some(every) => Cell::sorted_by(every.0, format_interval(every)),
             None => Cell::missing(),
         })
-        .rank(2),
+        .drop_rank(2),
         Column::text("NEXT", |job: &Recurring, page| match job.next {
             _ if job.is_paused() => Cell::text("paused"),
-            Some(next) => Cell::by(next.seconds(), due_at(next, page)),
+            Some(next) => Cell::sorted_by(next.seconds(), due_text(next, page)),
             None => Cell::missing(),
         })
-        .rank(1),
+        .drop_rank(1),
         Column::number("SPAWNED", |job: &Recurring, page| match job.count {
             Some(count) => Cell::count(count.0 as u64, page),
             None => Cell::missing(),
         })
-        .rank(5),
-        Column::number("BACKLOG", |job: &Recurring, _| Cell::number(job.backlog)).rank(6),
-        Column::number("PRI", |job: &Recurring, _| Cell::number(job.priority)).on_request(),
-        Column::number("RETRIES", |job: &Recurring, _| Cell::number(job.retries)).on_request(),
-        Column::text("TAGS", |job: &Recurring, _| Cell::names(&job.tags, false)).on_request(),
-        Column::free("DATA", |job: &Recurring, _| {
+        .drop_rank(5),
+        Column::number("BACKLOG", |job: &Recurring, _| Cell::number(job.backlog)).drop_rank(6),
+        Column::number("PRI", |job: &Recurring, _| Cell::number(job.priority)).only_if_named(),
+        Column::number("RETRIES", |job: &Recurring, _| Cell::number(job.retries)).only_if_named(),
+        Column::text("TAGS", |job: &Recurring, _| Cell::names(&job.tags, false)).only_if_named(),
+        Column::of_free_text("DATA", |job: &Recurring, _| {
             Cell::escaped(job.data.as_bytes())
         })
-        .on_request(),
+        .only_if_named(),
     ];
 
     fn jid(&self) -> Option<&Name> {
@@ -60,16 +60,17 @@ impl Row for Recurring {
 }
 
 /// An interval in units if that is exact (`5m`), else in seconds (`300.5s`).
-fn interval(every: Number) -> String {
+fn format_interval(every: Number) -> String {
     let text = text::duration(every.0);
     let exact = every.0.fract() == 0.0
-        && crate::clock::duration::parse(&text).is_ok_and(|read| read.as_secs_f64() == every.0);
+        && crate::clock::duration::parse_duration(&text)
+            .is_ok_and(|read| read.as_secs_f64() == every.0);
     if exact { text } else { format!("{every}s") }
 }
 
 impl Recurring {
     /// Since when, by whom and why it is paused.
-    fn pause(&self, page: &RenderOptions) -> String {
+    fn pause_text(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();
         };
@@ -85,9 +86,9 @@ impl Recurring {
 }
 
 /// The next runs of a template in words.
-pub(crate) fn next_runs(runs: &[Moment], page: &RenderOptions) -> String {
-    let runs: Vec<String> = runs.iter().map(|run| page.stamp(*run)).collect();
-    format!("next runs: {}{}", runs.join(", "), page.zone())
+pub(crate) fn next_runs_text(runs: &[Moment], page: &RenderOptions) -> String {
+    let runs: Vec<String> = runs.iter().map(|run| page.format_timestamp(*run)).collect();
+    format!("next runs: {}{}", runs.join(", "), page.zone_suffix())
 }
 
 impl View for Recurring {
@@ -98,16 +99,20 @@ impl View for Recurring {
         let number =
             |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
         let mut detail = DetailLines::new(page);
-        detail.line("jid", &self.jid);
-        detail.maybe("klass", self.klass.as_ref());
-        detail.maybe("queue", self.queue.as_ref());
-        detail.line_with_remark("state", "recurring", None, self.pause(page));
-        detail.line("every", self.every_s.map_or(NONE.to_owned(), interval));
-        detail.line(
-            "next",
-            self.next.map_or(NONE.to_owned(), |next| due_at(next, page)),
+        detail.add_line("jid", &self.jid);
+        detail.add_line_if_any("klass", self.klass.as_ref());
+        detail.add_line_if_any("queue", self.queue.as_ref());
+        detail.add_line_with_remark("state", "recurring", None, self.pause_text(page));
+        detail.add_line(
+            "every",
+            self.every_s.map_or(NONE.to_owned(), format_interval),
         );
-        detail.line(
+        detail.add_line(
+            "next",
+            self.next
+                .map_or(NONE.to_owned(), |next| due_text(next, page)),
+        );
+        detail.add_line(
             "spawned",
             self.count
                 .map_or(NONE.to_owned(), |count| page.count(count.0 as u64)),
@@ -118,24 +123,24 @@ impl View for Recurring {
         } else {
             ""
         };
-        detail.line_with_remark("backlog", number(self.backlog), None, remark.to_owned());
-        detail.line_with_remark(
+        detail.add_line_with_remark("backlog", number(self.backlog), None, remark.to_owned());
+        detail.add_line_with_remark(
             "priority",
             number(self.priority),
             None,
             "higher runs first".to_owned(),
         );
-        detail.line("retries", number(self.retries));
+        detail.add_line("retries", number(self.retries));
         let tags = joined(&self.tags);
-        detail.line("tags", if tags.is_empty() { NONE } else { &tags });
+        detail.add_line("tags", if tags.is_empty() { NONE } else { &tags });
         if let Some(options) = &self.options {
             let mut text = Vec::new();
-            if write::exact(options, &mut text).is_ok() {
-                detail.line("options", text);
+            if write::write_exact(options, &mut text).is_ok() {
+                detail.add_line("options", text);
             }
         }
-        detail.line("data", self.data.as_bytes());
-        detail.draw()
+        detail.add_line("data", self.data.as_bytes());
+        detail.into_text()
     }
 
     fn output_jids(&self) -> Option<Vec<&Name>> {

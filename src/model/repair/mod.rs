@@ -5,16 +5,16 @@ pub(crate) mod text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::check::{Check, ReportedFinding, Scan};
+use super::check::{CheckReport, ReportedFinding, ScanSummary};
 use super::finding::FindingId;
 use crate::name::Name;
 
 /// The document of a repair.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Repaired {
+pub(crate) struct RepairReport {
     /// The last scan; its findings are in `items`.
     #[serde(flatten)]
-    pub scan: Scan,
+    pub scan: ScanSummary,
     /// With --repair: the name under which whole keys were set aside; null if nothing was repaired
     pub run: Option<String>,
     #[serde(flatten)]
@@ -61,7 +61,7 @@ impl RepairCounts {
 
 /// The planned repair of one finding: an item of `--dry-run`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedRepair {
     /// The kind of problem
     #[schemars(with = "String")]
     pub finding: FindingId,
@@ -77,9 +77,9 @@ pub(crate) struct Planned {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct RepairPlan {
     #[serde(flatten)]
-    pub check: Check,
+    pub check: CheckReport,
     /// True if the repair was only simulated
     pub dry_run: bool,
     /// With --repair --dry-run: the repairs that would be made, in order
-    pub plan: Vec<Planned>,
+    pub plan: Vec<PlannedRepair>,
 }

@@ -2,34 +2,36 @@
 
 use std::collections::BTreeMap;
 
-use super::{Planned, RepairPlan, RepairRow, Repaired};
-use crate::model::check::text::{COLUMNS as FOUND, count, examples, severity};
-use crate::model::check::{Check, ReportedFinding};
+use super::{PlannedRepair, RepairPlan, RepairReport, RepairRow};
+use crate::model::check::text::{COLUMNS as FOUND, count_cell, examples_line, severity_cell};
+use crate::model::check::{CheckReport, ReportedFinding};
 use crate::model::finding::{Approval, FindingId, Severity};
 use crate::name::Name;
-use crate::text::{Sanitized, is_harmful, measure, thousands};
+use crate::text::{Sanitized, format_measured, is_harmful, with_thousands_separators};
 use crate::view::document::DocumentKind;
 use crate::view::json::NdjsonLines;
-use crate::view::table::{Cell, Column, Heading, Table, headings};
+use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
 const COLUMNS: &[Column<RepairRow>] = &[
-    Column::text("SEVERITY", |row, _| severity(row.found.severity)),
+    Column::text("SEVERITY", |row, _| severity_cell(row.found.severity)),
     Column::text("FINDING", |row, _| {
         Cell::text(row.found.finding.id.into_str())
     }),
-    Column::count("REPAIRED", |row: &RepairRow| row.counts.repaired).rank(1),
-    Column::count("GONE", |row: &RepairRow| row.counts.gone).rank(5),
-    Column::count("REFUSED", |row: &RepairRow| row.counts.refused).rank(4),
-    Column::count("REMAINING", |row: &RepairRow| row.found.count).rank(2),
-    Column::free("ACTION", |row: &RepairRow, _| Cell::escaped(row.action()))
-        .rank(3)
-        .least(24),
+    Column::count("REPAIRED", |row: &RepairRow| row.counts.repaired).drop_rank(1),
+    Column::count("GONE", |row: &RepairRow| row.counts.gone).drop_rank(5),
+    Column::count("REFUSED", |row: &RepairRow| row.counts.refused).drop_rank(4),
+    Column::count("REMAINING", |row: &RepairRow| row.found.count).drop_rank(2),
+    Column::of_free_text("ACTION", |row: &RepairRow, _| {
+        Cell::escaped(row.action_text())
+    })
+    .drop_rank(3)
+    .min_width(24),
 ];
 
 impl RepairRow {
     /// What was done about the finding.
-    fn action(&self) -> String {
+    fn action_text(&self) -> String {
         let RepairRow { found, counts } = self;
         match (counts.repaired, found.finding.remedy) {
             (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
@@ -40,57 +42,66 @@ impl RepairRow {
     }
 }
 
-impl View for Repaired {
-    const DOCUMENT: DocumentKind = Check::DOCUMENT;
+impl View for RepairReport {
+    const DOCUMENT: DocumentKind = CheckReport::DOCUMENT;
 
     fn headings() -> Vec<Heading> {
-        headings(COLUMNS)
+        column_headings(COLUMNS)
     }
 
     fn text(&self, page: &RenderOptions) -> String {
-        Table::new(COLUMNS, &self.items, page).draw(page)
+        Table::new(COLUMNS, &self.items, page).into_text(page)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.items)
+        lines.write_items(&self.items)
     }
 }
 
-impl Repaired {
+impl RepairReport {
     /// The totals: `6 repaired, 1 gone by itself in 0.4s`.
-    pub(crate) fn summary(&self) -> String {
-        let mut summary = format!("{} repaired", thousands(self.totals.repaired));
+    pub(crate) fn totals_line(&self) -> String {
+        let mut summary = format!(
+            "{} repaired",
+            with_thousands_separators(self.totals.repaired)
+        );
         if self.totals.gone > 0 {
-            summary.push_str(&format!(", {} gone by itself", thousands(self.totals.gone)));
+            summary.push_str(&format!(
+                ", {} gone by itself",
+                with_thousands_separators(self.totals.gone)
+            ));
         }
         if self.totals.refused > 0 {
-            summary.push_str(&format!(", {} refused", thousands(self.totals.refused)));
+            summary.push_str(&format!(
+                ", {} refused",
+                with_thousands_separators(self.totals.refused)
+            ));
         }
         if self.scan.elapsed_s.0 >= 0.05 {
-            summary.push_str(&format!(" in {}", measure(self.scan.elapsed_s.0)));
+            summary.push_str(&format!(" in {}", format_measured(self.scan.elapsed_s.0)));
         }
         summary
     }
 }
 
 impl View for RepairPlan {
-    const DOCUMENT: DocumentKind = Check::DOCUMENT;
+    const DOCUMENT: DocumentKind = CheckReport::DOCUMENT;
 
     fn headings() -> Vec<Heading> {
-        headings(FOUND)
+        column_headings(FOUND)
     }
 
     fn text(&self, _: &RenderOptions) -> String {
-        self.plan.iter().map(commands).collect()
+        self.plan.iter().map(planned_commands).collect()
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.plan)
+        lines.write_items(&self.plan)
     }
 }
 
 /// The commands of a planned repair, below a line with the finding.
-pub(crate) fn commands(planned: &Planned) -> String {
+pub(crate) fn planned_commands(planned: &PlannedRepair) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
         if !word.is_empty() {
@@ -145,25 +156,25 @@ fn redis_cli_word(word: &Name) -> String {
 }
 
 const PLAN: &[Column<ReportedFinding>] = &[
-    Column::text("FINDING", |found, _| {
-        Cell::text(found.finding.id.into_str())
+    Column::text("FINDING", |found_value, _| {
+        Cell::text(found_value.finding.id.into_str())
     }),
     Column::number("COUNT", |found: &ReportedFinding, page| {
-        count(found.repairable, found, page)
+        count_cell(found.repairable, found, page)
     })
-    .rank(1),
-    Column::free("ACTION", |found: &ReportedFinding, _| {
+    .drop_rank(1),
+    Column::of_free_text("ACTION", |found: &ReportedFinding, _| {
         let remedy = found.finding.remedy;
         let action = remedy.map(|remedy| format!("{} {}", remedy.verb, remedy.what));
         Cell::escaped(action.unwrap_or_default())
     })
-    .rank(2)
-    .least(24),
-    Column::free("EXAMPLES", |found: &ReportedFinding, page| {
-        Cell::escaped(examples(found, page.terminal))
+    .drop_rank(2)
+    .min_width(24),
+    Column::of_free_text("EXAMPLES", |found: &ReportedFinding, page| {
+        Cell::escaped(examples_line(found, page.terminal))
     })
-    .rank(3)
-    .least(14),
+    .drop_rank(3)
+    .min_width(14),
 ];
 
 /// What stands before each line of the plan.
@@ -173,7 +184,7 @@ const INDENT: &str = "  ";
 const MANY_LOST: u64 = 10;
 
 /// The plan of a repair: the action for each finding, and what you decide.
-pub(crate) fn plan(items: &[ReportedFinding], page: &RenderOptions) -> String {
+pub(crate) fn plan_text(items: &[ReportedFinding], page: &RenderOptions) -> String {
     let repairable = items.iter().filter(|found| found.repairable > 0);
     let table = Table::new(PLAN, repairable, page);
     let plain = RenderOptions {
@@ -182,7 +193,7 @@ pub(crate) fn plan(items: &[ReportedFinding], page: &RenderOptions) -> String {
         choice: Default::default(),
         ..page.clone()
     };
-    let table = table.draw(&plain);
+    let table = table.into_text(&plain);
     let mut text: String = table
         .lines()
         .map(|line| format!("{INDENT}{line}\n"))
@@ -195,7 +206,7 @@ pub(crate) fn plan(items: &[ReportedFinding], page: &RenderOptions) -> String {
             "\n  if a whole queue was lost, a backup may be better: it has the position of each job\n",
         );
     }
-    let decisions = decisions(items, Severity::Info);
+    let decisions = decisions_text(items, Severity::Info);
     if !decisions.is_empty() {
         text.push('\n');
         text.push_str(&decisions);
@@ -204,12 +215,13 @@ pub(crate) fn plan(items: &[ReportedFinding], page: &RenderOptions) -> String {
 }
 
 /// The findings that you decide about, with the command for each choice.
-pub(crate) fn decisions(items: &[ReportedFinding], least: Severity) -> String {
+pub(crate) fn decisions_text(items: &[ReportedFinding], min_severity: Severity) -> String {
     let mut text = String::new();
     let undecided = |found: &&ReportedFinding| {
         let remaining = found.count > found.repairable;
         remaining
-            && (found.severity >= Severity::Warn || found.needs_only > 0 && found.severity >= least)
+            && (found.severity >= Severity::Warn
+                || found.needs_only > 0 && found.severity >= min_severity)
     };
     for found in items.iter().filter(undecided) {
         if text.is_empty() {
@@ -217,10 +229,10 @@ pub(crate) fn decisions(items: &[ReportedFinding], least: Severity) -> String {
         }
         let (name, count) = (
             found.finding.id.into_str(),
-            thousands(found.count - found.repairable),
+            with_thousands_separators(found.count - found.repairable),
         );
         text.push_str(&format!("  {name}, {count}: {}\n", found.finding.problem));
-        for choice in found.choices() {
+        for choice in found.choices_with_commands() {
             text.push_str(&format!("    {choice}\n"));
         }
     }
@@ -228,17 +240,17 @@ pub(crate) fn decisions(items: &[ReportedFinding], least: Severity) -> String {
 }
 
 /// The number of changes by finding.
-pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
+pub(crate) fn changes_by_finding(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {
-        let count = thousands(*count);
+        let count = with_thousands_separators(*count);
         format!("  {:<wide$}  {count}\n", Sanitized(finding).to_string())
     });
     lines.collect()
 }
 
 /// The number of keys to delete, which `--revert` cannot restore.
-pub(crate) fn deletions(items: &[ReportedFinding]) -> u64 {
+pub(crate) fn count_deletions(items: &[ReportedFinding]) -> u64 {
     let typed = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
     items
         .iter()

@@ -27,9 +27,9 @@ pub struct Stats {
     /// Locks lost
     pub retries: u64,
     /// How long jobs waited
-    pub wait: Spread,
+    pub wait: DurationSpread,
     /// How long jobs ran
-    pub run: Spread,
+    pub run: DurationSpread,
     /// Jobs completed per hour of the day so far
     pub completed_per_hour: Number,
     /// Its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing
@@ -38,7 +38,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    pub fn spread(&self, of: Measure) -> &Spread {
+    pub fn spread_of(&self, of: Measure) -> &DurationSpread {
         match of {
             Measure::Wait => &self.wait,
             Measure::Run => &self.run,
@@ -52,17 +52,17 @@ impl Stats {
         } else {
             0.0
         };
-        self.completed_per_hour = thousandths(rate);
+        self.completed_per_hour = round_to_thousandths(rate);
     }
 
     /// Sets the change since another day. There is none if nothing was completed on that day.
-    pub fn set_change(&mut self, before: &Stats) {
-        let (now, then) = (self.completed_per_hour.0, before.completed_per_hour.0);
-        self.change = (then > 0.0).then(|| thousandths(now / then - 1.0));
+    pub fn set_change_since(&mut self, earlier: &Stats) {
+        let (now, then) = (self.completed_per_hour.0, earlier.completed_per_hour.0);
+        self.change = (then > 0.0).then(|| round_to_thousandths(now / then - 1.0));
     }
 }
 
-fn thousandths(number: f64) -> Number {
+fn round_to_thousandths(number: f64) -> Number {
     Number((number * 1000.0).round() / 1000.0)
 }
 
@@ -78,7 +78,7 @@ pub enum Measure {
 
 /// Queues on one day, and the histogram to show.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct DayStats {
+pub(crate) struct StatsOfDay {
     #[serde(flatten)]
     pub list: List<Stats>,
     #[serde(skip)]
@@ -92,7 +92,7 @@ pub(crate) struct StatsByDay(pub List<Stats>);
 
 /// The distribution of a duration over many jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Spread {
+pub struct DurationSpread {
     /// How many jobs
     pub count: u64,
     /// Their mean
@@ -100,27 +100,27 @@ pub struct Spread {
     /// Their standard deviation
     pub std_s: Option<Number>,
     /// The range of the median; 0 to 0 without jobs
-    pub p50: Bound,
+    pub p50: BucketRange,
     /// The range of the 90th percentile
-    pub p90: Bound,
+    pub p90: BucketRange,
     /// The range of the 95th percentile
-    pub p95: Bound,
+    pub p95: BucketRange,
     /// The range of the 99th percentile
-    pub p99: Bound,
+    pub p99: BucketRange,
     /// The range of the longest
-    pub max: Bound,
+    pub max: BucketRange,
     /// The histogram, without empty buckets
-    pub buckets: Vec<Bucket>,
+    pub buckets: Vec<HistogramBucket>,
 }
 
-impl Spread {
-    pub fn read(
+impl DurationSpread {
+    pub fn from_stored(
         count: u64,
         mean_s: Option<Number>,
         std_s: Option<Number>,
         histogram: Histogram,
-    ) -> Spread {
-        Spread {
+    ) -> DurationSpread {
+        DurationSpread {
             count,
             mean_s,
             std_s,
@@ -136,30 +136,30 @@ impl Spread {
 
 /// The range of a value. Beyond the last bucket there is no upper end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Bound {
+pub struct BucketRange {
     /// At least this long
     pub lo_s: u64,
     /// At most this long; null beyond the last bucket
     pub hi_s: Option<u64>,
 }
 
-impl Bound {
+impl BucketRange {
     /// The range without any jobs.
-    pub const NONE: Bound = Bound {
+    pub const NONE: BucketRange = BucketRange {
         lo_s: 0,
         hi_s: Some(0),
     };
 }
 
-impl Default for Bound {
-    fn default() -> Bound {
-        Bound::NONE
+impl Default for BucketRange {
+    fn default() -> BucketRange {
+        BucketRange::NONE
     }
 }
 
 /// How many jobs took at most `le_s`, and longer than the bucket before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Bucket {
+pub struct HistogramBucket {
     /// At most this long; null beyond the last bucket
     pub le_s: Option<u64>,
     /// How many jobs, without those of shorter buckets
@@ -180,12 +180,12 @@ impl Histogram {
     /// Reads the core's slots. `count` includes jobs that are in no slot: those of a week and more,
     /// and those with a negative duration, if clocks disagree. The mean bounds the number of the
     /// long ones; the others are added to the shortest.
-    pub fn read(slots: &[u64], count: u64, mean: f64) -> Histogram {
+    pub fn from_slots(slots: &[u64], count: u64, mean: f64) -> Histogram {
         let mut all = [0; SLOTS + 1];
         for (slot, count) in all[..SLOTS].iter_mut().zip(slots) {
             *slot = *count;
         }
-        let inside = sum(&all);
+        let inside = sum_slots(&all);
         let outside = u64::try_from(u128::from(count).saturating_sub(inside)).unwrap_or(u64::MAX);
         let longest = (mean * count as f64 / WEEK as f64 + 1e-9).floor() as u64;
         all[SLOTS] = outside.min(longest);
@@ -194,50 +194,50 @@ impl Histogram {
     }
 
     /// The bucket of a percentile, by the nearest rank.
-    pub fn percentile(&self, percent: u32) -> Bound {
-        let rank = (sum(&self.slots) * u128::from(percent)).div_ceil(100);
+    pub fn percentile(&self, percent: u32) -> BucketRange {
+        let rank = (sum_slots(&self.slots) * u128::from(percent)).div_ceil(100);
         let mut counted = 0;
         for (at, &count) in self.slots.iter().enumerate() {
             counted += u128::from(count);
             if count > 0 && counted >= rank {
-                return bound(at);
+                return slot_range(at);
             }
         }
-        Bound::NONE
+        BucketRange::NONE
     }
 
     /// The buckets that are not empty, shortest first.
-    fn buckets(&self) -> Vec<Bucket> {
+    fn buckets(&self) -> Vec<HistogramBucket> {
         let slots = self.slots.iter().enumerate();
         slots
             .filter(|&(_, &count)| count > 0)
-            .map(|(at, &count)| Bucket {
-                le_s: bound(at).hi_s,
+            .map(|(at, &count)| HistogramBucket {
+                le_s: slot_range(at).hi_s,
                 count,
             })
             .collect()
     }
 }
 
-fn sum(slots: &[u64]) -> u128 {
+fn sum_slots(slots: &[u64]) -> u128 {
     slots.iter().copied().map(u128::from).sum()
 }
 
 /// The range of a slot.
-fn bound(slot: usize) -> Bound {
+fn slot_range(slot: usize) -> BucketRange {
     let (unit, n) = match slot as u64 {
         n @ 0..60 => (1, n),
         n @ 60..119 => (60, n - 59),
         n @ 119..142 => (3600, n - 118),
         n @ 142..148 => (86400, n - 141),
         _ => {
-            return Bound {
+            return BucketRange {
                 lo_s: WEEK,
                 hi_s: None,
             };
         }
     };
-    Bound {
+    BucketRange {
         lo_s: n * unit,
         hi_s: Some((n + 1) * unit),
     }
@@ -256,17 +256,17 @@ mod tests {
     }
 
     fn histogram(filled: &[(usize, u64)]) -> Histogram {
-        Histogram::read(&slots(filled), 0, 0.0)
+        Histogram::from_slots(&slots(filled), 0, 0.0)
     }
 
-    fn between(lo_s: u64, hi_s: u64) -> Bound {
-        Bound {
+    fn between(lo_s: u64, hi_s: u64) -> BucketRange {
+        BucketRange {
             lo_s,
             hi_s: Some(hi_s),
         }
     }
 
-    const BEYOND: Bound = Bound {
+    const BEYOND: BucketRange = BucketRange {
         lo_s: WEEK,
         hi_s: None,
     };
@@ -275,17 +275,17 @@ mod tests {
     fn slots_follow_one_another_without_a_gap() {
         let mut end = 0;
         for slot in 0..SLOTS {
-            assert_eq!(bound(slot).lo_s, end, "{slot}");
-            end = bound(slot).hi_s.unwrap();
+            assert_eq!(slot_range(slot).lo_s, end, "{slot}");
+            end = slot_range(slot).hi_s.unwrap();
         }
-        assert_eq!(bound(SLOTS), BEYOND);
+        assert_eq!(slot_range(SLOTS), BEYOND);
         assert_eq!(end, WEEK);
     }
 
     #[test]
     fn without_jobs_all_percentiles_are_zero() {
         for percent in [50, 99, 100] {
-            assert_eq!(histogram(&[]).percentile(percent), Bound::NONE);
+            assert_eq!(histogram(&[]).percentile(percent), BucketRange::NONE);
         }
         assert_eq!(histogram(&[]).buckets(), []);
     }
@@ -319,34 +319,34 @@ mod tests {
     #[test]
     fn durations_of_a_week_are_beyond_the_last_bucket() {
         let week = WEEK as f64;
-        let histogram = Histogram::read(&slots(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
+        let histogram = Histogram::from_slots(&slots(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
         assert_eq!(histogram.percentile(90), between(3, 4));
         assert_eq!(histogram.percentile(95), BEYOND);
-        let last = Bucket {
+        let last = HistogramBucket {
             le_s: None,
             count: 1,
         };
         assert_eq!(histogram.buckets().last(), Some(&last));
-        let all = Histogram::read(&slots(&[]), 3, week);
+        let all = Histogram::from_slots(&slots(&[]), 3, week);
         assert_eq!(all.percentile(1), BEYOND);
-        assert_eq!(all.buckets(), [Bucket { count: 3, ..last }]);
+        assert_eq!(all.buckets(), [HistogramBucket { count: 3, ..last }]);
     }
 
     #[test]
     fn negative_durations_count_as_the_shortest() {
-        let histogram = Histogram::read(&slots(&[(3, 9)]), 10, 2.9);
+        let histogram = Histogram::from_slots(&slots(&[(3, 9)]), 10, 2.9);
         assert_eq!(histogram.percentile(100), between(3, 4));
         assert_eq!(histogram.percentile(1), between(0, 1));
     }
 
     #[test]
     fn impossible_counts_do_not_overflow() {
-        let histogram = Histogram::read(&[u64::MAX; 200], u64::MAX, f64::NAN);
+        let histogram = Histogram::from_slots(&[u64::MAX; 200], u64::MAX, f64::NAN);
         assert_eq!(histogram.percentile(100), between(6 * 86400, WEEK));
-        let histogram = Histogram::read(&slots(&[(0, u64::MAX)]), 1, f64::INFINITY);
+        let histogram = Histogram::from_slots(&slots(&[(0, u64::MAX)]), 1, f64::INFINITY);
         assert_eq!(histogram.percentile(99), between(0, 1));
-        Histogram::read(&[], u64::MAX, f64::MAX).percentile(99);
-        Histogram::read(&[], 1, f64::MIN).percentile(99);
+        Histogram::from_slots(&[], u64::MAX, f64::MAX).percentile(99);
+        Histogram::from_slots(&[], 1, f64::MIN).percentile(99);
     }
 
     #[test]
@@ -360,10 +360,10 @@ mod tests {
             stats
         };
         let (nothing, before, mut today) = (day(0, 24.0), day(240, 24.0), day(30, 2.5));
-        today.set_change(&before);
+        today.set_change_since(&before);
         assert_eq!(today.completed_per_hour, Number(12.0));
         assert_eq!(today.change, Some(Number(0.2)));
-        today.set_change(&nothing);
+        today.set_change_since(&nothing);
         assert_eq!(today.change, None);
         assert_eq!(day(5, 0.0).completed_per_hour, Number(0.0));
     }

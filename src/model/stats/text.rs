@@ -1,10 +1,10 @@
 //! Statistics of queues: one day in full with a histogram, or a line for each of several days.
 
-use super::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
+use super::{BucketRange, DurationSpread, HistogramBucket, Measure, Stats, StatsByDay, StatsOfDay};
 use crate::json::Number;
 use crate::text;
 use crate::view::document::DocumentKind;
-use crate::view::table::{Cell, Column, Heading, NONE, Table, headings};
+use crate::view::table::{Cell, Column, Heading, NONE, Table, column_headings};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 const QUEUE: Column<Stats> = Column::name("QUEUE", |of| &of.queue);
@@ -21,47 +21,49 @@ const DAY: &[Column<Stats>] = &[
     Column::count("STILL FAILED", |of| of.failed),
     Column::count("LOCKS LOST", |of| of.retries),
     Column::count("WAITS", |of| of.wait.count),
-    Column::text("WAIT MEAN", |of, _| of.wait.seconds(of.wait.mean_s)),
-    Column::text("WAIT STD", |of, _| of.wait.seconds(of.wait.std_s)),
-    Column::text("WAIT P50", |of, _| of.wait.cell(of.wait.p50)),
-    Column::text("WAIT P90", |of, _| of.wait.cell(of.wait.p90)),
-    Column::text("WAIT P95", |of, _| of.wait.cell(of.wait.p95)),
-    Column::text("WAIT P99", |of, _| of.wait.cell(of.wait.p99)),
-    Column::text("WAIT MAX", |of, _| of.wait.cell(of.wait.max)),
+    Column::text("WAIT MEAN", |of, _| of.wait.seconds_cell(of.wait.mean_s)),
+    Column::text("WAIT STD", |of, _| of.wait.seconds_cell(of.wait.std_s)),
+    Column::text("WAIT P50", |of, _| of.wait.percentile_cell(of.wait.p50)),
+    Column::text("WAIT P90", |of, _| of.wait.percentile_cell(of.wait.p90)),
+    Column::text("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
+    Column::text("WAIT P99", |of, _| of.wait.percentile_cell(of.wait.p99)),
+    Column::text("WAIT MAX", |of, _| of.wait.percentile_cell(of.wait.max)),
     Column::count("RUNS", |of| of.run.count),
-    Column::text("RUN MEAN", |of, _| of.run.seconds(of.run.mean_s)),
-    Column::text("RUN STD", |of, _| of.run.seconds(of.run.std_s)),
-    Column::text("RUN P50", |of, _| of.run.cell(of.run.p50)),
-    Column::text("RUN P90", |of, _| of.run.cell(of.run.p90)),
-    Column::text("RUN P95", |of, _| of.run.cell(of.run.p95)),
-    Column::text("RUN P99", |of, _| of.run.cell(of.run.p99)),
-    Column::text("RUN MAX", |of, _| of.run.cell(of.run.max)),
+    Column::text("RUN MEAN", |of, _| of.run.seconds_cell(of.run.mean_s)),
+    Column::text("RUN STD", |of, _| of.run.seconds_cell(of.run.std_s)),
+    Column::text("RUN P50", |of, _| of.run.percentile_cell(of.run.p50)),
+    Column::text("RUN P90", |of, _| of.run.percentile_cell(of.run.p90)),
+    Column::text("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
+    Column::text("RUN P99", |of, _| of.run.percentile_cell(of.run.p99)),
+    Column::text("RUN MAX", |of, _| of.run.percentile_cell(of.run.max)),
 ];
 
 /// The durations of a queue on one day.
-fn spreads<'t>() -> [Column<(Measure, &'t Spread)>; 9] {
+fn spread_columns<'t>() -> [Column<(Measure, &'t DurationSpread)>; 9] {
     [
         Column::text("", |(measure, _), _| Cell::text(measure.into_str())),
         Column::count("COUNT", |of| of.1.count),
-        Column::number("MEAN", |of, _| of.1.seconds(of.1.mean_s)),
-        Column::number("STD", |of, _| of.1.seconds(of.1.std_s)),
-        Column::number("P50", |of, _| of.1.cell(of.1.p50)),
-        Column::number("P90", |of, _| of.1.cell(of.1.p90)),
-        Column::number("P95", |of, _| of.1.cell(of.1.p95)),
-        Column::number("P99", |of, _| of.1.cell(of.1.p99)),
-        Column::number("MAX", |of, _| of.1.cell(of.1.max)),
+        Column::number("MEAN", |of, _| of.1.seconds_cell(of.1.mean_s)),
+        Column::number("STD", |of, _| of.1.seconds_cell(of.1.std_s)),
+        Column::number("P50", |of, _| of.1.percentile_cell(of.1.p50)),
+        Column::number("P90", |of, _| of.1.percentile_cell(of.1.p90)),
+        Column::number("P95", |of, _| of.1.percentile_cell(of.1.p95)),
+        Column::number("P99", |of, _| of.1.percentile_cell(of.1.p99)),
+        Column::number("MAX", |of, _| of.1.percentile_cell(of.1.max)),
     ]
 }
 
 /// A bucket of a histogram, with its queue and day.
-fn buckets<'t>() -> [Column<(&'t Stats, Measure, Bucket)>; 5] {
+fn bucket_columns<'t>() -> [Column<(&'t Stats, Measure, HistogramBucket)>; 5] {
     [
         Column::text("QUEUE", |(of, ..), _| Cell::text(&of.queue)),
         Column::text("DAY", |(of, ..), _| Cell::text(&of.day)),
         Column::text("MEASURE", |(_, measure, _), _| {
             Cell::text(measure.into_str())
         }),
-        Column::text("BUCKET", |(.., bucket), _| Cell::text(at_most(bucket.le_s))),
+        Column::text("BUCKET", |(.., bucket), _| {
+            Cell::text(upper_bound_text(bucket.le_s))
+        }),
         Column::count("JOBS", |(.., bucket)| bucket.count),
     ]
 }
@@ -73,20 +75,20 @@ const DAYS: &[Column<Stats>] = &[
     COMPLETED,
     Column::number("PER HOUR", |of, page| {
         let rate = of.completed_per_hour.0;
-        Cell::by(rate, per_hour(rate, page))
+        Cell::sorted_by(rate, rate_text(rate, page))
     }),
     Column::number("CHANGE", |of, _| match of.change {
-        Some(change) => Cell::by(change.0, percent(change.0)),
+        Some(change) => Cell::sorted_by(change.0, percent_text(change.0)),
         None => Cell::missing(),
     }),
     FAILURES,
-    Column::number("WAIT P95", |of, _| of.wait.cell(of.wait.p95)),
-    Column::number("RUN P95", |of, _| of.run.cell(of.run.p95)),
+    Column::number("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
+    Column::number("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
 ];
 
-impl View for DayStats {
+impl View for StatsOfDay {
     const DOCUMENT: DocumentKind =
-        DocumentKind::list::<Stats>("stats", "Statistics of queues for a day: stats");
+        DocumentKind::of_list::<Stats>("stats", "Statistics of queues for a day: stats");
 
     /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or for each
     /// bucket if a histogram was asked for.
@@ -96,50 +98,50 @@ impl View for DayStats {
             let picture = self.picture.unwrap_or(Measure::Wait);
             let paragraphs: Vec<String> = items
                 .iter()
-                .map(|stats| stats.paragraph(picture, page))
+                .map(|stats| stats.queue_paragraph(picture, page))
                 .collect();
             return paragraphs.join("\n");
         }
         match self.picture {
             Some(picture) => {
                 let rows = items.iter().flat_map(|stats| {
-                    let buckets = stats.spread(picture).buckets.iter();
+                    let buckets = stats.spread_of(picture).buckets.iter();
                     buckets.map(move |bucket| (stats, picture, *bucket))
                 });
                 let rows: Vec<_> = rows.collect();
-                Table::new(&buckets(), &rows, page).draw(page)
+                Table::new(&bucket_columns(), &rows, page).into_text(page)
             }
-            None => Table::new(DAY, items, page).draw(page),
+            None => Table::new(DAY, items, page).into_text(page),
         }
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.list.items)
+        lines.write_items(&self.list.items)
     }
 }
 
 impl View for StatsByDay {
-    const DOCUMENT: DocumentKind = DayStats::DOCUMENT;
+    const DOCUMENT: DocumentKind = StatsOfDay::DOCUMENT;
 
     fn headings() -> Vec<Heading> {
-        headings(DAYS)
+        column_headings(DAYS)
     }
 
     fn text(&self, page: &RenderOptions) -> String {
-        Table::new(DAYS, &self.0.items, page).draw(page)
+        Table::new(DAYS, &self.0.items, page).into_text(page)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.items(&self.0.items)
+        lines.write_items(&self.0.items)
     }
 }
 
 impl Stats {
     /// Its counts, and if a job was popped or ended, the table of both measures and the histogram of one.
-    fn paragraph(&self, picture: Measure, page: &RenderOptions) -> String {
+    fn queue_paragraph(&self, histogram_of: Measure, page: &RenderOptions) -> String {
         let today = page
             .now
-            .rfc3339()
+            .to_rfc3339()
             .is_some_and(|now| now.starts_with(&self.day));
         let when = if today { ", so far" } else { "" };
         let queue = &self.queue;
@@ -151,7 +153,7 @@ impl Stats {
             page.plural(self.retries, "lock lost", "locks lost"),
         ];
         let mut text = wrap_parts("", counts, "  ", page);
-        let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread(of)));
+        let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread_of(of)));
         if measures.iter().all(|(_, spread)| spread.count == 0) {
             return text;
         }
@@ -161,54 +163,60 @@ impl Stats {
             choice: Default::default(),
             ..page.clone()
         };
-        text.push_str(&Table::new(&spreads(), &measures, page).draw(&with_headers));
-        let spread = self.spread(picture);
+        text.push_str(&Table::new(&spread_columns(), &measures, page).into_text(&with_headers));
+        let spread = self.spread_of(histogram_of);
         if !spread.buckets.is_empty() {
             text.push('\n');
-            text.push_str(&bars(picture.into_str(), &spread.buckets, page));
+            text.push_str(&histogram_bars(
+                histogram_of.into_str(),
+                &spread.buckets,
+                page,
+            ));
         }
         text
     }
 }
 
-impl Spread {
+impl DurationSpread {
     /// A mean or a deviation.
-    fn seconds(&self, seconds: Option<Number>) -> Cell {
+    fn seconds_cell(&self, seconds: Option<Number>) -> Cell {
         match seconds {
-            Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
-            _ => Cell::by(0.0, NONE),
+            Some(seconds) if self.count > 0 => {
+                Cell::sorted_by(seconds.0, text::format_measured(seconds.0))
+            }
+            _ => Cell::sorted_by(0.0, NONE),
         }
     }
 
     /// The upper end of a percentile's range.
-    fn cell(&self, bound: Bound) -> Cell {
+    fn percentile_cell(&self, bound: BucketRange) -> Cell {
         if self.buckets.is_empty() {
             Cell::missing()
         } else {
-            Cell::by(
+            Cell::sorted_by(
                 bound.hi_s.map_or(f64::INFINITY, |most| most as f64),
-                at_most(bound.hi_s),
+                upper_bound_text(bound.hi_s),
             )
         }
     }
 }
 
 /// An upper bound: `≤ 24s`, or `> 7d` for the range without one.
-fn at_most(seconds: Option<u64>) -> String {
+fn upper_bound_text(seconds: Option<u64>) -> String {
     match seconds {
         Some(seconds) => format!("≤ {}", text::duration(seconds as f64)),
         None => "> 7d".to_owned(),
     }
 }
 
-fn per_hour(rate: f64, page: &RenderOptions) -> String {
+fn rate_text(rate: f64, page: &RenderOptions) -> String {
     match rate {
         small if small < 10.0 => format!("{small:.1}"),
         rate => page.count(rate.round() as u64),
     }
 }
 
-fn percent(change: f64) -> String {
+fn percent_text(change: f64) -> String {
     match (change * 100.0).round() {
         0.0 => "0%".to_owned(),
         change => format!("{change:+}%"),
@@ -235,7 +243,7 @@ const ALWAYS: usize = 5;
 const LONGEST: usize = 20;
 
 /// The histogram as bars: on one line, or on several if the terminal is narrow.
-fn bars(name: &str, buckets: &[Bucket], page: &RenderOptions) -> String {
+fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions) -> String {
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
         let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
@@ -253,7 +261,7 @@ fn bars(name: &str, buckets: &[Bucket], page: &RenderOptions) -> String {
         if count == 0 && at >= ALWAYS {
             continue;
         }
-        let bar = match bar(count, largest, longest) {
+        let bar = match bar_length(count, largest, longest) {
             0 => String::new(),
             cells => format!("{} ", "▇".repeat(cells)),
         };
@@ -296,7 +304,7 @@ fn wrap_parts(
 }
 
 /// The length of a bar: at least one cell from a hundredth of the largest count on.
-fn bar(count: u64, largest: u64, longest: usize) -> usize {
+fn bar_length(count: u64, largest: u64, longest: usize) -> usize {
     let (count, largest) = (u128::from(count), u128::from(largest));
     if count * 100 >= largest {
         (count * longest as u128).div_ceil(largest) as usize
@@ -334,7 +342,7 @@ mod tests {
         ] {
             slots[at] = count;
         }
-        let histogram = Histogram::read(&slots, 18412, 4.1);
+        let histogram = Histogram::from_slots(&slots, 18412, 4.1);
         let mut stats = Stats {
             queue: Name::from("mail"),
             day: "1970-01-02".to_owned(),
@@ -342,17 +350,22 @@ mod tests {
             failures: 37,
             failed: 12,
             retries: 1,
-            wait: Spread::read(18412, Some(Number(4.1)), Some(Number(11.8)), histogram),
-            run: Spread::default(),
+            wait: DurationSpread::from_stored(
+                18412,
+                Some(Number(4.1)),
+                Some(Number(11.8)),
+                histogram,
+            ),
+            run: DurationSpread::default(),
             ..Stats::default()
         };
         stats.set_rate(3.0);
         stats
     }
 
-    fn day(picture: Option<Measure>) -> DayStats {
+    fn day(picture: Option<Measure>) -> StatsOfDay {
         let list = List::whole(vec![stats()]);
-        DayStats { list, picture }
+        StatsOfDay { list, picture }
     }
 
     #[test]
@@ -389,18 +402,18 @@ mod tests {
     #[test]
     fn durations_of_days_have_bars_of_their_own() {
         let buckets = [(Some(86400), 2), (Some(172_800), 1), (None, 1)]
-            .map(|(le_s, count)| Bucket { le_s, count });
+            .map(|(le_s, count)| HistogramBucket { le_s, count });
         expect![[r#"
             run   1s –   10s –   1m –   10m –   1h –   1d ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 2   7d ▇▇▇▇▇▇▇▇▇▇ 1   > 7d ▇▇▇▇▇▇▇▇▇▇ 1
-        "#]].assert_eq(&bars("run", &buckets, &page(120)));
+        "#]].assert_eq(&histogram_bars("run", &buckets, &page(120)));
     }
 
     #[test]
     fn a_bar_is_visible_from_a_hundredth_of_the_largest_on() {
         for (count, cells) in [(9120, 20), (811, 2), (204, 1), (92, 1), (91, 0), (0, 0)] {
-            assert_eq!(bar(count, 9120, LONGEST), cells, "{count}");
+            assert_eq!(bar_length(count, 9120, LONGEST), cells, "{count}");
         }
-        assert_eq!(bar(u64::MAX, u64::MAX, LONGEST), 20);
+        assert_eq!(bar_length(u64::MAX, u64::MAX, LONGEST), 20);
     }
 
     #[test]
@@ -410,11 +423,16 @@ mod tests {
             queue: Name::from("mail"),
             day: "1970-01-03".to_owned(),
             completed: 4,
-            wait: Spread::read(1, None, None, Histogram::read(&[], 1, 700_000.0)),
+            wait: DurationSpread::from_stored(
+                1,
+                None,
+                None,
+                Histogram::from_slots(&[], 1, 700_000.0),
+            ),
             ..Stats::default()
         };
         today.set_rate(2.0);
-        today.set_change(&before);
+        today.set_change_since(&before);
         let days = StatsByDay(List::whole(vec![before, today]));
         expect![[r#"
             QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
@@ -437,7 +455,7 @@ mod tests {
             (-0.001, "0%"),
             (3.0, "+300%"),
         ] {
-            assert_eq!(percent(change), text);
+            assert_eq!(percent_text(change), text);
         }
     }
 }

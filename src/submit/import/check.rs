@@ -10,7 +10,7 @@ use crate::input::archive::{
 };
 use crate::input::option::validate_option;
 use crate::input::two_pass::{TextLine, TwoPassFile};
-use crate::json::object::column;
+use crate::json::object::column_of_member;
 use crate::json::syntax::SyntaxFault;
 use crate::model::job::State;
 use crate::name::Name;
@@ -151,7 +151,7 @@ impl ArchiveContents {
         }
         match line {
             ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|(at, why)| {
-                let column = column(row.text, at);
+                let column = column_of_member(row.text, at);
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
@@ -160,7 +160,7 @@ impl ArchiveContents {
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
-                    return Err(fault(column(row.text, "jid"), &why));
+                    return Err(fault(column_of_member(row.text, "jid"), &why));
                 }
                 self.recurring.push((recurring.jid, location));
                 Ok(())
@@ -278,7 +278,8 @@ impl ArchiveContents {
 
     /// The name of an option, with its queue renamed if it begins with one.
     fn rename_option(&mut self, key: Name, options: &ImportOptions) -> Name {
-        let Some(queue) = crate::model::config::known(&key).and_then(|known| known.queue) else {
+        let Some(queue) = crate::model::config::known_option(&key).and_then(|known| known.queue)
+        else {
             return key;
         };
         let rest = key.as_bytes()[queue.as_bytes().len()..].to_vec();

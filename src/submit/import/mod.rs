@@ -16,7 +16,7 @@ use crate::command_line::CommandLine;
 use crate::consent::Consent;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job::JobFields;
-use crate::core::api::put::{Placed, Policy};
+use crate::core::api::put::{PutPolicy, PutResult};
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -25,11 +25,11 @@ use crate::input::archive::ArchiveLine;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkItem, ItemResult, OutcomeCode, TableContent};
+use crate::model::bulk::{BulkItem, BulkTableContent, ItemTally, OutcomeCode};
 use crate::model::config::OptionChange;
-use crate::model::import::Proposal;
+use crate::model::import::ImportPlan;
 use crate::model::job::State;
-use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
+use crate::model::job_snapshot::{FieldInterner, JobSnapshot, SharedJobFields};
 use crate::model::throttle::MaximumChange;
 use crate::name::Name;
 use crate::session::Session;
@@ -47,7 +47,7 @@ pub(crate) const IMPORT: Verb = Verb {
     infinitive: "import",
     past: "imported",
     of_one: None,
-    row_content: TableContent::Nothing,
+    row_content: BulkTableContent::Nothing,
     raw: false,
 };
 
@@ -108,7 +108,8 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     let now = session.begin()?;
     let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
     let existing = existing_jids(&contents, &options, now, session)?;
-    let mut changes = OptionChange::all(&session.core()?.config(now)?, &contents.options, false);
+    let mut changes =
+        OptionChange::all_changes(&session.core()?.config(now)?, &contents.options, false);
     if options.existing == ExistingPolicy::Skip {
         changes.retain(|change| change.before.is_none());
     }
@@ -117,7 +118,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     if let Some(truncated) = contents.truncation_warning() {
         session.ui.warn(&truncated);
     }
-    let proposal = Proposal {
+    let proposal = ImportPlan {
         queues: contents.jobs_by_queue(),
         recurring: contents.recurring.len(),
         existing: existing.len() as u64,
@@ -145,9 +146,9 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         };
         let what = format!("import {jobs} on {}", session.destination()?);
         if dry_run {
-            session.ui.show_plan(&what, |page| proposal.text(page))
+            session.ui.show_plan(&what, |page| proposal.plan_text(page))
         } else {
-            let consent = session.ui.confirm(&what, |page| proposal.text(page))?;
+            let consent = session.ui.confirm(&what, |page| proposal.plan_text(page))?;
             apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
         }
     }
@@ -262,7 +263,7 @@ fn existing_jids(
         .iter()
         .map(|(jid, _)| jid.clone())
         .collect();
-    let templates = session.core()?.recurs(now, &recurring)?;
+    let templates = session.core()?.recurring_jobs(now, &recurring)?;
     let there = recurring.iter().zip(&templates);
     names.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     names.sort();
@@ -311,7 +312,7 @@ impl PausePlan {
         }
         let paused: HashSet<Name> = session
             .core()?
-            .paused(now)?
+            .paused_queues(now)?
             .into_iter()
             .map(|one| one.queue)
             .collect();
@@ -395,15 +396,15 @@ fn apply_settings(
     let core = session.core()?;
     let by = actor::user_at_host();
     let reason = Name::from("qless import --hold");
-    core.pause(now, &pauses.hold, None, Some(&reason), &by)?;
+    core.pause_queues(now, &pauses.hold, None, Some(&reason), &by)?;
     for pause in &pauses.from_file {
         let by = pause.by.as_ref().and_then(Name::as_str).unwrap_or(&by);
         let queue = std::slice::from_ref(&pause.queue);
-        core.pause(now, queue, pause.until, pause.reason.as_ref(), by)?;
+        core.pause_queues(now, queue, pause.until, pause.reason.as_ref(), by)?;
     }
     for change in changes {
         if let Some(value) = &change.after {
-            core.set(now, &change.key, value)?;
+            core.set_config(now, &change.key, value)?;
         }
     }
     for change in maxima {
@@ -446,7 +447,7 @@ fn plan(
     }
     let skips_existing = options.flags.dry_run && options.existing == ExistingPolicy::Skip;
     let mut planned = Vec::with_capacity(jobs.len() + contents.recurring.len());
-    let mut interner = Interner::default();
+    let mut interner = FieldInterner::default();
     for &at in jobs {
         let jid = jids[at as usize];
         if skips_existing && existing.contains(jid) {
@@ -458,13 +459,13 @@ fn plan(
             planned.push(JobSnapshot {
                 jid: jid.clone(),
                 // Only a dry run needs the queue: a reply to a put names it.
-                common: interner.share(SharedFields {
+                common: interner.share(SharedJobFields {
                     queue: options
                         .flags
                         .dry_run
                         .then(|| contents.queue_of_job(at))
                         .flatten(),
-                    ..SharedFields::default()
+                    ..SharedJobFields::default()
                 }),
                 ..JobSnapshot::default()
             })
@@ -472,9 +473,9 @@ fn plan(
     }
     planned.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
         jid: jid.clone(),
-        common: interner.share(SharedFields {
+        common: interner.share(SharedJobFields {
             stored: RECURRING.into(),
-            ..SharedFields::default()
+            ..SharedJobFields::default()
         }),
         ..JobSnapshot::default()
     }));
@@ -502,8 +503,8 @@ fn add_archived_details(
 /// The outcome of a job that exists and is left as it is.
 fn skipped_existing(jid: &Name) -> JobOutcome {
     let mut item = BulkItem::new(jid, OutcomeCode::Exists);
-    item.result = ItemResult::Skipped;
-    item.detail("it exists already").into()
+    item.result = ItemTally::Skipped;
+    item.with_detail("it exists already").into()
 }
 
 /// Puts the jobs of a plan.
@@ -528,7 +529,7 @@ impl Importer<'_> {
         }
         let mut rest = jobs;
         while !rest.is_empty() && slice.stopped_by.is_none() {
-            let put = if rest[0].is(RECURRING) {
+            let put = if rest[0].is_in_state(RECURRING) {
                 self.put_recurring(core, now, &rest[0], &mut slice)
                     .map(|()| 1)
             } else {
@@ -550,9 +551,9 @@ impl Importer<'_> {
         jobs: &[JobSnapshot],
         slice: &mut SliceOutcome,
     ) -> Result<usize, Error> {
-        let policy = Policy {
+        let policy = PutPolicy {
             replace: self.options.existing == ExistingPolicy::Replace,
-            ..Policy::default()
+            ..PutPolicy::default()
         };
         let packer = PackOptions {
             contents: self.contents,
@@ -561,7 +562,7 @@ impl Importer<'_> {
             note: self.note.as_deref(),
         };
         let (mut round, mut pasts, mut line) = (PutRound::default(), Vec::new(), Vec::new());
-        for job in jobs.iter().take_while(|job| !job.is(RECURRING)) {
+        for job in jobs.iter().take_while(|job| !job.is_in_state(RECURRING)) {
             if round.size() > ROUND_SIZE {
                 break;
             }
@@ -609,7 +610,7 @@ impl Importer<'_> {
             slice.outcomes.push(outcome);
         }
         let tracked: Vec<&Name> = tracked.iter().collect();
-        for reply in core.track_new(now, &tracked) {
+        for reply in core.track_new_jobs(now, &tracked) {
             if let Err(error) = reply {
                 stopped_by.get_or_insert(error);
             }
@@ -618,9 +619,9 @@ impl Importer<'_> {
         Ok(pasts.len())
     }
 
-    fn outcome_of(&self, jid: &Name, reply: &GuardReply<Placed>) -> JobOutcome {
+    fn outcome_of(&self, jid: &Name, reply: &GuardReply<PutResult>) -> JobOutcome {
         let names = || {
-            let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
+            let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
             names.join(", ")
         };
         match reply.code {
@@ -648,7 +649,7 @@ impl Importer<'_> {
                 OutcomeCode::Cycle,
                 format!("it would wait for itself, by {}", names()),
             ),
-            _ => JobOutcome::refused(jid, reply.code, reply.why()),
+            _ => JobOutcome::refused(jid, reply.code, reply.refusal_text()),
         }
     }
 
@@ -667,7 +668,7 @@ impl Importer<'_> {
             _ => return Err(self.file.changed_error()),
         };
         let queue = self.options.mapped_queue(&read.queue).clone();
-        let found = core.recurs(now, std::slice::from_ref(&job.jid))?;
+        let found = core.recurring_jobs(now, std::slice::from_ref(&job.jid))?;
         let found = found.into_iter().flatten().next();
         let exists = found.is_some();
         let paused = found.is_some_and(|found| found.is_paused());
@@ -698,7 +699,7 @@ impl Importer<'_> {
 
     /// Reads the line of a job again; returns its number.
     fn reread_line(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
-        let location = if job.is(RECURRING) {
+        let location = if job.is_in_state(RECURRING) {
             let mut recurring = self.contents.recurring.iter();
             recurring
                 .find(|(jid, _)| *jid == job.jid)

@@ -10,7 +10,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::template;
 use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedTemplate, FiniteNumber};
 use crate::input::line::{Dependency, NewJid, NewJob, NewName};
-use crate::json::quote::{array, quote};
+use crate::json::quote::{quote_string, string_array};
 use crate::model::coordination::CoordinationOption;
 use crate::model::job::State;
 use crate::name::Name;
@@ -48,7 +48,7 @@ impl PackOptions<'_> {
         if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
             past("remaining", remaining.to_string().into());
         }
-        past("history", array(job.history().0));
+        past("history", string_array(job.history().0));
         if let Some(template) = &job.spawned_from {
             past("spawned_from_jid", template.as_bytes().to_vec());
         }
@@ -76,11 +76,11 @@ impl PackOptions<'_> {
 /// A failure as the core takes it.
 fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
     let mut text = b"{\"group\":".to_vec();
-    text.extend(quote(failure.group.as_bytes()));
+    text.extend(quote_string(failure.group.as_bytes()));
     text.extend(b",\"message\":");
-    text.extend(quote(failure.message.as_bytes()));
+    text.extend(quote_string(failure.message.as_bytes()));
     text.extend(format!(",\"when\":{},\"worker\":", failure.when).bytes());
-    text.extend(quote(failure.worker.as_bytes()));
+    text.extend(quote_string(failure.worker.as_bytes()));
     text.push(b'}');
     text
 }
@@ -111,10 +111,10 @@ impl PackOptions<'_> {
             coordination, past, ..
         } = new;
         if !job.throttles.is_empty() {
-            coordination.set(CoordinationOption::Throttles, array(&job.throttles));
+            coordination.set_option(CoordinationOption::Throttles, string_array(&job.throttles));
         }
         if let Some(backoff) = &job.backoff {
-            coordination.set(CoordinationOption::Backoff, backoff.as_bytes());
+            coordination.set_option(CoordinationOption::Backoff, backoff.as_bytes());
         }
         let Some(lane) = &job.key else {
             return;
@@ -122,14 +122,14 @@ impl PackOptions<'_> {
         let lane = self.mapped_lane(lane, job.queue.as_ref());
         past.push(("lane", Cow::Owned(lane)));
         if job.hold == Some(true) {
-            coordination.set(CoordinationOption::Hold, &b"1"[..]);
+            coordination.set_option(CoordinationOption::Hold, &b"1"[..]);
         }
         if !job.is_merge() {
             return;
         }
-        coordination.set(CoordinationOption::Dup, &b"merge"[..]);
+        coordination.set_option(CoordinationOption::Dup, &b"merge"[..]);
         if let Some(rescore) = &job.rescore {
-            coordination.set(CoordinationOption::Rescore, rescore.as_bytes());
+            coordination.set_option(CoordinationOption::Rescore, rescore.as_bytes());
         }
         let mut payloads = vec![b'['];
         for payload in job.payloads.iter().flatten() {
@@ -137,7 +137,7 @@ impl PackOptions<'_> {
                 payloads.push(b',');
             }
             payloads.push(b'[');
-            payloads.extend(quote(&payload.data));
+            payloads.extend(quote_string(&payload.data));
             payloads.push(b',');
             payloads.extend(payload.score.0.as_bytes());
             payloads.push(b']');

@@ -16,11 +16,11 @@ const LEAST: usize = 10;
 /// A column of a table whose rows are `T`s.
 pub(crate) struct Column<T> {
     pub(super) heading: Heading,
-    pub(super) content: Content<T>,
+    pub(super) content: CellSource<T>,
 }
 
 /// What a cell of the column is made from.
-pub(super) enum Content<T> {
+pub(super) enum CellSource<T> {
     Name(fn(&T) -> &Name),
     Count(fn(&T) -> u64),
     Cell(fn(&T, &RenderOptions) -> Cell),
@@ -58,36 +58,36 @@ pub(super) enum CellKind {
 impl<T> Column<T> {
     /// A column of names.
     pub(crate) const fn name(title: &'static str, name: fn(&T) -> &Name) -> Column<T> {
-        Column::new(title, CellKind::Text, Content::Name(name))
+        Column::new(title, CellKind::Text, CellSource::Name(name))
     }
 
     /// A column of counts.
     pub(crate) const fn count(title: &'static str, count: fn(&T) -> u64) -> Column<T> {
-        Column::new(title, CellKind::Number, Content::Count(count))
+        Column::new(title, CellKind::Number, CellSource::Count(count))
     }
 
     pub(crate) const fn text(
         title: &'static str,
         cell: fn(&T, &RenderOptions) -> Cell,
     ) -> Column<T> {
-        Column::new(title, CellKind::Text, Content::Cell(cell))
+        Column::new(title, CellKind::Text, CellSource::Cell(cell))
     }
 
     pub(crate) const fn number(
         title: &'static str,
         cell: fn(&T, &RenderOptions) -> Cell,
     ) -> Column<T> {
-        Column::new(title, CellKind::Number, Content::Cell(cell))
+        Column::new(title, CellKind::Number, CellSource::Cell(cell))
     }
 
-    pub(crate) const fn free(
+    pub(crate) const fn of_free_text(
         title: &'static str,
         cell: fn(&T, &RenderOptions) -> Cell,
     ) -> Column<T> {
-        Column::new(title, CellKind::Free, Content::Cell(cell))
+        Column::new(title, CellKind::Free, CellSource::Cell(cell))
     }
 
-    const fn new(name: &'static str, kind: CellKind, content: Content<T>) -> Column<T> {
+    const fn new(name: &'static str, kind: CellKind, content: CellSource<T>) -> Column<T> {
         let heading = Heading {
             name,
             kind,
@@ -103,43 +103,43 @@ impl<T> Column<T> {
     }
 
     /// A column that a narrow terminal drops: the highest rank first.
-    pub(crate) const fn rank(mut self, rank: u8) -> Column<T> {
+    pub(crate) const fn drop_rank(mut self, rank: u8) -> Column<T> {
         self.heading.rank = rank;
         self
     }
 
     /// A column that a terminal shows only if a row has a value.
-    pub(crate) const fn sparse(mut self) -> Column<T> {
+    pub(crate) const fn only_if_filled(mut self) -> Column<T> {
         self.heading.sparse = true;
         self
     }
 
     /// A column that is shown only if a row has more than nothing or 0, also in a pipe.
-    pub(crate) const fn if_any(mut self) -> Column<T> {
+    pub(crate) const fn only_if_not_zero(mut self) -> Column<T> {
         self.heading.if_any = true;
         self
     }
 
     /// A free text that is not cut to fewer columns than this.
-    pub(crate) const fn least(mut self, least: usize) -> Column<T> {
+    pub(crate) const fn min_width(mut self, least: usize) -> Column<T> {
         self.heading.least = least;
         self
     }
 
     /// A column that is shown only if `--columns` names it.
-    pub(crate) const fn on_request(mut self) -> Column<T> {
+    pub(crate) const fn only_if_named(mut self) -> Column<T> {
         self.heading.default = false;
         self
     }
 
     /// A column of marks, without a header.
-    pub(crate) const fn headless(mut self) -> Column<T> {
+    pub(crate) const fn without_header(mut self) -> Column<T> {
         self.heading.headed = false;
         self
     }
 
     /// A column in which a count of more than 0 is yellow.
-    pub(crate) const fn warn(mut self) -> Column<T> {
+    pub(crate) const fn warn_if_not_zero(mut self) -> Column<T> {
         self.heading.warns = true;
         self
     }
@@ -147,13 +147,13 @@ impl<T> Column<T> {
     /// The cell of a row.
     pub(super) fn cell(&self, row: &T, page: &RenderOptions) -> Cell {
         match self.content {
-            Content::Name(name) => Cell::text(name(row)),
-            Content::Count(count) => {
+            CellSource::Name(name) => Cell::text(name(row)),
+            CellSource::Count(count) => {
                 let count = count(row);
                 let ink = (self.heading.warns && count > 0).then_some(Style::Yellow);
-                Cell::count(count, page).ink(ink)
+                Cell::count(count, page).with_style(ink)
             }
-            Content::Cell(cell) => cell(row, page),
+            CellSource::Cell(cell) => cell(row, page),
         }
     }
 }
@@ -210,7 +210,7 @@ impl Cell {
 
     /// A text with escapes of its own: JSON, or names that are harmless already.
     pub(crate) fn escaped(text: impl AsRef<[u8]>) -> Cell {
-        let text = text::clean(text.as_ref());
+        let text = text::clean_line(text.as_ref());
         Cell {
             key: SortKey::Text(text.to_lowercase()),
             text,
@@ -250,7 +250,7 @@ impl Cell {
     /// A duration in seconds.
     pub(crate) fn duration(seconds: Option<f64>) -> Cell {
         match seconds {
-            Some(seconds) => Cell::by(seconds, text::duration(seconds)),
+            Some(seconds) => Cell::sorted_by(seconds, text::duration(seconds)),
             None => Cell::missing(),
         }
     }
@@ -258,7 +258,7 @@ impl Cell {
     /// How long ago something was, or in how long it will be.
     pub(crate) fn when(moment: Option<Moment>, page: &RenderOptions) -> Cell {
         match moment {
-            Some(moment) => Cell::by(page.now.since(moment), page.when(moment)),
+            Some(moment) => Cell::sorted_by(page.now.since(moment), page.when(moment)),
             None => Cell::missing(),
         }
     }
@@ -275,24 +275,24 @@ impl Cell {
     /// A number of a job, as the server has it.
     pub(crate) fn number(number: Option<Number>) -> Cell {
         number.map_or_else(Cell::missing, |number| {
-            Cell::by(number.0, number.to_string())
+            Cell::sorted_by(number.0, number.to_string())
         })
     }
 
     /// A text with a number as its sort key, such as an age.
-    pub(crate) fn by(number: f64, text: impl AsRef<[u8]>) -> Cell {
+    pub(crate) fn sorted_by(sort_key: f64, text: impl AsRef<[u8]>) -> Cell {
         Cell {
-            key: SortKey::Number(number),
+            key: SortKey::Number(sort_key),
             ..Cell::text(text)
         }
     }
 
-    pub(crate) fn ink(self, ink: Option<Style>) -> Cell {
+    pub(crate) fn with_style(self, ink: Option<Style>) -> Cell {
         Cell { style: ink, ..self }
     }
 
     /// The text in a table for people, or in one for programs.
-    pub(super) fn shown(&self, for_people: bool) -> &str {
+    pub(super) fn text_for(&self, for_people: bool) -> &str {
         match &self.tsv {
             Some(tsv) if !for_people => tsv,
             _ => &self.text,
@@ -306,7 +306,7 @@ impl Cell {
 }
 
 /// Compares sort keys: numbers, then texts, then missing values.
-pub(super) fn compare(one: &SortKey, other: &SortKey) -> Ordering {
+pub(super) fn compare_keys(one: &SortKey, other: &SortKey) -> Ordering {
     match (one, other) {
         (SortKey::Number(one), SortKey::Number(other)) => one.total_cmp(other),
         (SortKey::Text(one), SortKey::Text(other)) => one.cmp(other),

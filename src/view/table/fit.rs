@@ -6,7 +6,7 @@ use crate::text;
 use crate::view::RenderOptions;
 
 /// The widths that a column can have.
-pub(super) struct Widths {
+pub(super) struct WidthRange {
     /// With its free text cut.
     least: usize,
     /// With nothing cut.
@@ -14,18 +14,22 @@ pub(super) struct Widths {
 }
 
 /// The minimum width of a line with these columns.
-fn least_width(shown: &[usize], widths: &[Widths]) -> usize {
+fn min_line_width(shown: &[usize], widths: &[WidthRange]) -> usize {
     let columns = shown.iter().map(|&at| widths[at].least);
     columns.sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
 
 /// The widths of columns on one line. What the minimum widths leave goes to free texts, from
 /// the left.
-fn on_one_line(shown: &[usize], widths: &[Widths], mut left: usize) -> Vec<usize> {
+fn widths_on_one_line(
+    shown: &[usize],
+    widths: &[WidthRange],
+    mut columns_left: usize,
+) -> Vec<usize> {
     let columns = shown.iter().map(|&at| {
-        let Widths { least, whole } = widths[at];
-        let more = left.min(whole - least);
-        left -= more;
+        let WidthRange { least, whole } = widths[at];
+        let more = columns_left.min(whole - least);
+        columns_left -= more;
         least + more
     });
     columns.collect()
@@ -34,10 +38,10 @@ fn on_one_line(shown: &[usize], widths: &[Widths], mut left: usize) -> Vec<usize
 impl Table {
     /// Drops columns until a row fits on a line: first those that are empty, then those that are
     /// alike in all rows, then the least needed. Columns without a rank stay.
-    pub(super) fn narrow(
+    pub(super) fn drop_columns(
         &self,
         mut shown: Vec<usize>,
-        widths: &[Widths],
+        widths: &[WidthRange],
         page: &RenderOptions,
     ) -> Vec<usize> {
         let sorted = page.choice.sort.as_deref();
@@ -47,7 +51,7 @@ impl Table {
             let mut alike = || cells.all(|text| *text == self.rows[0][at].text);
             let uselessness = if sorted.is_some_and(|sorted| column.is_named(sorted)) {
                 0
-            } else if self.is_empty(at) {
+            } else if self.is_column_empty(at) {
                 3
             } else if self.rows.len() > 1 && alike() {
                 2
@@ -56,7 +60,7 @@ impl Table {
             };
             (uselessness, column.rank)
         };
-        let fits = |shown: &[usize]| least_width(shown, widths) <= page.width;
+        let fits = |shown: &[usize]| min_line_width(shown, widths) <= page.width;
         if fits(&shown) {
             return shown;
         }
@@ -71,7 +75,7 @@ impl Table {
             dropped.push(least_used);
         }
         // A narrow column may fit where a wider one, which is needed more, did not.
-        dropped.retain(|&at| !self.is_empty(at));
+        dropped.retain(|&at| !self.is_column_empty(at));
         for at in dropped.into_iter().rev() {
             let place = shown.partition_point(|&other| other < at);
             shown.insert(place, at);
@@ -83,12 +87,12 @@ impl Table {
     }
 
     /// Whether a column says nothing in all rows.
-    fn is_empty(&self, at: usize) -> bool {
-        self.rows.iter().all(|row| row[at].is_empty())
+    fn is_column_empty(&self, column: usize) -> bool {
+        self.rows.iter().all(|row| row[column].is_empty())
     }
 
     /// The widths that each column can have.
-    pub(super) fn measure(&self, page: &RenderOptions) -> Vec<Widths> {
+    pub(super) fn measure_columns(&self, page: &RenderOptions) -> Vec<WidthRange> {
         let columns = self.columns.iter().enumerate().map(|(at, column)| {
             let header = if page.headers {
                 text::width(column.header())
@@ -101,22 +105,22 @@ impl Table {
                 CellKind::Free => whole.min(column.least.max(header)),
                 CellKind::Text | CellKind::Number => whole,
             };
-            Widths { least, whole }
+            WidthRange { least, whole }
         });
         columns.collect()
     }
 
     /// Cuts free text to the width that the other columns leave. If they leave too little, rows are
     /// wrapped. Returns how many columns each line of a row has.
-    pub(super) fn fit(
+    pub(super) fn cut_and_wrap(
         &mut self,
         shown: &[usize],
-        widths: &[Widths],
+        widths: &[WidthRange],
         page: &RenderOptions,
     ) -> Vec<usize> {
-        let (lines, widths) = match page.width.checked_sub(least_width(shown, widths)) {
-            Some(left) => (vec![shown.len()], on_one_line(shown, widths, left)),
-            None => self.wrap(shown, widths, page),
+        let (lines, widths) = match page.width.checked_sub(min_line_width(shown, widths)) {
+            Some(left) => (vec![shown.len()], widths_on_one_line(shown, widths, left)),
+            None => self.wrap_rows(shown, widths, page),
         };
         for row in &mut self.rows {
             for (&at, &width) in shown.iter().zip(&widths) {
@@ -130,10 +134,10 @@ impl Table {
     }
 
     /// How many columns each line of a row has, and the widths of the columns.
-    fn wrap(
+    fn wrap_rows(
         &self,
         shown: &[usize],
-        of: &[Widths],
+        of: &[WidthRange],
         page: &RenderOptions,
     ) -> (Vec<usize>, Vec<usize>) {
         let mut widths: Vec<usize> = shown.iter().map(|&at| of[at].whole).collect();

@@ -10,11 +10,11 @@ mod fit;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::RenderOptions;
-use super::paint::Symbols;
+use super::paint::StyleMarks;
 use crate::error::Error;
 
 pub(crate) use column::{Cell, Column, Heading};
-use column::{CellKind, compare};
+use column::{CellKind, compare_keys};
 
 /// The text of a missing value.
 pub(crate) const NONE: &str = "–";
@@ -27,7 +27,7 @@ const INDENT: usize = 2;
 
 /// The columns and rows of a table that are shown: `--columns`, `--sort`, `--reverse` and paging.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct TableChoice {
     pub columns: Vec<String>,
     pub sort: Option<String>,
     pub reverse: bool,
@@ -35,7 +35,7 @@ pub struct Choice {
     pub rows: Option<(u64, Option<u64>)>,
 }
 
-impl Choice {
+impl TableChoice {
     /// Whether neither columns nor an order are given, so that only the default columns
     /// are needed.
     pub fn is_default(&self) -> bool {
@@ -43,7 +43,7 @@ impl Choice {
     }
 
     /// Refuses names that none of these columns has.
-    pub(crate) fn check(&self, known: &[Heading]) -> Result<(), Error> {
+    pub(crate) fn refuse_unknown_columns(&self, known: &[Heading]) -> Result<(), Error> {
         let typed = [
             ("--columns", &self.columns[..]),
             ("--sort", self.sort.as_slice()),
@@ -70,7 +70,7 @@ impl Choice {
 }
 
 /// The headings of columns.
-pub(crate) fn headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
+pub(crate) fn column_headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
     columns.iter().map(|column| column.heading).collect()
 }
 
@@ -95,33 +95,33 @@ impl Table {
                 .collect()
         };
         Table {
-            columns: headings(columns),
+            columns: column_headings(columns),
             rows: rows.into_iter().map(row).collect(),
         }
     }
 
     /// The text; without rows it is empty, without even a header.
-    pub(crate) fn draw(mut self, page: &RenderOptions) -> String {
+    pub(crate) fn into_text(mut self, page: &RenderOptions) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
-        self.sort(&page.choice);
-        let mut shown = self.shown(&page.choice);
+        self.sort_rows(&page.choice);
+        let mut shown = self.shown_columns(&page.choice);
         if page.choice.columns.is_empty() {
             let has_any = |at: usize| self.rows.iter().any(|row| !row[at].is_empty());
             shown.retain(|&at| !self.columns[at].if_any || has_any(at));
         }
         let widths = if page.terminal {
-            self.measure(page)
+            self.measure_columns(page)
         } else {
             Vec::new()
         };
         if page.terminal && page.choice.columns.is_empty() {
             let has_value = |at: usize| self.rows.iter().any(|row| row[at].text != NONE);
             shown.retain(|&at| !self.columns[at].sparse || has_value(at));
-            shown = self.narrow(shown, &widths, page);
+            shown = self.drop_columns(shown, &widths, page);
         }
-        let marks = Symbols::new(page.color);
+        let marks = StyleMarks::new(page.color);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
         if page.headers {
             rows.push(
@@ -132,7 +132,7 @@ impl Table {
             );
         }
         let lines = if page.terminal {
-            self.fit(&shown, &widths, page)
+            self.cut_and_wrap(&shown, &widths, page)
         } else {
             Vec::new()
         };
@@ -140,20 +140,20 @@ impl Table {
             rows.push(
                 shown
                     .iter()
-                    .map(|&at| marks.put(row[at].shown(page.terminal), row[at].style))
+                    .map(|&at| marks.mark_text(row[at].text_for(page.terminal), row[at].style))
                     .collect(),
             );
         }
         let text = if page.terminal {
-            self.aligned(&shown, rows, &lines)
+            self.align_rows(&shown, rows, &lines)
         } else {
             rows.iter().map(|row| row.join("\t") + "\n").collect()
         };
-        marks.colorize(text)
+        marks.replace_marks(text)
     }
 
     /// The text indented below something else: aligned even in a pipe, without headers.
-    pub(crate) fn inset(self, page: &RenderOptions) -> String {
+    pub(crate) fn into_indented_text(self, page: &RenderOptions) -> String {
         let width = if page.terminal {
             page.width.saturating_sub(INDENT)
         } else {
@@ -163,20 +163,20 @@ impl Table {
             terminal: true,
             headers: false,
             width,
-            choice: Choice::default(),
+            choice: TableChoice::default(),
             ..page.clone()
         };
-        let lines = self.draw(&inner);
+        let lines = self.into_text(&inner);
         lines.lines().map(|line| format!("  {line}\n")).collect()
     }
 
-    fn sort(&mut self, choice: &Choice) {
+    fn sort_rows(&mut self, choice: &TableChoice) {
         let by = choice.sort.as_deref();
         if let Some(at) =
             by.and_then(|by| self.columns.iter().position(|column| column.is_named(by)))
         {
             self.rows
-                .sort_by(|one, other| compare(&one[at].key, &other[at].key));
+                .sort_by(|one, other| compare_keys(&one[at].key, &other[at].key));
         }
         if choice.reverse {
             self.rows.reverse();
@@ -189,7 +189,7 @@ impl Table {
     }
 
     /// The positions of the columns that are shown.
-    fn shown(&self, choice: &Choice) -> Vec<usize> {
+    fn shown_columns(&self, choice: &TableChoice) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
                 .filter(|&at| self.columns[at].default)
@@ -200,7 +200,7 @@ impl Table {
     }
 
     /// The rows with aligned columns, `lines` of them on each line of a row.
-    fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
+    fn align_rows(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
         let mut first = 0;
         let mut parts: Vec<Vec<String>> = Vec::new();
         for &columns in lines {
@@ -250,8 +250,10 @@ mod tests {
     const COLUMNS: &[Column<Row>] = &[
         Column::text("GROUP", |row, _| Cell::text(row.0)),
         Column::count("JOBS", |row| row.1),
-        Column::text("LAST SEEN", |_: &Row, _| Cell::missing()).on_request(),
-        Column::free("SAMPLE", |row, _| Cell::text(row.2).ink(Some(Style::Red))),
+        Column::text("LAST SEEN", |_: &Row, _| Cell::missing()).only_if_named(),
+        Column::of_free_text("SAMPLE", |row, _| {
+            Cell::text(row.2).with_style(Some(Style::Red))
+        }),
     ];
 
     fn table(page: &RenderOptions) -> String {
@@ -260,7 +262,7 @@ mod tests {
             ("Ünïcode 日本", 31, "\x1b[31mred\x1b[0m \u{202e}".as_bytes()),
             ("bad", 2, b"\tkey \"user\" missing"),
         ];
-        Table::new(COLUMNS, &rows, page).draw(page)
+        Table::new(COLUMNS, &rows, page).into_text(page)
     }
 
     fn shows(page: &RenderOptions, wanted: Expect) {
@@ -299,7 +301,7 @@ mod tests {
             b"\\xff",
         ];
         let drawn = |page: &RenderOptions, cell: fn(&&[u8], &RenderOptions) -> Cell| {
-            Table::new(&[Column::text("TEXT", cell)], &texts, page).draw(page)
+            Table::new(&[Column::text("TEXT", cell)], &texts, page).into_text(page)
         };
         let programs = drawn(&RenderOptions::pipe(), |text, _| Cell::text(text));
         let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
@@ -313,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_choice_selects_columns_order_and_rows() {
-        let choice = Choice {
+        let choice = TableChoice {
             columns: vec!["jobs".into(), "last-seen".into(), "Group".into()],
             sort: Some("jobs".into()),
             reverse: true,
@@ -346,47 +348,49 @@ mod tests {
 
     #[test]
     fn an_unknown_column_is_refused_with_a_list_of_the_columns() {
-        let choice = Choice {
+        let choice = TableChoice {
             columns: vec!["jid".into()],
-            ..Choice::default()
+            ..TableChoice::default()
         };
-        let error = choice.check(&headings(COLUMNS)).unwrap_err();
+        let error = choice
+            .refuse_unknown_columns(&column_headings(COLUMNS))
+            .unwrap_err();
         assert_eq!(error.message(), "`--columns`: no column is called `jid`");
         assert_eq!(
             error.hint_text(),
             Some("the columns are group, jobs, last-seen, sample")
         );
         assert!(
-            Choice {
+            TableChoice {
                 sort: Some("x".into()),
-                ..Choice::default()
+                ..TableChoice::default()
             }
-            .check(&[])
+            .refuse_unknown_columns(&[])
             .is_err()
         );
-        assert!(Choice::default().check(&[]).is_ok());
+        assert!(TableChoice::default().refuse_unknown_columns(&[]).is_ok());
     }
 
     #[test]
     fn a_narrow_terminal_drops_empty_columns_then_those_alike_then_the_least_needed() {
         const RANKED: &[Column<(&str, u64, u64)>] = &[
             Column::text("QUEUE", |row, _| Cell::text(row.0)),
-            Column::count("WAITING", |row: &(&str, u64, u64)| row.1).rank(1),
-            Column::count("RUNNING", |row: &(&str, u64, u64)| row.2).rank(4),
-            Column::count("STALLED", |_: &(&str, u64, u64)| 0).rank(2),
-            Column::text("STATE", |_: &(&str, u64, u64), _| Cell::text("paused")).rank(3),
+            Column::count("WAITING", |row: &(&str, u64, u64)| row.1).drop_rank(1),
+            Column::count("RUNNING", |row: &(&str, u64, u64)| row.2).drop_rank(4),
+            Column::count("STALLED", |_: &(&str, u64, u64)| 0).drop_rank(2),
+            Column::text("STATE", |_: &(&str, u64, u64), _| Cell::text("paused")).drop_rank(3),
         ];
-        let shown = |width: usize, choice: Choice| {
+        let shown = |width: usize, choice: TableChoice| {
             let page = RenderOptions {
                 choice,
                 ..RenderOptions::terminal(width)
             };
             let rows = [("images", 5, 1), ("mail", 5, 20)];
-            let drawn = Table::new(RANKED, &rows, &page).draw(&page);
+            let drawn = Table::new(RANKED, &rows, &page).into_text(&page);
             let header = drawn.lines().next().unwrap_or_default();
             header.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        let drops = |width: usize| shown(width, Choice::default());
+        let drops = |width: usize| shown(width, TableChoice::default());
         assert_eq!(drops(41), "QUEUE WAITING RUNNING STALLED STATE");
         assert_eq!(drops(40), "QUEUE WAITING RUNNING STATE");
         assert_eq!(drops(31), "QUEUE WAITING RUNNING");
@@ -394,15 +398,15 @@ mod tests {
         assert_eq!(drops(23), "QUEUE RUNNING STATE");
         assert_eq!(drops(14), "QUEUE STATE");
         assert_eq!(drops(9), "QUEUE");
-        let sorted = Choice {
+        let sorted = TableChoice {
             sort: Some("stalled".into()),
-            ..Choice::default()
+            ..TableChoice::default()
         };
         assert_eq!(shown(23, sorted), "QUEUE STALLED STATE");
         let columns = ["stalled", "running", "waiting"].map(String::from);
-        let asked = Choice {
+        let asked = TableChoice {
             columns: columns.into(),
-            ..Choice::default()
+            ..TableChoice::default()
         };
         assert_eq!(shown(16, asked), "STALLED RUNNING");
     }
@@ -410,6 +414,6 @@ mod tests {
     #[test]
     fn a_table_without_rows_is_empty() {
         let page = RenderOptions::terminal(80);
-        assert_eq!(Table::new(COLUMNS, &[], &page).draw(&page), "");
+        assert_eq!(Table::new(COLUMNS, &[], &page).into_text(&page), "");
     }
 }

@@ -10,7 +10,7 @@ use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, WorkStage};
 use crate::model::ending::{
-    EndingOutcome, EndingRequest, EndingWay, FailureReason, NextQueue, exhausted_group,
+    EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_group,
 };
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
@@ -76,7 +76,7 @@ impl Machine {
             LineContent::Progress(text) => self.write_progress(now, &jid, text),
             LineContent::Ending(mut way) => {
                 process.has_answered = true;
-                if let EndingWay::Complete { next, .. } = &mut way
+                if let EndingAction::Complete { next, .. } = &mut way
                     && next.is_none()
                 {
                     *next = self.next_queue();
@@ -201,11 +201,11 @@ impl Machine {
     }
 
     /// What the end of a process means for a job that it had.
-    fn ending_way(&self, end: &EndedProcess) -> EndingWay {
+    fn ending_way(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
             ProcessExit::Code(0) if !is_persistent => {
-                return EndingWay::Complete {
+                return EndingAction::Complete {
                     data: end.data.clone(),
                     next: self.next_queue(),
                 };
@@ -222,7 +222,7 @@ impl Machine {
         fault: ProcessFault,
         exit: ProcessExit,
         message: String,
-    ) -> EndingWay {
+    ) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let message = Name::from(if message.is_empty() {
             format!("the command ended with {exit} and wrote nothing to stderr")
@@ -230,20 +230,20 @@ impl Machine {
             message
         });
         let mut causes = self.config.retry_on.iter();
-        if causes.any(|cause| cause.covers(fault, is_persistent)) {
+        if causes.any(|cause| cause.applies_to(fault, is_persistent)) {
             // In the group that the core would choose.
             let why = Some(FailureReason {
                 message,
                 ..FailureReason::default()
             });
-            return EndingWay::Retry {
+            return EndingAction::Retry {
                 delay: self.config.retry_delay,
                 why,
             };
         }
-        EndingWay::Fail {
+        EndingAction::Fail {
             why: FailureReason {
-                group: Name::from(fault.group()),
+                group: Name::from(fault.failure_group()),
                 message,
             },
             data: None,
@@ -262,7 +262,7 @@ impl Machine {
             group: Name::from(group.to_owned()),
             message: Name::from(message),
         };
-        self.end_job(now, jid, EndingWay::Fail { why, data: None }, exit);
+        self.end_job(now, jid, EndingAction::Fail { why, data: None }, exit);
     }
 
     /// Ends a job, in the next turn.
@@ -270,16 +270,16 @@ impl Machine {
         &mut self,
         now: f64,
         jid: &Name,
-        mut way: EndingWay,
+        mut way: EndingAction,
         exit: Option<ProcessExit>,
     ) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
-        way.name_group(&job.label.queue);
+        way.set_missing_group(&job.label.queue);
         let detail = match &way {
-            EndingWay::Fail { why, .. } => group_and_message(why),
-            EndingWay::Complete {
+            EndingAction::Fail { why, .. } => group_and_message(why),
+            EndingAction::Complete {
                 next: Some(next), ..
             } => format!("to queue {}", next.queue),
             _ => String::new(),
@@ -335,13 +335,17 @@ impl Machine {
             (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
                 (JobResult::Completed, None)
             }
-            (EndingOutcome::Done { .. }, EndingWay::Complete { .. }) => (JobResult::Advanced, None),
-            (EndingOutcome::Done { .. }, EndingWay::Fail { .. }) => (JobResult::Failed, None),
-            (EndingOutcome::Done { remaining, .. }, EndingWay::Retry { .. }) => match remaining {
-                Some(left) if left < 0 => (JobResult::Failed, Some(exhausted_reason(ending))),
-                Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
-                None => (JobResult::Retried, None),
-            },
+            (EndingOutcome::Done { .. }, EndingAction::Complete { .. }) => {
+                (JobResult::Advanced, None)
+            }
+            (EndingOutcome::Done { .. }, EndingAction::Fail { .. }) => (JobResult::Failed, None),
+            (EndingOutcome::Done { remaining, .. }, EndingAction::Retry { .. }) => {
+                match remaining {
+                    Some(left) if left < 0 => (JobResult::Failed, Some(exhausted_reason(ending))),
+                    Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
+                    None => (JobResult::Retried, None),
+                }
+            }
             (EndingOutcome::Gone, _) => {
                 let why = self.why_gone(&ending.jid).to_owned();
                 (JobResult::Lost, Some(why))
@@ -353,7 +357,7 @@ impl Machine {
                 };
                 (JobResult::Lost, Some(why))
             }
-            (EndingOutcome::Invalid(text), EndingWay::Fail { why, .. })
+            (EndingOutcome::Invalid(text), EndingAction::Fail { why, .. })
                 if why.group.as_bytes() == BAD_ANSWER.as_bytes() =>
             {
                 (JobResult::Unknown, Some(text))
@@ -496,7 +500,7 @@ fn group_and_message(why: &FailureReason) -> String {
 /// The group and the message that the core stores if no retry is left.
 fn exhausted_reason(ending: &EndingRequest) -> String {
     match &ending.way {
-        EndingWay::Retry { why: Some(why), .. } => group_and_message(why),
+        EndingAction::Retry { why: Some(why), .. } => group_and_message(why),
         _ => format!(
             "{}: no retry is left",
             exhausted_group(&ending.queue).lossless_text()

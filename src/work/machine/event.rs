@@ -124,7 +124,7 @@ pub enum StartFailure {
 /// What a line of a process is about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LineContent {
-    Ending(crate::model::ending::EndingWay),
+    Ending(crate::model::ending::EndingAction),
     Progress(Name),
     /// The line is no answer, for this reason.
     Invalid(String),

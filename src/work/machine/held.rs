@@ -102,7 +102,7 @@ impl HeldJobs {
                 jid: job.jid.clone(),
                 queue: job.queue.clone(),
                 klass: job.klass.clone(),
-                attempt: job.attempt(),
+                attempt: job.attempt_number(),
             },
             phase: Phase::Ready,
             expires: job.expires,

@@ -22,7 +22,7 @@ use self::slots::{QuickDeaths, Slot};
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
-use crate::text::{plural, thousands};
+use crate::text::{plural, with_thousands_separators};
 
 /// The most jobs of one turn.
 const MAX_POPPED: u64 = 500;
@@ -406,7 +406,7 @@ impl Machine {
             "{} running, {} waiting to be written, {} popped so far",
             count(self.running_count(), "job", "jobs"),
             count(ending, "result", "results"),
-            thousands(self.popped)
+            with_thousands_separators(self.popped)
         ));
         lines
     }

@@ -12,10 +12,10 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::clock::duration;
-use crate::json::object::{Object, ObjectForm, found, shown, text_of};
-use crate::json::syntax::{Shape, SyntaxFault};
-use crate::model::ending::{EndingRequest, EndingWay, FailureReason, NextQueue};
-use crate::name::{Name, refuse_new, reserved};
+use crate::json::object::{ObjectForm, ParsedObject, found_value, shown_text, string_text};
+use crate::json::syntax::{JsonType, SyntaxFault};
+use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue};
+use crate::name::{Name, refuse_as_new_name, reserved_jid_suffix};
 use crate::text::{Sanitized, cut};
 
 /// What a program says about a job.
@@ -29,8 +29,8 @@ pub struct Answer {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerKind {
-    /// The group of a retry is empty if only a message is given; [`EndingWay::name_group`] fills it in.
-    Ending(EndingWay),
+    /// The group of a retry is empty if only a message is given; [`EndingAction::set_missing_group`] fills it in.
+    Ending(EndingAction),
     /// A text for the history of the job.
     Progress(Name),
 }
@@ -59,7 +59,7 @@ impl Answer {
         let AnswerKind::Ending(mut way) = self.what else {
             return None;
         };
-        way.name_group(queue);
+        way.set_missing_group(queue);
         Some(EndingRequest {
             jid: self.jid,
             queue: queue.clone(),
@@ -73,8 +73,9 @@ impl Answer {
     /// writes all members.
     pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
-            let fields = Object::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
-            let jid: Name = fields.required("jid").map_err(describe_fault)?;
+            let fields =
+                ParsedObject::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
+            let jid: Name = fields.read_required("jid").map_err(describe_fault)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
@@ -92,12 +93,15 @@ impl Answer {
 /// Reads what an answer says. Only an answer whose result cannot be known is refused: a job that is done is
 /// not done again, or failed, because of a member that has no meaning.
 fn kind(
-    fields: &Object,
+    fields: &ParsedObject,
     retry_delay: Duration,
     ignored: &mut Vec<String>,
 ) -> Result<AnswerKind, String> {
-    let Some(result) = fields.member::<Name>("result").map_err(describe_fault)? else {
-        let progress = fields.member("progress").map_err(describe_fault)?;
+    let Some(result) = fields
+        .read_member::<Name>("result")
+        .map_err(describe_fault)?
+    else {
+        let progress = fields.read_member("progress").map_err(describe_fault)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
         ignore_unknown(fields, "progress", PROGRESS, ignored);
         return Ok(AnswerKind::Progress(text));
@@ -105,7 +109,7 @@ fn kind(
     Ok(AnswerKind::Ending(match result.as_bytes() {
         b"complete" => {
             ignore_unknown(fields, "complete", COMPLETE, ignored);
-            EndingWay::Complete {
+            EndingAction::Complete {
                 data: data(fields),
                 next: next(fields, ignored)?,
             }
@@ -114,9 +118,11 @@ fn kind(
             ignore_unknown(fields, "retry", RETRY, ignored);
             let delay = value_or_ignored(delay(fields), ignored);
             let group = value_or_ignored(new_name(fields, "group"), ignored);
-            let message =
-                value_or_ignored(fields.member("message").map_err(describe_fault), ignored);
-            EndingWay::Retry {
+            let message = value_or_ignored(
+                fields.read_member("message").map_err(describe_fault),
+                ignored,
+            );
+            EndingAction::Retry {
                 delay: delay.unwrap_or(retry_delay),
                 why: (group.is_some() || message.is_some()).then(|| FailureReason {
                     group: group.unwrap_or_default(),
@@ -126,10 +132,10 @@ fn kind(
         }
         b"fail" => {
             ignore_unknown(fields, "fail", FAIL, ignored);
-            EndingWay::Fail {
+            EndingAction::Fail {
                 why: FailureReason {
                     group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
-                    message: fields.required("message").map_err(describe_fault)?,
+                    message: fields.read_required("message").map_err(describe_fault)?,
                 },
                 data: data(fields),
             }
@@ -144,12 +150,12 @@ fn kind(
 }
 
 /// Names the members that have no meaning in this kind of answer.
-fn ignore_unknown(fields: &Object, kind: &str, known: &[&str], ignored: &mut Vec<String>) {
+fn ignore_unknown(fields: &ParsedObject, kind: &str, known: &[&str], ignored: &mut Vec<String>) {
     for (key, value) in fields.members() {
         let plain = key.strip_suffix("_bytes").unwrap_or(key);
         let is_known = plain == "jid" || known.contains(&key) || known.contains(&plain);
         if !is_known && value.get() != "null" && ignored.len() < MAX_IGNORED {
-            let key = shown(key);
+            let key = shown_text(key);
             ignored.push(format!("`{key}` is not allowed in a `{kind}` answer"));
         }
     }
@@ -164,23 +170,23 @@ fn value_or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String
 }
 
 /// The data as it is written.
-fn data(fields: &Object) -> Option<Vec<u8>> {
+fn data(fields: &ParsedObject) -> Option<Vec<u8>> {
     let data = member_unless_null(fields, "data")?;
     Some(data.get().as_bytes().to_vec())
 }
 
 /// A member that is not `null`, as it is written.
-fn member_unless_null<'t>(fields: &Object<'t>, name: &str) -> Option<&'t RawValue> {
+fn member_unless_null<'t>(fields: &ParsedObject<'t>, name: &str) -> Option<&'t RawValue> {
     let mut members = fields.members();
     let (_, value) = members.find(|(key, _)| *key == name)?;
     (value.get() != "null").then_some(value)
 }
 
-fn depends(fields: &Object) -> Result<Vec<Name>, SyntaxFault> {
-    fields.member("depends").map(Option::unwrap_or_default)
+fn depends(fields: &ParsedObject) -> Result<Vec<Name>, SyntaxFault> {
+    fields.read_member("depends").map(Option::unwrap_or_default)
 }
 
-fn next(fields: &Object, ignored: &mut Vec<String>) -> Result<Option<NextQueue>, String> {
+fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQueue>, String> {
     let Some(queue) = new_name(fields, "next")? else {
         let has_delay = member_unless_null(fields, "delay").is_some();
         let has_depends = depends(fields).map_or(true, |jids| !jids.is_empty());
@@ -195,13 +201,13 @@ fn next(fields: &Object, ignored: &mut Vec<String>) -> Result<Option<NextQueue>,
     let delay = delay(fields)?;
     let depends = depends(fields).map_err(describe_fault)?;
     for jid in &depends {
-        refuse_new(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
-        if let Some(suffix) = reserved(jid.as_bytes()) {
+        refuse_as_new_name(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
+        if let Some(suffix) = reserved_jid_suffix(jid.as_bytes()) {
             return Err(format!(
                 "a jid of `depends` ends in `{suffix}`, which is reserved"
             ));
         }
-        if fields.member("jid").ok().flatten().as_ref() == Some(jid) {
+        if fields.read_member("jid").ok().flatten().as_ref() == Some(jid) {
             return Err("`depends` names the job itself".into());
         }
     }
@@ -214,25 +220,25 @@ fn next(fields: &Object, ignored: &mut Vec<String>) -> Result<Option<NextQueue>,
 }
 
 /// A name that the core accepts for something new.
-fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
-    let name: Option<Name> = fields.member(key).map_err(describe_fault)?;
+fn new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
+    let name: Option<Name> = fields.read_member(key).map_err(describe_fault)?;
     if let Some(name) = &name {
-        refuse_new(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
+        refuse_as_new_name(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
     }
     Ok(name)
 }
 
 /// A number of seconds, or a text such as `10m`.
-fn delay(fields: &Object) -> Result<Option<Duration>, String> {
+fn delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
     let Some(value) = member_unless_null(fields, "delay") else {
         return Ok(None);
     };
-    let read = match Shape::from_text(value.get().as_bytes()) {
-        Shape::String => duration::parse(&text_of(value)),
-        Shape::Number => duration::parse_or_seconds(value.get()),
+    let read = match JsonType::from_text(value.get().as_bytes()) {
+        JsonType::String => duration::parse_duration(&string_text(value)),
+        JsonType::Number => duration::parse_duration_or_seconds(value.get()),
         _ => Err("seconds or a text".to_owned()),
     };
-    let wrong = |expects| format!("`delay` expects {expects}, not {}", found(value));
+    let wrong = |expects| format!("`delay` expects {expects}, not {}", found_value(value));
     read.map(Some).map_err(wrong)
 }
 
@@ -251,8 +257,8 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
 
 /// The job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = Object::parse_start(line, ObjectForm::Document);
-    let jid = fields.member("jid").ok().flatten();
+    let fields = ParsedObject::parse_before_fault(line, ObjectForm::Document);
+    let jid = fields.read_member("jid").ok().flatten();
     let result = member_unless_null(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
     (jid.filter(|jid: &Name| !jid.is_empty()), has_result)
@@ -282,7 +288,7 @@ mod tests {
         }
     }
 
-    fn ending(line: &str) -> EndingWay {
+    fn ending(line: &str) -> EndingAction {
         match read(line) {
             Ok((jid, AnswerKind::Ending(way))) if jid == "a" => way,
             other => panic!("{other:?}"),
@@ -293,7 +299,7 @@ mod tests {
     fn each_kind_of_answer_is_read() {
         assert_eq!(
             ending(r#"{"jid":"a","result":"complete"}"#),
-            EndingWay::Complete {
+            EndingAction::Complete {
                 data: None,
                 next: None
             }
@@ -303,7 +309,7 @@ mod tests {
                 r#" { "jid" : "a", "data": {"b":9007199254740993, "a":[ ]} ,"result":"complete","#,
                 r#""next":"ship","delay":"1m","depends":["x","y"]}"#
             )),
-            EndingWay::Complete {
+            EndingAction::Complete {
                 data: Some(br#"{"b":9007199254740993, "a":[ ]}"#.to_vec()),
                 next: Some(NextQueue {
                     queue: Name::from("ship"),
@@ -315,7 +321,7 @@ mod tests {
         );
         assert_eq!(
             ending(r#"{"jid":"a","result":"retry","delay":1.5,"group":"g","message":null}"#),
-            EndingWay::Retry {
+            EndingAction::Retry {
                 delay: Duration::from_millis(1500),
                 why: Some(FailureReason {
                     group: Name::from("g"),
@@ -325,14 +331,14 @@ mod tests {
         );
         assert_eq!(
             ending(r#"{"jid":"a","result":"retry","next":null}"#),
-            EndingWay::Retry {
+            EndingAction::Retry {
                 delay: RETRY_DELAY,
                 why: None
             }
         );
         assert_eq!(
             ending(r#"{"jid":"a","result":"fail","group":"g","message":"caf\u00e9","data":null}"#),
-            EndingWay::Fail {
+            EndingAction::Fail {
                 why: FailureReason {
                     group: Name::from("g"),
                     message: Name::from("café")
@@ -360,7 +366,7 @@ mod tests {
         };
         assert_eq!(
             ending.way,
-            EndingWay::Retry {
+            EndingAction::Retry {
                 delay: RETRY_DELAY,
                 why: Some(why)
             }

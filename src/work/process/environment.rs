@@ -56,7 +56,7 @@ pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsStr
     let numbers = [
         ("QLESS_PRIORITY", job.priority),
         ("QLESS_RETRIES_LEFT", job.remaining),
-        ("QLESS_ATTEMPT", job.attempt()),
+        ("QLESS_ATTEMPT", job.attempt_number()),
     ];
     variables.extend(numbers.map(|(name, number)| (name, number.to_string().into())));
     if let Some(key) = &job.key {

@@ -82,7 +82,7 @@ pub fn append<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
         data,
         tags: &job.tags,
         priority: job.priority,
-        attempt: job.attempt(),
+        attempt: job.attempt_number(),
         retries_left: job.remaining,
         spawned_from: &job.spawned_from,
         dependencies: &job.dependencies,
@@ -92,7 +92,7 @@ pub fn append<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
         payloads,
     };
     into.reserve(job.data.len() + 256);
-    write::exact(&line, into).map_err(Error::internal)?;
+    write::write_exact(&line, into).map_err(Error::internal)?;
     into.push(b'\n');
     Ok(())
 }

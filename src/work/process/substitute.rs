@@ -131,7 +131,7 @@ impl JobField {
             JobField::Klass => &job.klass,
             JobField::Data(path) => {
                 let text = lossless_text(&job.data);
-                let value = path.find(&text)?;
+                let value = path.find_value(&text)?;
                 let name = match Json::from(value).text() {
                     Some(name) => name,
                     None => Name::from_lossless_text(value.get()),

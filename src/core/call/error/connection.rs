@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::tls::not_encrypted;
+use super::tls::tls_failed;
 use crate::address::{Address, Node, Target};
 use crate::core::call::fault::Fault;
 use crate::core::call::local;
@@ -52,7 +52,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             }
             _ => "is it a Redis server?",
         }),
-        Fault::Stranger => local::stranger(&place),
+        Fault::Stranger => local::foreign_server_error(&place),
         Fault::RequiresTls => {
             Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
         }
@@ -72,7 +72,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
         )
         .caused_by(Cause::TooMuch)
         .hint("name fewer things at a time"),
-        Fault::Tls(fault) => not_encrypted(&fault, target),
+        Fault::Tls(fault) => tls_failed(&fault, target),
     }
 }
 
@@ -101,15 +101,15 @@ pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
     format!("no reply from `{target}` within {within}")
 }
 
-/// Whether another attempt to connect may soon succeed. `was_there`: an earlier connection
+/// Whether another attempt to connect may soon succeed. `was_connected`: an earlier connection
 /// did, so the address is right and the server probably comes back.
-pub(crate) fn is_temporary(error: &Error, was_there: bool) -> bool {
+pub(crate) fn is_temporary(error: &Error, was_connected: bool) -> bool {
     match error.kind() {
         _ if matches!(error.cause(), Some(Cause::Lasting | Cause::Address { .. })) => false,
         Kind::Loading | Kind::Busy | Kind::Stale | Kind::ClusterDown => true,
-        Kind::NoMaster => was_there || error.cause() != Some(&Cause::NotThere),
+        Kind::NoMaster => was_connected || error.cause() != Some(&Cause::NotThere),
         Kind::Refused => error.cause() == Some(&Cause::ClientLimit),
-        Kind::Unreachable | Kind::Protocol => was_there,
+        Kind::Unreachable | Kind::Protocol => was_connected,
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Errors about a login that the server refused.
 
 use super::ServerError;
-use super::refused::shared;
+use super::refused::refusal_of_login_or_call;
 use crate::address::Target;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Sanitized;
@@ -36,7 +36,7 @@ pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
         "ERR" if message.contains("DB index") => {
             Error::usage(format!("`{target}` has no database {}", target.db))
         }
-        _ => shared(refused, target).unwrap_or_else(|| {
+        _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
             let message = Sanitized(message);
             Error::new(
                 Kind::Server,
@@ -44,5 +44,5 @@ pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
             )
         }),
     };
-    error.detail(refused.text())
+    error.with_server_message(refused.full_text())
 }

@@ -11,14 +11,14 @@ use crate::error::{Error, Kind};
 /// The error for a call whose reply did not come.
 pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Duration) -> Error {
     let spec = call.spec();
-    let (doing, object) = (spec.wording.doing, call.object());
+    let (doing, object) = (spec.wording.doing, call.subject_text());
     if matches!(fault, Fault::InvalidUtf8) {
         return Error::new(
             Kind::Error,
             format!("the server refused {doing} {object}; its message is not UTF-8"),
         );
     }
-    if spec.reads() {
+    if spec.only_reads() {
         return match fault {
             Fault::TimedOut => timed_out(target, timeout),
             Fault::MalformedReply | Fault::TooLong | Fault::TooMuch => {
@@ -39,7 +39,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
         Kind::Unknown,
         format!("{lost} while {doing} {object}; the change may or may not have happened"),
     );
-    if let Some(hint) = spec.hint_for_lost(&call.args) {
+    if let Some(hint) = spec.hint_for_lost_reply(&call.args) {
         error = error.hint(hint);
     }
     match call.subject_jid() {

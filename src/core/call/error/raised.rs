@@ -8,7 +8,7 @@ use crate::name::Name;
 use crate::text::Sanitized;
 
 /// The error for a text that a line of the script raised.
-pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> Error {
+pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script) -> Error {
     if let Some((jid, refusal)) = refused_job(text, call) {
         return job_refused(refusal, jid, call.spec().wording.verb);
     }
@@ -26,7 +26,7 @@ pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> E
         return Error::usage(format!("the core has no call `{}`", Sanitized(unknown)));
     }
     if is_usage(text) {
-        let reason = Sanitized(without_area(text)).to_string();
+        let reason = Sanitized(without_function_name(text)).to_string();
         let message = format!("{}: {reason}", Sanitized(call.name.as_bytes()));
         return Error::usage(message).caused_by(Cause::Argument(reason));
     }
@@ -38,7 +38,7 @@ pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> E
 fn refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
     let args = call.args.iter().map(|arg| Name::from(arg.as_slice()));
     let mut jids = call.subject_jid().into_iter().chain(args);
-    jids.find_map(|jid| refusal::read(text, &jid).map(|refusal| (jid, refusal)))
+    jids.find_map(|jid| refusal::read_refusal(text, &jid).map(|refusal| (jid, refusal)))
 }
 
 /// The error for a refused job.
@@ -62,7 +62,7 @@ fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
 /// The error for a defect of the core, with the file and line in `lua/`.
 pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
     let text = Sanitized(text);
-    match script.place(line) {
+    match script.source_of_line(line) {
         Some(place) => Error::internal(format!("{place}: {text}")),
         None => Error::internal(format!("script line {line}: {text}")),
     }
@@ -94,6 +94,6 @@ fn is_usage(text: &str) -> bool {
 }
 
 /// A text without the name of the function that raised it.
-fn without_area(text: &str) -> &str {
+fn without_function_name(text: &str) -> &str {
     text.split_once("(): ").map_or(text, |(_, rest)| rest)
 }

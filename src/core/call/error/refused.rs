@@ -1,15 +1,16 @@
 //! Errors about a call that the server or the core refused.
 
-use super::raised::{core_defect, raised};
+use super::raised::{core_defect, script_error};
 use super::topology::{
-    address_is_cluster_node, circling, cluster_down, cluster_prefix, slot_moving,
+    address_is_cluster_node, circular_redirection, cluster_down, slot_moving,
+    untagged_cluster_prefix,
 };
 use super::{ServerError, server_error};
 use crate::address::{Address, Target};
 use crate::core::call::request::Call;
 use crate::core::call::rights;
-use crate::core::script::{Script, with_tag};
-use crate::error::{Cause, Effect, Error, Kind};
+use crate::core::script::{Script, with_hash_tag};
+use crate::error::{Cause, EffectOnData, Error, Kind};
 use crate::text::Sanitized;
 
 /// The error for a refused call.
@@ -26,30 +27,29 @@ pub(crate) fn call_refused(
             format!(
                 "cannot {} {}: a key that it needs has the wrong type",
                 call.spec().wording.verb,
-                call.object()
+                call.subject_text()
             ),
         )
         .hint("`qless check --only key-type` names it"),
-        "ERR" => match refused.raised() {
+        "ERR" => match refused.raised_line_and_text() {
             // The texts of the core name a function.
-            Some((line, text)) if text.contains("(): ") => raised(line, text, call, script),
-            Some((line, text)) => {
-                foreign(text, target, script).unwrap_or_else(|| raised(line, text, call, script))
-            }
-            None => plain_err(refused, call, target, script).unwrap_or_else(|| {
+            Some((line, text)) if text.contains("(): ") => script_error(line, text, call, script),
+            Some((line, text)) => unsupported_server(text, target, script)
+                .unwrap_or_else(|| script_error(line, text, call, script)),
+            None => plain_err_refusal(refused, call, target, script).unwrap_or_else(|| {
                 let message = refused.without_position();
                 let message = Sanitized(&message);
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
             }),
         },
-        "NOPERM" if is_of_call(refused) => {
-            Error::new(Kind::NoPerm, missing_right(refused, target)).hint(rights::HINT)
+        "NOPERM" if is_script_forbidden(refused) => {
+            Error::new(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::HINT)
         }
-        "NOPERM" => no_permission(missing_right(refused, target), call),
+        "NOPERM" => no_permission(missing_right_sentence(refused, target), call),
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
-        "CROSSSLOT" => cluster_prefix(script.prefix(), target),
-        _ => shared(refused, target).unwrap_or_else(|| {
-            let message = refused.text();
+        "CROSSSLOT" => untagged_cluster_prefix(script.prefix(), target),
+        _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
+            let message = refused.full_text();
             let message = Sanitized(&message);
             Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
         }),
@@ -58,11 +58,11 @@ pub(crate) fn call_refused(
         Some(jid) => error.jid(&jid),
         None => error,
     };
-    error.detail(refused.text())
+    error.with_server_message(refused.full_text())
 }
 
 /// The error for a refusal that means the same in a login and in a call.
-pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
+pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -> Option<Error> {
     let message = refused.without_position();
     let error = |kind, message: String| Error::new(kind, message);
     Some(match refused.code.as_str() {
@@ -77,7 +77,7 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
             Kind::Refused,
             format!("`{target}` refuses connections: it is in protected mode"),
         ),
-        "NOPERM" => error(Kind::NoPerm, missing_right(refused, target)).hint(rights::HINT),
+        "NOPERM" => error(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::HINT),
         "LOADING" => error(
             Kind::Loading,
             format!("`{target}` is still loading its data"),
@@ -85,7 +85,7 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
         "BUSY" => error(Kind::Busy, format!("`{target}` is busy with a script"))
             .hint("`redis-cli SCRIPT KILL` ends it if it has not written yet"),
         "OOM" => error(Kind::Oom, format!("`{target}` is out of memory"))
-            .effect(Effect::Unchanged)
+            .effect(EffectOnData::Unchanged)
             .hint("`qless cancel` and a shorter `jobs-history` free some"),
         "MISCONF" => disk_full(target),
         "NOREPLICAS" => error(
@@ -102,7 +102,7 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
         "MOVED" => match &target.address {
             Address::Cluster(_) => {
                 let slot = refused.message.split_ascii_whitespace().next();
-                circling(target, slot.unwrap_or_default())
+                circular_redirection(target, slot.unwrap_or_default())
             }
             _ => address_is_cluster_node(target),
         },
@@ -117,7 +117,7 @@ pub(crate) fn disk_full(target: &Target) -> Error {
 }
 
 /// The error for an `ERR` that no line of the core raised.
-fn plain_err(
+fn plain_err_refusal(
     refused: &ServerError,
     call: &Call,
     target: &Target,
@@ -130,7 +130,7 @@ fn plain_err(
     }
     // Redis up to 7.0 does not name the command.
     if let Some((_, lacks)) = message.split_once("The user executing the script can't ") {
-        let user = user(target);
+        let user = user_name(target);
         let lacks = Sanitized(lacks.trim_end_matches('.'));
         return Some(no_permission(
             format!("user `{user}` may not {lacks}"),
@@ -141,10 +141,10 @@ fn plain_err(
         return Some(if script.is_tagged() {
             address_is_cluster_node(target)
         } else {
-            cluster_prefix(script.prefix(), target)
+            untagged_cluster_prefix(script.prefix(), target)
         });
     }
-    if let Some(error) = foreign(&message, target, script) {
+    if let Some(error) = unsupported_server(&message, target, script) {
         return Some(error);
     }
     if message.contains("Protocol error: invalid bulk length") {
@@ -154,7 +154,7 @@ fn plain_err(
         );
         return Some(
             error
-                .effect(Effect::Unchanged)
+                .effect(EffectOnData::Unchanged)
                 .caused_by(Cause::TooLong)
                 .hint("`proto-max-bulk-len` of the server limits the length of data"),
         );
@@ -170,18 +170,18 @@ fn plain_err(
         return Some(Error::internal(Sanitized(message)));
     }
     // An error of Lua itself, without the position that `error` puts before a text.
-    let line = server_error::last_line(&refused.message)?;
+    let line = server_error::last_script_line(&refused.message)?;
     Some(core_defect(line, &message, script))
 }
 
 /// What servers of other makers say that run no script of ours, and the way out.
-fn foreign(message: &str, target: &Target, script: &Script) -> Option<Error> {
+fn unsupported_server(message: &str, target: &Target, script: &Script) -> Option<Error> {
     let words = message.to_lowercase();
     let says = |part: &str| words.contains(part);
     let tag = || {
         format!(
             "give a hash tag: `--prefix '{}'`",
-            with_tag(script.prefix())
+            with_hash_tag(script.prefix())
         )
     };
     let (why, hint) = if says("undeclared key") {
@@ -208,17 +208,17 @@ fn foreign(message: &str, target: &Target, script: &Script) -> Option<Error> {
     Some(Error::new(Kind::Unsupported, message).hint(hint))
 }
 
-fn user(target: &Target) -> Sanitized<&str> {
+fn user_name(target: &Target) -> Sanitized<&str> {
     Sanitized(target.user.as_deref().unwrap_or("default"))
 }
 
 /// The sentence about the right that the user lacks.
-fn missing_right(refused: &ServerError, target: &Target) -> String {
+fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
     let message = refused.without_position();
-    let user = user(target);
-    match server_error::quoted(&message) {
+    let user = user_name(target);
+    match server_error::first_quoted(&message) {
         // A service that offers a command to no user refuses it in the same words.
-        Some(what) if message.contains("command") && !rights::is_named(what) => {
+        Some(what) if message.contains("command") && !rights::is_command_in_acl_lines(what) => {
             format!(
                 "`{target}` does not offer `{}` to user `{user}`",
                 Sanitized(what)
@@ -232,19 +232,19 @@ fn missing_right(refused: &ServerError, target: &Target) -> String {
 }
 
 /// Whether the user may not run the script at all, so that nothing was changed.
-fn is_of_call(refused: &ServerError) -> bool {
-    let command = server_error::quoted(&refused.message).unwrap_or_default();
+fn is_script_forbidden(refused: &ServerError) -> bool {
+    let command = server_error::first_quoted(&refused.message).unwrap_or_default();
     command.to_lowercase().starts_with("eval")
 }
 
 /// The error for a right that turned out to be missing in the middle of a call.
 fn no_permission(message: String, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
-    if call.spec().reads() {
+    if call.spec().only_reads() {
         error.hint(rights::HINT)
     } else {
         error
-            .effect(Effect::Partial)
+            .effect(EffectOnData::Partial)
             .hint("`qless check` shows what it left behind")
     }
 }

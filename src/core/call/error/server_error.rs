@@ -12,12 +12,12 @@ const FIRST_WRITE: [&str; 4] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS"];
 
 impl ServerError {
     /// Code and message.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn full_text(&self) -> String {
         format!("{} {}", self.code, self.message)
     }
 
     /// Whether two keys of a call are on different servers.
-    pub(crate) fn spans_servers(&self) -> bool {
+    pub(crate) fn is_cross_slot(&self) -> bool {
         let message = &self.message;
         let codes = ["MOVED", "CROSSSLOT"];
         codes.contains(&self.code.as_str())
@@ -98,7 +98,7 @@ impl ServerError {
     }
 
     /// The line of the script that raised the error, and its text.
-    pub(super) fn raised(&self) -> Option<(usize, &str)> {
+    pub(super) fn raised_line_and_text(&self) -> Option<(usize, &str)> {
         let rest = self.message.strip_prefix("user_script:")?;
         let (line, text) = rest.split_once(':')?;
         let end = text
@@ -112,13 +112,13 @@ impl ServerError {
 }
 
 /// The last line of the script that a message names.
-pub(super) fn last_line(message: &str) -> Option<usize> {
+pub(super) fn last_script_line(message: &str) -> Option<usize> {
     let line = message.split("on @user_script:").nth(1)?;
     let line: String = line.chars().take_while(char::is_ascii_digit).collect();
     line.parse().ok()
 }
 
 /// The text between the first pair of quotes.
-pub(super) fn quoted(message: &str) -> Option<&str> {
+pub(super) fn first_quoted(message: &str) -> Option<&str> {
     message.split('\'').nth(1)
 }

@@ -7,7 +7,7 @@ use crate::name::Name;
 
 fn refused(name: &str, args: &[&str], code: &str, message: &str) -> Error {
     let target = Target::parse("redis://ops@h:1/0").unwrap();
-    let call = Call::raw(name).args(args);
+    let call = Call::raw_call(name).args(args);
     let error = ServerError {
         code: code.into(),
         message: message.into(),

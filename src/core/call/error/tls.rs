@@ -15,12 +15,12 @@ const CLOCK: &str = "renew the certificate of the server, or correct the clock o
 const NAMES: usize = 5;
 
 /// The error for a connection that could not be encrypted.
-pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
+pub(super) fn tls_failed(fault: &TlsFault, target: &Target) -> Error {
     let place = target.location();
     let place = Sanitized(&place);
     let tls = |message: String| Error::new(Kind::Tls, message);
     match fault {
-        TlsFault::Untrusted(reason) => untrusted(reason, target),
+        TlsFault::Untrusted(reason) => untrusted_certificate(reason, target),
         TlsFault::NotTls => tls(format!("`{place}` does not reply in TLS")).hint(
             "is it the right port? if nothing has to be encrypted, write `redis` for `rediss`",
         ),
@@ -30,9 +30,9 @@ pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
         .hint("`qless` speaks TLS 1.2 and 1.3"),
         TlsFault::NoClientCertificate => tls(format!("`{place}` requires a client certificate"))
             .hint("pass `--tls-cert FILE` and `--tls-key FILE`"),
-        TlsFault::ClientRefused(refusal) => client_refused(*refusal, target),
+        TlsFault::ClientRefused(refusal) => client_certificate_refused(*refusal, target),
         TlsFault::UnknownName => {
-            let host = host(target);
+            let host = target_host(target);
             tls(format!("`{place}` has no certificate for `{host}`"))
                 .hint("use a name of the server in the address")
         }
@@ -45,7 +45,7 @@ pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
     }
 }
 
-fn untrusted(reason: &Distrust, target: &Target) -> Error {
+fn untrusted_certificate(reason: &Distrust, target: &Target) -> Error {
     let place = target.location();
     let place = Sanitized(&place);
     let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());
@@ -58,7 +58,7 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
             "pass its CA with `--tls-ca FILE`".into(),
         ),
         Distrust::Expired(end) => (
-            dated(
+            sentence_with_date(
                 "its certificate has expired",
                 "its certificate expired on ",
                 *end,
@@ -66,7 +66,7 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
             CLOCK.into(),
         ),
         Distrust::NotYetValid(begin) => (
-            dated(
+            sentence_with_date(
                 "its certificate is not valid yet",
                 "its certificate is not valid before ",
                 *begin,
@@ -81,7 +81,7 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
             ),
         ),
         Distrust::Names(names) => (
-            format!("its certificate is for {}", listed(names)),
+            format!("its certificate is for {}", names_in_backticks(names)),
             "use a name of the certificate in the address".into(),
         ),
         Distrust::IsCa => (
@@ -96,7 +96,7 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
     Error::new(Kind::Tls, format!("cannot trust `{place}`: {reason}")).hint(hint)
 }
 
-fn listed(names: &[String]) -> String {
+fn names_in_backticks(names: &[String]) -> String {
     let shown = names.iter().take(NAMES);
     let mut text = shown
         .map(|name| format!("`{}`", Sanitized(name)))
@@ -109,14 +109,14 @@ fn listed(names: &[String]) -> String {
 }
 
 /// A sentence that ends with a moment, or another one if that is not known.
-fn dated(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
-    match moment.and_then(Moment::rfc3339) {
+fn sentence_with_date(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
+    match moment.and_then(Moment::to_rfc3339) {
         Some(moment) => format!("{sentence}{moment}"),
         None => undated.into(),
     }
 }
 
-fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
+fn client_certificate_refused(refusal: ClientRefusal, target: &Target) -> Error {
     const ISSUER: &str = "it must be issued by a CA that the server trusts";
     let place = target.location();
     let place = Sanitized(&place);
@@ -134,7 +134,7 @@ fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
     Error::new(Kind::Tls, message).hint(hint)
 }
 
-fn host(target: &Target) -> String {
+fn target_host(target: &Target) -> String {
     match &target.address {
         Address::Tcp(node) => Sanitized(&node.host).to_string(),
         _ => target.location(),
@@ -142,7 +142,7 @@ fn host(target: &Target) -> String {
 }
 
 fn alternative_name(target: &Target) -> String {
-    let host = host(target);
+    let host = target_host(target);
     match host.parse::<std::net::IpAddr>() {
         Ok(_) => format!("IP:{host}"),
         Err(_) => format!("DNS:{host}"),

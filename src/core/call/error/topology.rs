@@ -3,7 +3,7 @@
 use super::ServerError;
 use crate::address::nodes::join_nodes;
 use crate::address::{Address, Node, Sentinels, Target};
-use crate::core::script::with_tag;
+use crate::core::script::with_hash_tag;
 use crate::error::{Cause, Error, Kind};
 use crate::name::Name;
 use crate::text::{Sanitized, plural};
@@ -12,13 +12,17 @@ use crate::text::{Sanitized, plural};
 const NAMES: usize = 5;
 
 /// The error for a prefix without hash tag in a cluster: its keys would be on many nodes.
-pub(crate) fn cluster_prefix(prefix: &str, target: &Target) -> Error {
-    cluster_prefix_naming(prefix, target, &[])
+pub(crate) fn untagged_cluster_prefix(prefix: &str, target: &Target) -> Error {
+    untagged_cluster_prefix_with_tagged(prefix, target, &[])
 }
 
 /// The error for a prefix without hash tag, and names those with one that have queues there.
-pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[String]) -> Error {
-    let tagged = with_tag(prefix);
+pub(crate) fn untagged_cluster_prefix_with_tagged(
+    prefix: &str,
+    target: &Target,
+    used: &[String],
+) -> Error {
+    let tagged = with_hash_tag(prefix);
     let listed: Vec<String> = used
         .iter()
         .take(NAMES)
@@ -30,7 +34,7 @@ pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[Strin
         format!(" (queues are under {})", listed.join(", "))
     };
     let message = format!("prefix `{prefix}` cannot live in a Redis Cluster");
-    let redis = matches!(target.address, Address::Tcp(_)).then(|| in_cluster(target));
+    let redis = matches!(target.address, Address::Tcp(_)).then(|| cluster_address(target));
     Error::new(Kind::ClusterPrefix, message)
         .hint(format!("give a hash tag: `--prefix '{tagged}'`{used}"))
         .caused_by(Cause::Address {
@@ -41,9 +45,9 @@ pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[Strin
 
 /// The error for the address of one server that is a node of a cluster.
 pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
-    let address = in_cluster(target);
+    let address = cluster_address(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
-        .hint(format!("use `{}`", scheme(target, "-cluster")))
+        .hint(format!("use `{}`", address_scheme(target, "-cluster")))
         .caused_by(Cause::Address {
             redis: Some(address),
             prefix: None,
@@ -57,26 +61,31 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
         "`{}` is not a node of a Redis Cluster",
         Sanitized(node.to_string())
     ))
-    .hint(format!("use `{}`", scheme(target, "")))
+    .hint(format!("use `{}`", address_scheme(target, "")))
     .caused_by(Cause::Address {
         redis: Some(address),
         prefix: None,
     })
 }
 
-/// The error for an address of a server that is a Sentinel. `known`: the names of its masters.
-pub(crate) fn address_is_sentinel(target: &Target, known: Vec<Name>) -> Error {
+/// The error for an address of a server that is a Sentinel. `master_names`: the names of its masters.
+pub(crate) fn address_is_sentinel(target: &Target, master_names: Vec<Name>) -> Error {
     let place = Sanitized(target.location());
     let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
     let node = target.first_node().cloned();
-    naming_masters(error, target, node.into_iter().collect(), known)
+    with_master_names(error, target, node.into_iter().collect(), master_names)
 }
 
 /// Adds the address of the only master that these Sentinels know, or the names of all.
-fn naming_masters(error: Error, target: &Target, nodes: Vec<Node>, mut known: Vec<Name>) -> Error {
-    known.sort();
-    known.dedup();
-    let Some(first) = known.first() else {
+fn with_master_names(
+    error: Error,
+    target: &Target,
+    nodes: Vec<Node>,
+    mut master_names: Vec<Name>,
+) -> Error {
+    master_names.sort();
+    master_names.dedup();
+    let Some(first) = master_names.first() else {
         return error.hint("no master at all is known there");
     };
     let sentinels = Sentinels {
@@ -90,14 +99,17 @@ fn naming_masters(error: Error, target: &Target, nodes: Vec<Node>, mut known: Ve
         ..target.clone()
     };
     let redis = redis.to_string();
-    let names = known.iter().take(NAMES).map(|name| format!("`{name}`"));
+    let names = master_names
+        .iter()
+        .take(NAMES)
+        .map(|name| format!("`{name}`"));
     let names: Vec<String> = names.collect();
     let error = error.hint(format!(
         "known there: {}; use `--redis '{}'`",
         names.join(", "),
         Sanitized(&redis)
     ));
-    if known.len() > 1 {
+    if master_names.len() > 1 {
         return error;
     }
     error.caused_by(Cause::Address {
@@ -113,7 +125,7 @@ pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
     Error::usage(format!("`{}` is not a Sentinel", Sanitized(node)))
         .hint(format!(
             "use `{}` if it is the server itself",
-            scheme(target, "")
+            address_scheme(target, "")
         ))
         .caused_by(Cause::Address {
             redis: Some(redis),
@@ -122,7 +134,7 @@ pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
 }
 
 /// The address in its `redis-cluster://` form.
-fn in_cluster(target: &Target) -> String {
+fn cluster_address(target: &Target) -> String {
     match &target.address {
         Address::Tcp(node) => Target {
             address: Address::Cluster(vec![node.clone()]),
@@ -133,7 +145,7 @@ fn in_cluster(target: &Target) -> String {
     }
 }
 
-fn scheme(target: &Target, kind: &str) -> String {
+fn address_scheme(target: &Target, kind: &str) -> String {
     let tls = if target.tls.is_some() { "s" } else { "" };
     format!("redis{tls}{kind}://")
 }
@@ -183,15 +195,18 @@ pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
         })
 }
 
-/// The error for a cluster of which no node can be reached. `last`: that of one of them.
-pub(crate) fn no_node_replies(target: &Target, last: Error) -> Error {
+/// The error for a cluster of which no node can be reached. `last_error`: that of one of them.
+pub(crate) fn no_node_replies(target: &Target, last_error: Error) -> Error {
     match &target.address {
-        Address::Cluster(nodes) if nodes.len() > 1 && last.kind() != Kind::ClusterDown => {
-            let message = format!("cannot reach any node of `{target}`: {}", last.message());
-            let error = Error::new(last.kind(), message);
-            error.hint_if(last.hint_text().map(str::to_owned))
+        Address::Cluster(nodes) if nodes.len() > 1 && last_error.kind() != Kind::ClusterDown => {
+            let message = format!(
+                "cannot reach any node of `{target}`: {}",
+                last_error.message()
+            );
+            let error = Error::new(last_error.kind(), message);
+            error.hint_if(last_error.hint_text().map(str::to_owned))
         }
-        _ => last,
+        _ => last_error,
     }
 }
 
@@ -215,7 +230,7 @@ pub(crate) fn moved_while_scanning(target: &Target, prefix: &str) -> Error {
 }
 
 /// The error for nodes that send a call round in a circle.
-pub(crate) fn circling(target: &Target, slot: &str) -> Error {
+pub(crate) fn circular_redirection(target: &Target, slot: &str) -> Error {
     let slot = Sanitized(slot);
     Error::new(
         Kind::ClusterDown,
@@ -264,8 +279,12 @@ pub(crate) fn no_sentinel_replies(
     }
 }
 
-/// The error for a name that the Sentinels do not know. `known`: the names that they do.
-pub(crate) fn unknown_master(target: &Target, sentinels: &Sentinels, known: Vec<Name>) -> Error {
+/// The error for a name that the Sentinels do not know. `known_masters`: the names that they do.
+pub(crate) fn unknown_master(
+    target: &Target,
+    sentinels: &Sentinels,
+    known_masters: Vec<Name>,
+) -> Error {
     let count = plural(sentinels.nodes.len() as u64, "Sentinel", "Sentinels");
     let master = Sanitized(&sentinels.master);
     let error = Error::new(
@@ -273,7 +292,7 @@ pub(crate) fn unknown_master(target: &Target, sentinels: &Sentinels, known: Vec<
         format!("no master `{master}` is known to {count}"),
     );
     let error = error.caused_by(Cause::Lasting);
-    naming_masters(error, target, sentinels.nodes.clone(), known)
+    with_master_names(error, target, sentinels.nodes.clone(), known_masters)
 }
 
 /// The error for a server that a Sentinel calls the master, and that is none.

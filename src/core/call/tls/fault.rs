@@ -63,15 +63,15 @@ impl TlsFault {
             Error::PeerIncompatible(_) => TlsFault::Incompatible,
             Error::AlertReceived(alert) => match (was_requested, has_identity) {
                 (true, false) => TlsFault::NoClientCertificate,
-                (true, true) => TlsFault::of_alert_to_client(*alert),
-                (false, _) => TlsFault::of_alert(*alert),
+                (true, true) => TlsFault::from_alert_to_client(*alert),
+                (false, _) => TlsFault::from_alert(*alert),
             },
             error => TlsFault::Other(error.to_string()),
         }
     }
 
     /// The meaning of an alert from a server that has seen the client's certificate.
-    fn of_alert_to_client(alert: AlertDescription) -> TlsFault {
+    fn from_alert_to_client(alert: AlertDescription) -> TlsFault {
         let refusal = match alert {
             AlertDescription::UnknownCA | AlertDescription::DecryptError => ClientRefusal::Issuer,
             AlertDescription::CertificateExpired => ClientRefusal::Expired,
@@ -81,12 +81,12 @@ impl TlsFault {
             | AlertDescription::CertificateUnknown
             | AlertDescription::CertificateRequired
             | AlertDescription::AccessDenied => ClientRefusal::Unnamed,
-            alert => return TlsFault::of_alert(alert),
+            alert => return TlsFault::from_alert(alert),
         };
         TlsFault::ClientRefused(refusal)
     }
 
-    fn of_alert(alert: AlertDescription) -> TlsFault {
+    fn from_alert(alert: AlertDescription) -> TlsFault {
         match alert {
             AlertDescription::ProtocolVersion
             | AlertDescription::HandshakeFailure
@@ -116,7 +116,7 @@ impl Distrust {
             }
             CertificateError::NotValidForName => Distrust::Names(Vec::new()),
             CertificateError::NotValidForNameContext { presented, .. } => {
-                Distrust::Names(presented.iter().map(|name| plain(name)).collect())
+                Distrust::Names(presented.iter().map(|name| plain_name(name)).collect())
             }
             CertificateError::Other(OtherError(cause)) => match cause.downcast_ref() {
                 Some(webpki::Error::CaUsedAsEndEntity) => Distrust::IsCa,
@@ -131,7 +131,7 @@ impl Distrust {
 
 /// A name of a certificate. The library writes names as Rust writes values:
 /// `DnsName("a.example")`, `IpAddress(10.0.0.1)`.
-fn plain(name: &str) -> String {
+fn plain_name(name: &str) -> String {
     let inner = name
         .strip_suffix(')')
         .and_then(|name| name.split_once('('))

@@ -38,13 +38,13 @@ impl TlsClient {
     /// Reads the files: the CAs, and the client's certificate and key. Without `Tls::ca`, the CAs
     /// are those of the system.
     pub(crate) fn new(tls: &Tls, host: &str) -> Result<TlsClient, Error> {
-        let name = server_name(host)?;
+        let name = parse_server_name(host)?;
         let provider = Arc::new(ring::default_provider());
         let identity = match &tls.identity {
-            Some(identity) => Some(Arc::new(files::identity(identity, &provider)?)),
+            Some(identity) => Some(Arc::new(files::read_client_identity(identity, &provider)?)),
             None => None,
         };
-        let roots = files::roots(tls.ca.as_deref())?;
+        let roots = files::read_root_certificates(tls.ca.as_deref())?;
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(Error::internal)?
@@ -60,9 +60,9 @@ impl TlsClient {
     }
 
     /// A client for another server, whose certificate must have that name.
-    pub(crate) fn named(&self, host: &str) -> Result<TlsClient, Error> {
+    pub(crate) fn for_host(&self, host: &str) -> Result<TlsClient, Error> {
         Ok(TlsClient {
-            name: server_name(host)?,
+            name: parse_server_name(host)?,
             ..self.clone()
         })
     }
@@ -94,7 +94,7 @@ impl TlsClient {
     }
 }
 
-fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
+fn parse_server_name(host: &str) -> Result<ServerName<'static>, Error> {
     ServerName::try_from(host.to_owned()).map_err(|_| {
         let host = Sanitized(host);
         Error::usage(format!("`{host}` cannot be the name of a server with TLS"))
@@ -114,7 +114,7 @@ impl TlsStream {
         let StreamOwned { conn, sock } = &mut self.stream;
         while conn.wants_write() {
             conn.write_tls(sock)
-                .map_err(|error| closed(Fault::from_io(&error)))?;
+                .map_err(|error| fault_after_handshake(Fault::from_io(&error)))?;
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl TlsStream {
         while self.stream.conn.is_handshaking() {
             let StreamOwned { conn, sock } = &mut self.stream;
             if let Err(error) = conn.complete_io(sock) {
-                return Err(closed(self.fault_of(&error)));
+                return Err(fault_after_handshake(self.fault_of_io(&error)));
             }
         }
         Ok(())
@@ -138,11 +138,11 @@ impl TlsStream {
     /// What an error of reading or writing means. In TLS 1.3, a server refuses the client's
     /// certificate after the handshake, perhaps while this end writes: then its alert waits to be
     /// read.
-    pub(super) fn fault_of(&mut self, error: &io::Error) -> Fault {
+    pub(super) fn fault_of_io(&mut self, error: &io::Error) -> Fault {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
         let alert = match error.kind() {
-            BrokenPipe | ConnectionReset | ConnectionAborted => self.alert(),
+            BrokenPipe | ConnectionReset | ConnectionAborted => self.pending_alert(),
             _ => None,
         };
         match alert.as_ref().or(cause) {
@@ -159,7 +159,7 @@ impl TlsStream {
     }
 
     /// Reads what the server sent before it closed the connection. Returns its alert.
-    fn alert(&mut self) -> Option<rustls::Error> {
+    fn pending_alert(&mut self) -> Option<rustls::Error> {
         let StreamOwned { conn, sock } = &mut self.stream;
         while let Ok(1..) = conn.read_tls(sock) {
             if let Err(error) = conn.process_new_packets() {
@@ -171,7 +171,7 @@ impl TlsStream {
 }
 
 /// The fault of a connection that was open already.
-fn closed(fault: Fault) -> Fault {
+fn fault_after_handshake(fault: Fault) -> Fault {
     match fault {
         Fault::Unreachable(..) => Fault::Closed,
         fault => fault,

@@ -65,7 +65,7 @@ fn a_refusal_is_read_even_if_the_server_is_gone_when_the_client_writes() {
             break error;
         }
     };
-    let fault = stream.fault_of(&error);
+    let fault = stream.fault_of_io(&error);
     assert!(
         matches!(fault, Fault::Tls(TlsFault::NoClientCertificate)),
         "{fault:?}"
