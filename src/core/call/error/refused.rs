@@ -126,7 +126,7 @@ fn plain_err_refusal(
     let message = refused.without_position();
     // Redis from 7.2 on, and Valkey.
     if message.starts_with("ACL failure in script: ") {
-        return Some(no_permission(missing_right(refused, target), call));
+        return Some(no_permission(missing_right_sentence(refused, target), call));
     }
     // Redis up to 7.0 does not name the command.
     if let Some((_, lacks)) = message.split_once("The user executing the script can't ") {
