@@ -237,7 +237,7 @@ impl Ledger {
         let file = match open::open_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
-            Err(why) => return Err(why.error(&self.cannot_sentence("read"), Kind::File)),
+            Err(why) => return Err(why.error(&self.failed_file_action("read"), Kind::File)),
         };
         let about = file.metadata().map_err(|fault| self.read_error(&fault))?;
         // A pipe or device has no lines of an earlier run.
@@ -285,7 +285,7 @@ impl Ledger {
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = open::open_private(&self.path, OpenOptions::new().read(true))
-            .map_err(|why| why.error(&self.cannot_sentence("read"), Kind::File))?;
+            .map_err(|why| why.error(&self.failed_file_action("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
             take(&line.map_err(|fault| self.read_error(&fault))?)?;
@@ -332,7 +332,9 @@ impl Ledger {
         let file = match open::open_private(&self.path, &mut options) {
             Ok(file) => file,
             Err(Unopened::Failed(fault)) => return Err(self.write_error(&fault)),
-            Err(refused) => return Err(refused.error(&self.cannot_sentence("write"), Kind::File)),
+            Err(refused) => {
+                return Err(refused.error(&self.failed_file_action("write"), Kind::File));
+            }
         };
         // Some file systems have no locks; there the user must not start two runs.
         match file.try_lock() {
@@ -367,17 +369,17 @@ impl Ledger {
         Error::usage(format!("`{file}` exists and is not a qless {kind}")).hint("name another file")
     }
 
-    fn cannot_sentence(&self, verb: &str) -> String {
+    fn failed_file_action(&self, verb: &str) -> String {
         format!("cannot {verb} `{}`", self.display_path())
     }
 
     fn read_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot_sentence("read"), io_message(fault));
+        let (what, why) = (self.failed_file_action("read"), io_message(fault));
         Error::new(Kind::File, format!("{what}: {why}"))
     }
 
     fn write_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot_sentence("write"), io_message(fault));
+        let (what, why) = (self.failed_file_action("write"), io_message(fault));
         let hint = match &self.file {
             None if fault.kind() != ErrorKind::WouldBlock => {
                 "nothing was changed; name a file that can be written"

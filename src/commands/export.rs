@@ -145,7 +145,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
             let mut selection = Selection::open(session.core()?, now, selector, JobFields::Jid)?;
-            selection.announce(&mut session.ui);
+            selection.write_notes(&mut session.ui);
             while let Some(jobs) = selection.next_jobs(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
                 // A job that was deleted since it was listed is left out: it was not named.

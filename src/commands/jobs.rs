@@ -125,7 +125,7 @@ pub(crate) fn list_jobs(
         JobFields::Brief
     };
     let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest);
-    selection.announce(out);
+    selection.write_notes(out);
     let streams = match out.format() {
         Format::Table => !out.is_for_people() && !out.has_sort_flag(),
         Format::Json => false,

@@ -110,7 +110,7 @@ const MESSAGE: &str = "buried while it was retrying";
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.refuse_unused_flags()?;
-    let morgue = MorgueTarget::from_args(&args);
+    let morgue = QueueMorgue::from_args(&args);
     match args.action {
         MorgueAction::List => {
             session.ui.require_format(&[Format::Jid])?;
@@ -204,15 +204,15 @@ impl Args {
 }
 
 /// The dead jobs of a queue.
-struct MorgueTarget {
+struct QueueMorgue {
     queue: Name,
     /// The group whose jobs are meant instead.
     group: Option<Name>,
 }
 
-impl MorgueTarget {
-    fn from_args(args: &Args) -> MorgueTarget {
-        MorgueTarget {
+impl QueueMorgue {
+    fn from_args(args: &Args) -> QueueMorgue {
+        QueueMorgue {
             queue: args.queue.clone(),
             group: args.group.clone(),
         }

@@ -181,7 +181,7 @@ impl Data {
 
     /// The data in a form that preserves each byte in a document. `is_plain` decides whether a
     /// document holds a text unchanged.
-    pub fn in_exact_form(self, is_plain: impl Fn(&str) -> bool) -> Data {
+    pub fn preserving_bytes(self, is_plain: impl Fn(&str) -> bool) -> Data {
         let text = std::str::from_utf8(&self.bytes);
         let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && is_plain(text));
         let form = if unchanged {
@@ -344,7 +344,7 @@ mod tests {
     fn an_exact_document_preserves_blanks_or_has_the_bytes() {
         let exactly = |text: &str| {
             let plain = |text: &str| !text.contains(['\n', '\u{7f}']);
-            written(&Data::from(text.as_bytes().to_vec()).in_exact_form(plain))
+            written(&Data::from(text.as_bytes().to_vec()).preserving_bytes(plain))
         };
         assert_eq!(exactly("{ \"a\": 1 }"), r#"{"data":{ "a": 1 }}"#);
         assert_eq!(

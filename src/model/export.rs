@@ -57,7 +57,7 @@ impl SavedJob {
     /// The job with its history as stored, including entries that an older core stored elsewhere,
     /// and when it is due, to the microsecond.
     pub(crate) fn new(mut job: Job, history: &[Name], due: Option<Moment>) -> SavedJob {
-        job.data = job.data.in_exact_form(is_stored_unchanged);
+        job.data = job.data.preserving_bytes(is_stored_unchanged);
         let preserved = history.iter().all(is_entry_preserved);
         SavedJob {
             history_bytes: (!preserved)
@@ -91,7 +91,7 @@ pub(crate) struct SavedRecurring {
 impl SavedRecurring {
     /// The recurring job, and when it is due, to the microsecond.
     pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
-        recurring.data = recurring.data.in_exact_form(is_stored_unchanged);
+        recurring.data = recurring.data.preserving_bytes(is_stored_unchanged);
         SavedRecurring {
             due: due_unless_shown(due, recurring.next),
             recurring,

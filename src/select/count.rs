@@ -60,7 +60,7 @@ pub(crate) fn count(
     }
     (selector.limit, selector.offset) = (None, 0);
     let mut selection = Selection::open(session.core()?, now, &selector, JobFields::Label)?;
-    selection.announce(&mut session.ui);
+    selection.write_notes(&mut session.ui);
     while let Some(jobs) = selection.next_jobs(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {
             *counts.count_of(state) += 1;

@@ -1,7 +1,7 @@
 //! Selectors: the jobs that match, found through the cheapest index.
 //!
 //! [`source`] finds the sets that contain all jobs that may match, [`filter`] checks their members for
-//! the conditions without an index. If no set helps, every job is read, and `announce` notes it. Each
+//! the conditions without an index. If no set helps, every job is read, and `write_notes` says so. Each
 //! call returns a slice; only hashes of the jids of earlier slices are kept.
 
 use std::collections::{HashSet, VecDeque};
@@ -127,7 +127,7 @@ fn for_each_job(
     let (core, ui) = session.core_and_ui()?;
     let mut selection = Selection::open(core, now, selector, detail)?;
     queue::require_readable(&selection.unreadable)?;
-    selection.announce(ui);
+    selection.write_notes(ui);
     while let Some(slice) = selection.next_jobs(core)? {
         slice.into_iter().for_each(&mut take);
     }
@@ -172,7 +172,7 @@ impl<'a> Selection<'a> {
     }
 
     /// Writes a note if every job will be read, and how a path that begins with `data` is understood.
-    pub(crate) fn announce(&self, ui: &mut Ui) {
+    pub(crate) fn write_notes(&self, ui: &mut Ui) {
         let wheres = self.filter.selector.wheres.iter();
         for (path, below) in wheres.filter_map(DataFilter::path_below_data) {
             ui.note(&format!(

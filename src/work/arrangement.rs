@@ -11,7 +11,7 @@ use crate::name::Name;
 
 /// The order in which a turn pops from the queues.
 #[derive(Debug)]
-pub(super) enum Arrangement {
+pub(super) enum PopArrangement {
     /// As the machine asks.
     AsAsked,
     /// The largest lag first.
@@ -20,12 +20,12 @@ pub(super) enum Arrangement {
     ByPatterns(Vec<(PriorityBucket, Option<Rotation>)>),
 }
 
-impl Arrangement {
-    pub(super) fn new(order: QueueOrder, found: &FoundQueues) -> Arrangement {
+impl PopArrangement {
+    pub(super) fn new(order: QueueOrder, found: &FoundQueues) -> PopArrangement {
         let mut arrangement = match order {
-            QueueOrder::Ordered | QueueOrder::RoundRobin => Arrangement::AsAsked,
-            QueueOrder::Lag => Arrangement::ByLag,
-            QueueOrder::Patterns => Arrangement::ByPatterns(Vec::new()),
+            QueueOrder::Ordered | QueueOrder::RoundRobin => PopArrangement::AsAsked,
+            QueueOrder::Lag => PopArrangement::ByLag,
+            QueueOrder::Patterns => PopArrangement::ByPatterns(Vec::new()),
         };
         arrangement.set_queues(found);
         arrangement
@@ -33,7 +33,7 @@ impl Arrangement {
 
     /// Replaces the queues by those that were found. The turn stays with its queue.
     pub(super) fn set_queues(&mut self, found: &FoundQueues) {
-        let (Arrangement::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
+        let (PopArrangement::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
             return;
         };
         let mut old = std::mem::take(buckets).into_iter();
@@ -60,8 +60,8 @@ impl Arrangement {
     ) -> Vec<(Name, u64)> {
         match self {
             _ if asked.len() < 2 => asked,
-            Arrangement::AsAsked => asked,
-            Arrangement::ByLag => {
+            PopArrangement::AsAsked => asked,
+            PopArrangement::ByLag => {
                 let names: Vec<Name> = asked.iter().map(|(queue, _)| queue.clone()).collect();
                 let Ok(lags) = core.poppable_lags(core.now(), &names) else {
                     return asked;
@@ -71,7 +71,7 @@ impl Arrangement {
                 queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
                 queues.into_iter().map(|(_, queue)| queue).collect()
             }
-            Arrangement::ByPatterns(buckets) => {
+            PopArrangement::ByPatterns(buckets) => {
                 let mut turns = Vec::with_capacity(asked.len());
                 let names: Vec<Name> = asked.iter().map(|(name, _)| name.clone()).collect();
                 for (bucket, rotation) in buckets {
@@ -109,7 +109,7 @@ impl Arrangement {
 
     /// Notes which jobs came.
     pub(super) fn advance(&mut self, jobs: &[PoppedJob]) {
-        if let Arrangement::ByPatterns(buckets) = self {
+        if let PopArrangement::ByPatterns(buckets) = self {
             for rotation in buckets
                 .iter_mut()
                 .filter_map(|(_, rotation)| rotation.as_mut())

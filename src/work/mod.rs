@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
-use self::arrangement::Arrangement;
+use self::arrangement::PopArrangement;
 use self::hooks::{HookQueue, StartHook};
 use self::launcher::Launcher;
 use self::machine::Machine;
@@ -125,7 +125,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = ServerClock::new(now);
-    let arrangement = Arrangement::new(options.order, &found);
+    let arrangement = PopArrangement::new(options.order, &found);
     let rotation = Rotation::new(options.order, found.queues.clone());
     let core = session.take_core()?;
     let (notify, notices) = channel();

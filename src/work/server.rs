@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::arrangement::Arrangement;
+use super::arrangement::PopArrangement;
 use super::drain::{self, RemainingWork};
 use super::machine::event::{Event, LeftJobs, Request, TurnReply};
 use super::process::Waker;
@@ -58,7 +58,7 @@ impl ServerThread {
         worker: Name,
         queues: QueueList,
         found: FoundQueues,
-        arrangement: Arrangement,
+        arrangement: PopArrangement,
         waker: Waker,
     ) -> ServerThread {
         let (orders, inbox) = channel();
@@ -132,7 +132,7 @@ struct ServerCalls {
     queues: QueueList,
     /// The result of the last resolution of `queues`.
     found: FoundQueues,
-    arrangement: Arrangement,
+    arrangement: PopArrangement,
     /// The time of the last turn, by which its endings are recognized if its reply was lost.
     turn_at: Moment,
     /// The server of the last replies, if it says which it is, and its node in a cluster.

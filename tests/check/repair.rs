@@ -243,7 +243,7 @@ fn declining_the_prompt_changes_nothing() {
     let (plan, _) = written.split_once("Proceed?").unwrap();
     expect![[r#"
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        ApprovedRepair 5 findings on unix://DIR/s
+        Repair 5 findings on unix://DIR/s
 
           FINDING               COUNT  ACTION                                        EXAMPLES
           ghost-waiting             1  remove the id                                 mail: ghost

@@ -1,8 +1,11 @@
 //! `qless help`, `--help`, and usage errors
 
+use std::collections::BTreeSet;
+
 use expect_test::expect;
 
 use crate::support::qless::Qless;
+use crate::support::redis::Redis;
 
 fn run(line: &str) -> crate::support::qless::RunOutput {
     Qless::bare().run(line)
@@ -138,6 +141,58 @@ fn the_rights_in_help_are_those_of_the_core() {
         ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +get +hget +hgetall +hmget +llen +lrange +lpos +scard +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrank +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hrandfield +hscan +sscan +zscan +strlen +info +readonly +cluster|slots +cluster|keyslot +cluster|countkeysinslot"#]].assert_eq(&run("help acl").ok());
     let tagged = run("--prefix {a}: help acl").ok();
     assert!(tagged.contains(" ~{a}:* resetchannels &{a}:* "), "{tagged}");
+    run("help json --form aclfile").shows(expect![[r#"
+        --- stderr
+        error: `--form` belongs to `qless help acl`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn each_form_of_the_rights_gives_a_server_the_same_users() {
+    let redis = Redis::start();
+    if !redis.has_selective_rights() {
+        // Such a server takes no `%R~`.
+        return;
+    }
+    // A server lists the commands of a user in no order.
+    let rules_of = |redis: &Redis, user: &str| {
+        let user = format!("{:?}", redis.send(&["ACL", "GETUSER", user]));
+        let from = user.find("commands").expect("rules");
+        let words = user[from..].split_whitespace();
+        let words: BTreeSet<String> = words
+            .map(|word| word.trim_matches(['"', '\'', '(', ')', ',']).to_owned())
+            .collect();
+        words
+    };
+    let texts = ["setuser", "access-string", "aclfile"]
+        .map(|form| run(&format!("--prefix {{a}}: help acl --form {form}")).ok());
+    for line in texts[0].lines().filter(|line| !line.starts_with('#')) {
+        redis.send(&line.split(' ').collect::<Vec<_>>());
+    }
+    let mut users = texts[1].lines().filter(|line| !line.starts_with('#'));
+    for name in ["operator", "checker", "reader"] {
+        let rules = users.next().expect("a user").split(' ');
+        redis.send(
+            &["ACL", "SETUSER", name]
+                .into_iter()
+                .chain(rules)
+                .collect::<Vec<_>>(),
+        );
+    }
+    assert_eq!(users.next(), None);
+    let file = redis.socket().with_file_name("users.acl");
+    std::fs::write(
+        &file,
+        format!("{}\nuser default on nopass ~* &* +@all\n", texts[2]),
+    )
+    .unwrap();
+    let other = Redis::with(&["--aclfile", file.to_str().unwrap()]);
+    assert_eq!(rules_of(&redis, "operator"), rules_of(&other, "qless"));
+    assert_eq!(rules_of(&redis, "checker"), rules_of(&other, "qless-check"));
+    assert_eq!(rules_of(&redis, "qless"), rules_of(&redis, "checker"));
+    assert_eq!(rules_of(&redis, "reader"), rules_of(&other, "qless-ro"));
+    assert_eq!(rules_of(&redis, "qless-ro"), rules_of(&redis, "reader"));
 }
 
 #[test]

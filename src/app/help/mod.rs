@@ -9,7 +9,7 @@ use strum::VariantArray;
 use super::{parse, suggestion};
 use crate::args::value;
 use crate::commands::{ConfigFileUse, Group, Spec};
-use crate::core::call::rights;
+use crate::core::call::rights::{self, AclForm};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::documents;
@@ -32,6 +32,9 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND | TOPIC", value_parser = value::text(),
           add = value::CandidateKind::Topics)]
     words: Vec<String>,
+    /// With `acl`: how the rights are written
+    #[arg(long, value_enum, value_name = "FORM")]
+    form: Option<AclForm>,
 }
 
 /// The topics, with what they are about.
@@ -62,6 +65,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(Conf
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
+    if args.form.is_some() && words != ["acl"] {
+        return Err(Error::usage("`--form` belongs to `qless help acl`"));
+    }
     let text = match words.as_slice() {
         ["exit-codes"] => exit_codes_text(),
         ["environment"] => ENVIRONMENT.into(),
@@ -70,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["findings"] => findings::help_topic(),
         ["recipes"] => RECIPES.into(),
         ["work-protocol"] => WORK.into(),
-        ["acl"] => rights::acl_lines(session.prefix()),
+        ["acl"] => rights::acl_lines(session.prefix(), args.form.unwrap_or_default()),
         ["json"] => documents::list_of_kinds(),
         ["json", kind] => document_help(kind)?,
         path => command_help(path)?,

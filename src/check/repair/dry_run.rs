@@ -62,7 +62,7 @@ pub(super) fn run_dry_run(
         plan: Vec::new(),
     };
     let (keys, run) = (Keys::new(session.prefix()), run_name(session.now()));
-    let mut filter = PlanFilter::default();
+    let mut filter = PlanDeduplicator::default();
     let now = session.now();
     let mut batch_sizes = BatchSizes::new(session.core()?.measure_round_trip(now));
     let mut pace = Pace::new(options.rate);
@@ -129,14 +129,14 @@ pub(super) fn run_dry_run(
 /// Drops what the plan already has: several locations report the same finding, and a repair of an
 /// earlier one may make a later one needless.
 #[derive(Default)]
-struct PlanFilter {
+struct PlanDeduplicator {
     hasher: RandomState,
     planned: HashSet<u64>,
     /// Failure lists that the plan adds entries to, so that they are no longer empty.
     filled: HashSet<Name>,
 }
 
-impl PlanFilter {
+impl PlanDeduplicator {
     /// The planned repair of a verdict, unless the plan has it.
     fn plan_verdict(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedRepair> {
         let list = Name::from(keys.group(verdict.item.as_bytes()));

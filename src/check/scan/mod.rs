@@ -283,7 +283,7 @@ impl<'a> Scanner<'a> {
         self.unmatched = unmatched;
         let server = self.server_run()?;
         self.place = self.core.route_version();
-        self.expiring = !self.core.has_no_expiries(self.now)?;
+        self.expiring = !self.core.no_key_expires(self.now)?;
         self.reads_whole = self.core.may_read_whole_hashes(self.now)?;
         loop {
             self.scan_listed_indexes()?;
@@ -326,7 +326,7 @@ impl<'a> Scanner<'a> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
         }
-        self.core.has_no_expiries(self.now)?;
+        self.core.no_key_expires(self.now)?;
         Ok(self.core.run_id())
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::batch_size::BatchSizes;
-use super::finding_filter::{CheckPhase, findings_for_kind};
+use super::finding_filter::{VerifyTiming, findings_for_kind};
 use super::options::VerifyOptions;
 use crate::core::call::Core;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::name::Name;
 
 /// The calls of a scan.
 pub(super) struct VerifyCalls {
-    phase: CheckPhase,
+    phase: VerifyTiming,
     /// The findings that the core looks for in each phase.
     scan_findings: Option<String>,
     deferred_findings: Option<String>,
@@ -25,9 +25,9 @@ impl VerifyCalls {
     pub(super) fn new(options: &VerifyOptions) -> VerifyCalls {
         let findings = |phase| options.filter.findings_to_scan(phase, options.repair);
         VerifyCalls {
-            phase: CheckPhase::Scan,
-            scan_findings: findings(CheckPhase::Scan),
-            deferred_findings: findings(CheckPhase::Deferred),
+            phase: VerifyTiming::DuringScan,
+            scan_findings: findings(VerifyTiming::DuringScan),
+            deferred_findings: findings(VerifyTiming::AfterScan),
             batch_sizes: BatchSizes::default(),
             verified: 0,
         }
@@ -40,17 +40,17 @@ impl VerifyCalls {
 
     /// From now on, the findings are verified that require a complete scan.
     pub(super) fn begin_deferred_phase(&mut self) {
-        self.phase = CheckPhase::Deferred;
+        self.phase = VerifyTiming::AfterScan;
     }
 
     /// The findings to look for in items of this kind; `None` if there are none.
     pub(super) fn findings_for(&self, kind: ItemKind) -> Option<String> {
         match self.phase {
-            CheckPhase::Scan => {
+            VerifyTiming::DuringScan => {
                 let findings = self.scan_findings.clone();
                 findings.map(|findings| findings_for_kind(findings, kind))
             }
-            CheckPhase::Deferred => self.deferred_findings.clone(),
+            VerifyTiming::AfterScan => self.deferred_findings.clone(),
         }
     }
 

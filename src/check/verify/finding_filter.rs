@@ -44,11 +44,10 @@ pub(crate) struct FindingFilter {
 
 /// When the core is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CheckPhase {
-    /// While the scan runs.
-    Scan,
+pub(crate) enum VerifyTiming {
+    DuringScan,
     /// After a complete scan.
-    Deferred,
+    AfterScan,
 }
 
 impl FindingFilter {
@@ -110,12 +109,12 @@ impl FindingFilter {
 
     /// The findings to scan for, in the form for the core; `None` if there are none.
     /// `approved`: a repair is meant, so `--only` approves the findings that it names.
-    pub(crate) fn findings_to_scan(&self, phase: CheckPhase, approved: bool) -> Option<String> {
+    pub(crate) fn findings_to_scan(&self, phase: VerifyTiming, approved: bool) -> Option<String> {
         let include = |finding: &Finding| {
             let mut selected = FINDINGS.iter().filter(|other| self.selects(other.id));
             let needed = selected.any(|other| other.requires.contains(&finding.id))
                 || finding.covers.iter().any(|id| self.selects(*id));
-            self.selects(finding.id) || phase == CheckPhase::Scan && needed
+            self.selects(finding.id) || phase == VerifyTiming::DuringScan && needed
         };
         self.findings_for_core(phase, approved, include)
     }
@@ -130,14 +129,14 @@ impl FindingFilter {
         let include =
             |finding: &Finding| self.selects(finding.id) && !excluded.contains(&finding.id);
         let in_stages = |stages: &[RepairStage]| {
-            self.findings_for_core(CheckPhase::Scan, true, |finding| {
+            self.findings_for_core(VerifyTiming::DuringScan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)
             })
         };
         match stage {
             RepairStage::Keys | RepairStage::Edges => in_stages(&[stage]),
             RepairStage::Entries => in_stages(&[RepairStage::Keys, RepairStage::Entries]),
-            RepairStage::Counts => self.findings_for_core(CheckPhase::Deferred, true, include),
+            RepairStage::Counts => self.findings_for_core(VerifyTiming::AfterScan, true, include),
         }
     }
 
@@ -149,25 +148,26 @@ impl FindingFilter {
 
     fn findings_for_core(
         &self,
-        phase: CheckPhase,
+        phase: VerifyTiming,
         approved: bool,
         include: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
         // Only a complete scan can verify these, or they require that others are
         // absent. None of them requires an approval.
         let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
-        let by_name = phase == CheckPhase::Deferred || approved && !self.only.is_empty();
+        let by_name = phase == VerifyTiming::AfterScan || approved && !self.only.is_empty();
         let asked = |finding: &&Finding| match phase {
-            CheckPhase::Scan if by_name && self.protects_from_deletion(finding) => false,
-            CheckPhase::Scan => include(finding) && !deferred(finding),
+            VerifyTiming::DuringScan if by_name && self.protects_from_deletion(finding) => false,
+            VerifyTiming::DuringScan => include(finding) && !deferred(finding),
             // What cannot be verified is reported in both phases.
-            CheckPhase::Deferred => {
+            VerifyTiming::AfterScan => {
                 include(finding) && (deferred(finding) || finding.id == FindingId::NotJudged)
             }
         };
         let (named, others): (Vec<&Finding>, Vec<&Finding>) = FINDINGS.iter().partition(asked);
-        let some =
-            |finding: &&Finding| finding.id != FindingId::NotJudged || phase == CheckPhase::Scan;
+        let some = |finding: &&Finding| {
+            finding.id != FindingId::NotJudged || phase == VerifyTiming::DuringScan
+        };
         if !named.iter().any(some) {
             return None;
         }
@@ -192,11 +192,13 @@ mod tests {
     fn findings_that_require_a_complete_scan_are_deferred() {
         let all = FindingFilter::default();
         assert_eq!(
-            all.findings_to_scan(CheckPhase::Scan, false).unwrap(),
+            all.findings_to_scan(VerifyTiming::DuringScan, false)
+                .unwrap(),
             "-depends-on-nothing,-failed-counter,-tag-count"
         );
         assert_eq!(
-            all.findings_to_scan(CheckPhase::Deferred, false).unwrap(),
+            all.findings_to_scan(VerifyTiming::AfterScan, false)
+                .unwrap(),
             "depends-on-nothing,failed-counter,tag-count,not-judged"
         );
     }
@@ -204,21 +206,27 @@ mod tests {
     #[test]
     fn a_scan_without_repair_approves_nothing() {
         let filter = only(FindingId::DependencyMissing);
-        let scan = filter.findings_to_scan(CheckPhase::Scan, false).unwrap();
+        let scan = filter
+            .findings_to_scan(VerifyTiming::DuringScan, false)
+            .unwrap();
         assert!(scan.starts_with("-ghost-waiting,-"), "{scan}");
         assert!(!scan.contains("-dependency-missing"), "{scan}");
         assert_eq!(
-            filter.findings_to_scan(CheckPhase::Scan, true).unwrap(),
+            filter
+                .findings_to_scan(VerifyTiming::DuringScan, true)
+                .unwrap(),
             "dependency-missing"
         );
-        assert_eq!(filter.findings_to_scan(CheckPhase::Deferred, true), None);
+        assert_eq!(filter.findings_to_scan(VerifyTiming::AfterScan, true), None);
     }
 
     #[test]
     fn requirements_of_a_finding_are_scanned_but_not_repaired() {
         let filter = only(FindingId::TagCount);
         assert_eq!(
-            filter.findings_to_scan(CheckPhase::Scan, true).unwrap(),
+            filter
+                .findings_to_scan(VerifyTiming::DuringScan, true)
+                .unwrap(),
             "tag-index"
         );
         assert_eq!(filter.findings_to_repair(RepairStage::Entries, &[]), None);
@@ -241,7 +249,9 @@ mod tests {
         );
         assert_eq!(one.findings_to_repair(RepairStage::Keys, &[]), None);
         // A scan reports it in any case.
-        let scan = all.findings_to_scan(CheckPhase::Scan, false).unwrap();
+        let scan = all
+            .findings_to_scan(VerifyTiming::DuringScan, false)
+            .unwrap();
         assert!(!scan.contains("-lost-key"), "{scan}");
     }
 

@@ -326,7 +326,7 @@ impl Core {
     }
 
     /// Whether no key of this database has an expiry, if the server reports it.
-    pub fn has_no_expiries(&mut self, now: Moment) -> Result<bool, Error> {
+    pub fn no_key_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::redis_command("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {
             // Without this right the caller reads the expiry of each key.

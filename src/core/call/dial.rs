@@ -51,7 +51,7 @@ impl Core {
             connection,
             server,
             node,
-        } = self.connect_to_owner_of_data(deadline)?;
+        } = self.connect_and_log_in(deadline)?;
         let place = match &node {
             Some(node) => self.target.with_node(node).to_string(),
             None => self.target.to_string(),
@@ -80,7 +80,7 @@ impl Core {
     }
 
     /// Connects to the server that has the data, and logs in.
-    fn connect_to_owner_of_data(&mut self, deadline: Instant) -> Result<ReachedServer, Error> {
+    fn connect_and_log_in(&mut self, deadline: Instant) -> Result<ReachedServer, Error> {
         match self.target.address.clone() {
             Address::Cluster(nodes) => self.connect_to_owner(&nodes, deadline),
             Address::Sentinel(sentinels) => self.connect_to_master(&sentinels, deadline),

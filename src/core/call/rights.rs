@@ -154,40 +154,80 @@ const READS: &[&str] = &[
 /// The hint of errors about missing rights.
 pub(crate) const HINT: &str = "`qless help acl` prints the line an administrator needs";
 
-/// The lines that an administrator types to create users.
-pub fn acl_lines(prefix: &str) -> String {
+/// How [`acl_lines`] writes the rights of a user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum AclForm {
+    /// Commands for `redis-cli`
+    #[default]
+    Setuser,
+    /// The rules alone, for services without `ACL SETUSER`
+    AccessString,
+    /// Lines of an ACL file
+    Aclfile,
+}
+
+/// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no
+/// other form.
+pub fn acl_lines(prefix: &str, form: AclForm) -> String {
+    const OPERATES: &str = "put, pop, bulk verbs; clients that load their own script may need more:\n\
+                            # the reference also runs zremrangebyrank and zremrangebyscore";
+    const CHECKS: &str = "check, export, selectors that read every job";
+    const SPLITS: &str = "check --repair in a cluster with one primary";
+    const READS_ONLY: &str = "--read-only, on a primary or a replica \
+                              (before Redis 7: ~ instead of %R~, and eval, evalsha)";
+    let split: &[&[&str]] = if prefix.contains('{') {
+        &[]
+    } else {
+        &[ONE_PRIMARY]
+    };
+    let operate: &[&[&str]] = &[CALLS, AROUND, WAITING];
     // In a cluster the pattern is the hash tag with its star, as with any prefix.
-    let mut text = String::from(
-        "# put, pop, bulk verbs; clients that load their own script may need more:\n\
-         # the reference also runs zremrangebyrank and zremrangebyscore\n",
-    );
-    let user = |name: &str, keys: &str| {
+    let rules = |keys: &str, channels: &str, parts: &[&[&str]]| {
         format!(
-            "ACL SETUSER {name} on >PASSWORD resetkeys {keys}{prefix}* resetchannels &{prefix}* -@all"
+            "{keys}{prefix}* {channels}&{prefix}* -@all{}",
+            grants(parts)
         )
     };
-    text.push_str(&user("qless", "~"));
-    add_rights(&mut text, &[CALLS, AROUND, WAITING]);
-    text.push_str("# check, export, selectors that read every job need also\nACL SETUSER qless");
-    add_rights(&mut text, &[SCANS]);
-    if !prefix.contains('{') {
-        text.push_str(
-            "# check --repair in a cluster with one primary needs also\nACL SETUSER qless",
-        );
-        add_rights(&mut text, &[ONE_PRIMARY]);
+    let mut text = String::new();
+    if form == AclForm::Setuser {
+        let mut user = |about: &str, name: &str, rules: String| {
+            _ = writeln!(text, "# {about}\nACL SETUSER {name}{rules}");
+        };
+        let created = |keys: &str, parts| {
+            format!(
+                " on >PASSWORD resetkeys {}",
+                rules(keys, "resetchannels ", parts)
+            )
+        };
+        user(OPERATES, "qless", created("~", operate));
+        user(&format!("{CHECKS} need also"), "qless", grants(&[SCANS]));
+        if !split.is_empty() {
+            user(&format!("{SPLITS} needs also"), "qless", grants(split));
+        }
+        user(READS_ONLY, "qless-ro", created("%R~", &[READS]));
+        return text;
     }
-    text.push_str("# --read-only, on a primary or a replica (before Redis 7: ~ instead of %R~, and eval, evalsha)\n");
-    text.push_str(&user("qless-ro", "%R~"));
-    add_rights(&mut text, &[READS]);
+    let check = [operate, &[SCANS], split].concat();
+    for (about, name, keys, parts) in [
+        (OPERATES, "qless", "~", operate),
+        (CHECKS, "qless-check", "~", &check),
+        (READS_ONLY, "qless-ro", "%R~", &[READS]),
+    ] {
+        let rules = rules(keys, "", parts);
+        _ = if form == AclForm::AccessString {
+            writeln!(text, "# {about}\non {rules}")
+        } else {
+            // Such a file has no comments.
+            writeln!(text, "user {name} on >PASSWORD {rules}")
+        };
+    }
     text
 }
 
-/// Ends a line with rights. It stays one line: `redis-cli` and ACL files allow no other form.
-fn add_rights(text: &mut String, parts: &[&[&str]]) {
-    for word in parts.iter().copied().flatten() {
-        _ = write!(text, " +{word}");
-    }
-    text.push('\n');
+/// The words that grant commands.
+fn grants(parts: &[&[&str]]) -> String {
+    let commands = parts.iter().copied().flatten();
+    commands.map(|command| format!(" +{command}")).collect()
 }
 
 /// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a
