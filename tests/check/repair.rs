@@ -797,6 +797,10 @@ fn a_repair_of_one_queue_keeps_what_other_queues_record_of_a_job() {
 #[test]
 fn findings_that_need_no_missing_right_are_repaired() {
     let redis = damaged();
+    if !redis.has_selective_rights() {
+        // Such a server does not name the command.
+        return;
+    }
     redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
     redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
     redis.send(&[

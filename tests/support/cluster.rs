@@ -87,15 +87,23 @@ impl Member {
 
     /// Sends one command.
     pub fn try_send<T: FromRedisValue>(&self, words: &[&str]) -> redis::RedisResult<T> {
-        let mut connection = self.connect()?;
-        connection.set_read_timeout(Some(Duration::from_secs(5)))?;
-        redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
+        self.send_within(Duration::from_secs(5), words)
     }
 
-    /// Sends one command, which must succeed.
+    /// Sends one command, which must succeed. A Sentinel that writes its file to a busy disk replies late.
     pub fn send<T: FromRedisValue>(&self, words: &[&str]) -> T {
-        let reply = self.try_send(words);
+        let reply = self.send_within(Duration::from_secs(30), words);
         reply.unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    }
+
+    fn send_within<T: FromRedisValue>(
+        &self,
+        limit: Duration,
+        words: &[&str],
+    ) -> redis::RedisResult<T> {
+        let mut connection = self.connect()?;
+        connection.set_read_timeout(Some(limit))?;
+        redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
     }
 
     pub fn kill(&mut self) {

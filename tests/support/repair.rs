@@ -88,7 +88,7 @@ impl RepairCycle<'_> {
         same_keys(&self.keys(), &wanted.keys, &what)
     }
 
-    /// From the damaged state to the one repaired by name.
+    /// From the damaged state to the one repaired by name. The binary scans and verifies.
     pub(crate) fn short_cycle(&mut self, before: &Stage, named: &Stage) -> Result<(), String> {
         self.reports(&before.findings, "found")?;
         self.repairs("--only all", "short", named)

@@ -358,9 +358,16 @@ fn jobs_are_given_back_at_the_second_signal() {
     let qless = redis.qless();
     qless.run("put q K --jid j").ok();
     let begun = Instant::now();
-    let mut worker = qless.start("work q -- sh -c 'trap exit\\ 0 TERM; sleep 60 & wait'");
-    while !qless.run("get j -o json").ok().contains("\"running\"") {
-        assert!(begun.elapsed() < Duration::from_secs(30), "not popped");
+    let started = redis.socket().with_file_name("started");
+    let program = format!(
+        "trap exit\\ 0 TERM; : >{}; sleep 60 & wait",
+        started.display()
+    );
+    let mut worker = qless.start(&format!("work q -- sh -c '{program}'"));
+    // A job whose program has not started yet is given back at the first signal.
+    while !started.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "not started");
+        std::thread::sleep(Duration::from_millis(10));
     }
     // A server that replies gets the job back also after a third signal.
     while !worker.has_ended() {

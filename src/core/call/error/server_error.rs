@@ -7,8 +7,8 @@ pub(crate) struct ServerError {
     pub message: String,
 }
 
-/// The codes of errors that a script meets at its first write.
-const FIRST_WRITE: [&str; 4] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS"];
+/// The codes of errors that a script meets at its first write, and of a right that it lacks.
+const MET_BY_SCRIPTS: [&str; 5] = ["OOM", "READONLY", "MISCONF", "NOREPLICAS", "ERR"];
 
 impl ServerError {
     /// Code and message.
@@ -39,7 +39,7 @@ impl ServerError {
     /// Redis 6.2 wraps it.
     pub(crate) fn unwrapped(&self) -> ServerError {
         // An error that the script caught and raised again has `ERR` before its own code.
-        let raised_again = FIRST_WRITE.iter().find_map(|code| {
+        let raised_again = MET_BY_SCRIPTS.iter().find_map(|code| {
             let message = self.message.strip_prefix(code)?.strip_prefix(' ')?;
             let (code, message) = (code.to_string(), message.to_owned());
             (self.code == "ERR").then_some(ServerError { code, message })

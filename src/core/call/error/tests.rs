@@ -197,6 +197,8 @@ fn the_first_word_of_an_error_decides_its_kind() {
     for (code, message) in [
         ("NOPERM", lacks.to_owned()),
         ("ERR", format!("ACL failure in script: {lacks} {on}")),
+        // A repair catches the error, and raises it again.
+        ("ERR", format!("ERR ACL failure in script: {lacks}")),
         // Valkey names no SHA.
         (
             "ERR",
