@@ -54,12 +54,8 @@ demo-cluster: $(BUILT:build=build-dev)
 
 test: tools
 	$(CARGO) fmt --check
-# Each of the two builds keeps one core busy for half of its time. A directory of its own lets clippy run
-# beside the other.
-	@echo '$(CARGO) clippy, beside the build of the tests'; \
-	$(CARGO) clippy --locked --all-targets --target-dir "$(TARGET)/clippy" -- -D warnings & clippy=$$!; \
-	$(CARGO) test --locked --no-run; built=$$?; \
-	wait $$clippy && test $$built = 0 && $(WITH_REDIS) $(CARGO) test --locked
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	@$(WITH_REDIS) $(CARGO) test --locked
 
 test-servers:
 	@CARGO="$(CARGO)" scripts/test-servers.sh "$(TARGET)/servers"
