@@ -87,7 +87,7 @@ pub(crate) enum LoginFailure {
 }
 
 impl LoginFailure {
-    /// The error. `broken_connection` makes that of a broken connection.
+    /// The error. `broken_connection` makes the error of a broken connection.
     pub(crate) fn into_error(self, broken_connection: impl FnOnce(Fault) -> Error) -> Error {
         match self {
             LoginFailure::Fault(fault) => broken_connection(fault),

@@ -27,11 +27,7 @@ pub(crate) const COLUMNS: &[Column<ReportedFinding>] = &[
     })
     .drop_rank(2)
     .min_width(24),
-    Column::of_free_text("EXAMPLES", |found: &ReportedFinding, page| {
-        Cell::escaped(examples_line(found, page.terminal))
-    })
-    .drop_rank(3)
-    .min_width(14),
+    EXAMPLES,
 ];
 
 impl View for CheckReport {
@@ -90,8 +86,16 @@ fn severity_style(severity: Severity) -> Option<Style> {
     }
 }
 
+/// The examples of a finding, in the tables of a check and of a repair.
+pub(crate) const EXAMPLES: Column<ReportedFinding> =
+    Column::of_free_text("EXAMPLES", |found: &ReportedFinding, page| {
+        Cell::escaped(examples_line(found, page.terminal))
+    })
+    .drop_rank(3)
+    .min_width(14);
+
 /// The examples in a line: location, name, and detail of each.
-pub(crate) fn examples_line(found: &ReportedFinding, shortened: bool) -> String {
+fn examples_line(found: &ReportedFinding, shortened: bool) -> String {
     let names = JidLabels::new(&found.examples, shortened);
     let form = found.finding.form;
     if form == ExampleForm::JidIn {

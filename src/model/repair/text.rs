@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{PlannedRepair, RepairPlan, RepairReport, RepairRow};
-use crate::model::check::text::{COLUMNS as FOUND, count_cell, examples_line, severity_cell};
+use crate::model::check::text::{COLUMNS as FOUND, EXAMPLES, count_cell, severity_cell};
 use crate::model::check::{CheckReport, ReportedFinding};
 use crate::model::finding::{Approval, FindingId, Severity};
 use crate::name::Name;
@@ -170,11 +170,7 @@ const PLAN: &[Column<ReportedFinding>] = &[
     })
     .drop_rank(2)
     .min_width(24),
-    Column::of_free_text("EXAMPLES", |found: &ReportedFinding, page| {
-        Cell::escaped(examples_line(found, page.terminal))
-    })
-    .drop_rank(3)
-    .min_width(14),
+    EXAMPLES,
 ];
 
 /// What stands before each line of the plan.
