@@ -4,24 +4,6 @@
 -- Refuses: a missing job, a priority that is not a number
 local Job = Fields('queue', 'priority', 'state')
 
--- Gives a held job the order value of another priority. Its age stays.
--- Takes: jid; queue; stored priority; new priority
-local function reorder(jid, queue, before, priority)
-  local call = redis.call
-  before = need('value/number')(before) or 0
-  local function move(key)
-    -- Beyond 2^53 the order value loses its time part.
-    if math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
-      redis.pcall('zadd', key, 'XX', 'INCR', before - priority, jid)
-    else
-      redis.pcall('zadd', key, 'XX', string.format('%.17g', -priority), jid)
-    end
-  end
-  move(Keys.queue .. queue .. Keys.throttled)
-  local ids = need('job/tags')(call('hget', Keys.job .. jid, 'throttles'))
-  for i = 1, #ids do move(Keys.throttle .. ids[i] .. Keys.pending) end
-end
-
 return function(argv)
   local call = redis.call
   local jid, priority = argv[3], tonumber(argv[4])
@@ -42,7 +24,21 @@ return function(argv)
       call('zadd', work, 'XX', priority, jid)
     end
   end
-  if job[Job.state] == 'throttled' then reorder(jid, job[Job.queue], job[Job.priority], priority) end
+  if job[Job.state] == 'throttled' then
+    -- The order value of a held job changes with its priority; its age stays.
+    local before = need('value/number')(job[Job.priority]) or 0
+    local function move(pending)
+      -- Beyond 2^53 the order value loses its time part.
+      if math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
+        redis.pcall('zadd', pending, 'XX', 'INCR', before - priority, jid)
+      else
+        redis.pcall('zadd', pending, 'XX', string.format('%.17g', -priority), jid)
+      end
+    end
+    move(Keys.queue .. job[Job.queue] .. Keys.throttled)
+    local ids = need('job/tags')(call('hget', key, 'throttles'))
+    for i = 1, #ids do move(Keys.throttle .. ids[i] .. Keys.pending) end
+  end
   call('hset', key, 'priority', priority)
   return priority
 end, true

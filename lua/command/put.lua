@@ -29,7 +29,11 @@ return function(argv, now, t, seconds)
   if (last == 121 or last == 115) and need('job/reserved')(jid) then
     error('Put(): Arg "jid" must not end in -history, -dependencies, -dependents or -payloads: ' .. jid)
   end
-  local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
+  -- One command for the usual case: the job is new, it has no dependencies and is not tracked, and no time of a
+  -- failure can be left of an earlier job of this jid.
+  local call, key, old = redis.call, Keys.job .. jid, {}
+  local found = call('exists', key, key .. Keys.dependencies, Keys.tracked, Keys.failed_times)
+  if found > 0 then old = call('hmget', key, unpack(Old)) end
   local defaults
   if job.coordination then
     local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history', 'merge-max')
@@ -45,6 +49,7 @@ return function(argv, now, t, seconds)
     if not took then error('Put(): Arg "depends" closes a cycle: ' .. table.concat(path, ' ')) end
     return took
   end
+  job.related = found > (old[Old.state] and 1 or 0)
   need('job/put')(now, t, seconds, job, old)
   return jid
 end

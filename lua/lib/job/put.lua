@@ -2,7 +2,8 @@
 -- Takes: now; t; seconds; the job; its stored fields. The job has `me` (who puts it), `queue`, `jid`, `klass`, `data`
 --   and `delay`, and may have: priority, retries (numbers), tags (list), depends (all given jids), pending (those to
 --   wait for), kept (a dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to
---   store), limit (the setting `max-job-history`, if the caller has read it); and to restore a job: due (a time),
+--   store), limit (the setting `max-job-history`, if the caller has read it), related (false if it has no dependencies,
+--   is not tracked, and no time of a failure can be left of an earlier job of its jid, if the caller has looked); and to restore a job: due (a time),
 --   history (entries), remaining, spawned_from_jid, failed (group, when, text), entry (a note, for the history)
 -- Result: the state
 -- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked; as throttle/hold
@@ -13,9 +14,8 @@ return function(now, t, seconds, job, old)
   local call, encode, queue, jid = redis.call, cjson.encode, job.queue, job.jid
   local key = Keys.job .. jid
   local state, worker = old[Old.state], old[Old.worker]
-  -- One command for the usual case: the job is not tracked and has no dependencies, and no time of a failure can be
-  -- left of an earlier job of this jid.
-  local any = call('exists', key .. Keys.dependencies, Keys.tracked, Keys.failed_times) > 0
+  local any = job.related
+  if any == nil then any = call('exists', key .. Keys.dependencies, Keys.tracked, Keys.failed_times) > 0 end
   local blockers = any and call('smembers', key .. Keys.dependencies)
   local blocked = blockers and #blockers or 0
   local tracked = any and call('zscore', Keys.tracked, jid)
