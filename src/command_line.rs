@@ -18,14 +18,14 @@ use crate::text;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandLine {
     /// The command and its flags.
-    words: Vec<VerbWord>,
+    words: Vec<LeadingWord>,
     /// What it names.
     names: Vec<Name>,
 }
 
 /// A word before the names.
 #[derive(Clone, Debug, PartialEq)]
-struct VerbWord {
+struct LeadingWord {
     text: Name,
     value: Option<Name>,
 }
@@ -40,20 +40,20 @@ impl CommandLine {
     /// Adds a word as it is: a flag, or an argument that was typed before `--`.
     pub(crate) fn word(mut self, word: impl Into<Name>) -> CommandLine {
         let (text, value) = (word.into(), None);
-        self.words.push(VerbWord { text, value });
+        self.words.push(LeadingWord { text, value });
         self
     }
 
     /// Adds a flag with its value.
-    pub(crate) fn value(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
+    pub(crate) fn flag(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
         let (text, value) = (Name::from(flag), Some(value.into()));
-        self.words.push(VerbWord { text, value });
+        self.words.push(LeadingWord { text, value });
         self
     }
 
     /// Adds a flag that takes a pattern, with this name escaped so that no other name matches.
     pub(crate) fn exact_pattern(self, flag: &str, name: &Name) -> CommandLine {
-        self.value(flag, name::escape_wildcards(name))
+        self.flag(flag, name::escape_wildcards(name))
     }
 
     /// Adds an argument.
@@ -70,14 +70,14 @@ impl CommandLine {
 
     /// The words as a program runs them; none if a value or a name is empty or has a NUL byte.
     pub(crate) fn argv(&self) -> Vec<Name> {
-        if !self.can_run() {
+        if !self.has_valid_arguments() {
             return Vec::new();
         }
         let words = self.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
         });
-        let separator = self.name_separator().map(Name::from);
+        let separator = self.double_dash_if_needed().map(Name::from);
         let program = [Name::from("qless")].into_iter();
         let names = self.names.iter().cloned();
         program.chain(words).chain(separator).chain(names).collect()
@@ -85,7 +85,7 @@ impl CommandLine {
 
     /// The line as a shell reads it; `None` if no process can run it.
     pub(crate) fn shell_line(&self) -> Option<String> {
-        self.can_run().then(|| self.quoted_line())
+        self.has_valid_arguments().then(|| self.quoted_line())
     }
 
     /// A sentence in which `{}` stands for the line; `None` if no process can run it.
@@ -99,11 +99,11 @@ impl CommandLine {
         let words = self
             .words
             .iter()
-            .map(|VerbWord { text, value }| match value {
+            .map(|LeadingWord { text, value }| match value {
                 Some(value) => format!("{text}={}", shell_quoted(value)),
                 None => shell_quoted(text),
             });
-        let separator = self.name_separator().map(str::to_owned);
+        let separator = self.double_dash_if_needed().map(str::to_owned);
         let names = self.names.iter().map(shell_quoted);
         let program = ["qless".to_owned()].into_iter();
         let words = program.chain(words).chain(separator).chain(names);
@@ -134,7 +134,7 @@ impl CommandLine {
         if line != *self {
             return line;
         }
-        let mut line = CommandLine::default().value(flag, value);
+        let mut line = CommandLine::default().flag(flag, value);
         line.words.extend(self.words.iter().cloned());
         line.names.clone_from(&self.names);
         line
@@ -161,23 +161,23 @@ impl CommandLine {
     }
 
     /// Whether its names can be arguments: those of a process hold no NUL, and no command takes an empty name.
-    fn can_run(&self) -> bool {
+    fn has_valid_arguments(&self) -> bool {
         let values = self.words.iter().filter_map(|word| word.value.as_ref());
         let mut names = values.chain(&self.names);
         names.all(|name| !name.is_empty() && !name.as_bytes().contains(&0))
     }
 
-    fn name_separator(&self) -> Option<&'static str> {
+    fn double_dash_if_needed(&self) -> Option<&'static str> {
         let mut names = self.names.iter();
         names
-            .any(|name| is_ambiguous(name.as_bytes()))
+            .any(|name| is_ambiguous_argument(name.as_bytes()))
             .then_some("--")
     }
 }
 
 /// Whether an argument without `--` before it could mean something else than its name: a flag, stdin,
 /// a file or a pattern.
-pub(crate) fn is_ambiguous(name: &[u8]) -> bool {
+pub(crate) fn is_ambiguous_argument(name: &[u8]) -> bool {
     has_ambiguous_start(name) || name::has_wildcards(name)
 }
 
@@ -210,12 +210,12 @@ pub(crate) fn flag_with_value(flag: &str, value: impl AsRef<[u8]>) -> String {
 
 /// A flag that takes a pattern, with this name escaped so that no other name matches, to be added to a
 /// command.
-pub(crate) fn exact_flag(flag: &str, name: &Name) -> String {
+pub(crate) fn exact_pattern_flag(flag: &str, name: &Name) -> String {
     self::flag_with_value(flag, name::escape_wildcards(name))
 }
 
 /// A command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
-pub(crate) fn chmod(mode: &str, path: &Path) -> String {
+pub(crate) fn chmod_command(mode: &str, path: &Path) -> String {
     let path = path.as_os_str().as_encoded_bytes();
     let separator = if path.starts_with(b"-") { "-- " } else { "" };
     format!("chmod {mode} {separator}{}", shell_quoted(path))
@@ -314,9 +314,7 @@ mod tests {
 
     #[test]
     fn the_value_of_a_flag_stands_behind_an_equals_sign() {
-        let command = CommandLine::new("depends")
-            .value("--off", "--all")
-            .name("b");
+        let command = CommandLine::new("depends").flag("--off", "--all").name("b");
         let (line, argv) = both(command);
         assert_eq!(line, "qless depends --off=--all b");
         assert_eq!(argv, ["qless", "depends", "--off=--all", "b"]);

@@ -10,7 +10,7 @@ pub(crate) fn var(name: &str) -> Option<OsString> {
 }
 
 /// A variable that must be text.
-pub(crate) fn text(name: &str) -> Result<Option<String>, Error> {
+pub(crate) fn utf8_var(name: &str) -> Result<Option<String>, Error> {
     match var(name).map(OsString::into_string) {
         None => Ok(None),
         Some(Ok(text)) => Ok(Some(text)),
@@ -19,7 +19,7 @@ pub(crate) fn text(name: &str) -> Result<Option<String>, Error> {
 }
 
 /// Whether the environment decides about color.
-pub(crate) fn decides_color() -> bool {
+pub(crate) fn has_color_variable() -> bool {
     ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR"]
         .into_iter()
         .any(|name| var(name).is_some())

@@ -22,14 +22,14 @@ const REPEATS: Duration = Duration::from_secs(1);
 
 /// Tells a further request to end from a repetition of the last one.
 #[derive(Debug, Default)]
-pub(crate) struct EndRequests {
+pub(crate) struct SignalDebouncer {
     /// When the last request came that counted.
     counted_at: Option<Instant>,
 }
 
-impl EndRequests {
+impl SignalDebouncer {
     /// Notes a signal. Returns whether it is a new request to end, not a repetition.
-    pub(crate) fn note_signal(&mut self, now: Instant) -> bool {
+    pub(crate) fn is_new_request(&mut self, now: Instant) -> bool {
         let counts = self.counted_at.is_none_or(|at| now - at >= REPEATS);
         if counts {
             self.counted_at = Some(now);
@@ -75,10 +75,10 @@ impl Interrupt {
     fn end_at_second_signal(&self, mut received: io::PipeReader) {
         let interrupt = self.clone();
         thread::spawn(move || {
-            let mut requests = EndRequests::default();
+            let mut requests = SignalDebouncer::default();
             let mut counted = 0;
             while counted < 2 && received.read_exact(&mut [0]).is_ok() {
-                counted += u32::from(requests.note_signal(Instant::now()));
+                counted += u32::from(requests.is_new_request(Instant::now()));
             }
             if let Some(kind) = interrupt.received_kind() {
                 low_level::exit(kind.exit().code().into());
@@ -88,7 +88,7 @@ impl Interrupt {
 
     /// Ends the process if the command has not ended by itself this long after a signal: it may wait
     /// for a server. For commands that have nothing left to finish.
-    pub(crate) fn end_process_after(&self, patience: Duration) {
+    pub(crate) fn end_after_signal(&self, patience: Duration) {
         let interrupt = self.clone();
         thread::spawn(move || {
             let kind = loop {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer};
 
 /// Reads a value for `deserialize_with`; `None` if it is nil or cannot be read.
-pub(crate) fn read<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+pub(crate) fn read_or_none<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     Ok(T::deserialize(deserializer).ok())

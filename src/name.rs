@@ -32,7 +32,7 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         push_lossless(&mut text, chunk.valid());
-        push_bytes(&mut text, chunk.invalid());
+        push_invalid_bytes(&mut text, chunk.invalid());
     }
     Cow::Owned(text)
 }
@@ -45,13 +45,13 @@ fn push_lossless(text: &mut String, utf8: &str) {
         .find(|(_, c)| invalid_byte(*c).is_some())
     {
         text.push_str(&rest[..at]);
-        push_bytes(text, c.encode_utf8(&mut [0; 4]).as_bytes());
+        push_invalid_bytes(text, c.encode_utf8(&mut [0; 4]).as_bytes());
         rest = &rest[at + c.len_utf8()..];
     }
     text.push_str(rest);
 }
 
-fn push_bytes(text: &mut String, bytes: &[u8]) {
+fn push_invalid_bytes(text: &mut String, bytes: &[u8]) {
     for &byte in bytes {
         text.extend(char::from_u32(INVALID_BYTES + u32::from(byte)));
     }
@@ -64,7 +64,7 @@ pub(crate) fn invalid_byte(c: char) -> Option<u8> {
 }
 
 /// Bytes as documents show them: one that is not UTF-8 is written `\xff`.
-pub(crate) fn document_text(bytes: &[u8]) -> String {
+pub(crate) fn escape_invalid_utf8(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());

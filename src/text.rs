@@ -13,7 +13,7 @@ pub(crate) fn clean_line(text: impl AsRef<[u8]>) -> String {
 }
 
 /// As [`clean_line`], with each backslash doubled, so that no two texts look alike.
-pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
+pub(crate) fn clean_line_escaping_backslashes(text: &[u8]) -> String {
     let bytes = text.iter().flat_map(|byte| match byte {
         b'\\' => &b"\\\\"[..],
         byte => std::slice::from_ref(byte),
@@ -232,7 +232,7 @@ fn format_units(seconds: f64, max_units: usize) -> String {
 }
 
 /// A measured duration, with tenths below a minute: `0.8s`, `41.2s`, `2m 5s`.
-pub(crate) fn format_measured(seconds: f64) -> String {
+pub(crate) fn format_measured_duration(seconds: f64) -> String {
     if seconds.is_finite() && seconds.abs() < 60.0 {
         format!("{seconds:.1}s")
     } else {
@@ -254,14 +254,14 @@ pub(crate) fn with_thousands_separators(number: u64) -> String {
 }
 
 /// Lists things: `a, b, c`.
-pub(crate) fn joined<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn comma_list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     items.join(", ")
 }
 
 /// Lists names, each in backticks.
-pub(crate) fn quoted<T: Display>(names: impl IntoIterator<Item = T>) -> String {
-    joined(names.into_iter().map(|name| format!("`{name}`")))
+pub(crate) fn backtick_list<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    comma_list(names.into_iter().map(|name| format!("`{name}`")))
 }
 
 /// A count with its noun: `1 job`, `3 jobs`.
@@ -271,7 +271,7 @@ pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
 }
 
 /// The known name that is most similar to `name`, if one is similar: for "did you mean".
-pub(crate) fn nearest<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
+pub(crate) fn nearest_spelling<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
     let name = clean_line(name).to_lowercase();
     let like = |other: &T| strsim::jaro_winkler(&name, &clean_line(other).to_lowercase());
     let scored = known.iter().map(|other| (like(other), other));
@@ -373,8 +373,8 @@ mod tests {
             assert_eq!(duration(seconds), text);
         }
         assert_eq!(format_rough_duration(252.0), "4m");
-        assert_eq!(format_measured(0.84), "0.8s");
-        assert_eq!(format_measured(125.0), "2m 5s");
+        assert_eq!(format_measured_duration(0.84), "0.8s");
+        assert_eq!(format_measured_duration(125.0), "2m 5s");
     }
 
     #[test]

@@ -11,8 +11,8 @@ use signal_hook::{flag, low_level};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
-use crate::text::{Sanitized, duration, format_measured};
-use crate::ui::keyboard::QuitKey;
+use crate::text::{Sanitized, duration, format_measured_duration};
+use crate::ui::keyboard::QuitKeyReader;
 use crate::ui::screen;
 use crate::ui::screen::Screen;
 
@@ -30,16 +30,16 @@ pub(crate) fn run(
     session: &mut Session,
     run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,
 ) -> Result<Exit, Error> {
-    let frames = session.ui.begin_ticks()?;
+    let frames = session.ui.begin_repeated_output()?;
     let signals = WatchSignals::listen();
     signals.watch_keyboard();
-    let ended = repeat(every, frames, &signals, session, run_once);
+    let ended = repeat_until_stopped(every, frames, &signals, session, run_once);
     signals.ended.store(true, Ordering::Relaxed);
-    session.ui.end_ticks();
+    session.ui.end_repeated_output();
     ended
 }
 
-fn repeat(
+fn repeat_until_stopped(
     every: Duration,
     frames: bool,
     signals: &WatchSignals,
@@ -51,7 +51,7 @@ fn repeat(
     let mut lost_before = false;
     for tick in 0u64.. {
         let begun = Instant::now();
-        session.ui.measure();
+        session.ui.update_width();
         let outcome = run_once(session).and_then(|_| session.ui.finish());
         if let Some(exit) = signals.requested_exit() {
             return Ok(exit);
@@ -78,9 +78,9 @@ fn repeat(
         }
         lost_before = lost.is_some();
         if frames {
-            let head = head_line(every, lost, session);
+            let head = line_above_frame(every, lost, session);
             screen
-                .get_or_insert_with(Screen::open)
+                .get_or_insert_with(Screen::enter)
                 .repaint(&head, &frame);
             signals.painted.store(true, Ordering::Relaxed);
         }
@@ -98,7 +98,7 @@ fn repeat(
 }
 
 /// The line above the frame: the time, the command and the address, or the error.
-fn head_line(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
+fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
         Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
@@ -109,7 +109,7 @@ fn head_line(every: Duration, lost: Option<Error>, session: &mut Session) -> Str
                 .unwrap_or_default();
             let every = match every.subsec_nanos() {
                 0 => duration(every.as_secs_f64()),
-                _ => format_measured(every.as_secs_f64()),
+                _ => format_measured_duration(every.as_secs_f64()),
             };
             let name = session.command_name();
             format!(
@@ -164,7 +164,7 @@ impl WatchSignals {
     fn watch_keyboard(&self) {
         let signals = self.clone();
         thread::spawn(move || {
-            let mut quit = QuitKey::default();
+            let mut quit = QuitKeyReader::default();
             let exit = loop {
                 thread::sleep(BLINK);
                 if quit.was_pressed() {

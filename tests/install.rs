@@ -48,7 +48,7 @@ fn install_puts_files_in_place_and_uninstall_removes_them() {
     .map(String::from)
     .into();
     for page in qless::internals::manual_pages().unwrap() {
-        let name = page.name();
+        let name = page.file_name();
         let section = name.rsplit('.').next().unwrap();
         wanted.insert(format!("usr/share/man/man{section}/{name}"));
     }

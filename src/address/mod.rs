@@ -42,7 +42,7 @@ pub enum Address {
         /// Its directory, if not the default one.
         dir: Option<PathBuf>,
         /// Whether every write must be on disk before the server replies, if given.
-        fsync: Option<Fsync>,
+        fsync: Option<AppendFsync>,
         /// Whether connecting starts the server if it does not run.
         starts: bool,
     },
@@ -51,7 +51,7 @@ pub enum Address {
 /// When the append-only file is written to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case", const_into_str)]
-pub enum Fsync {
+pub enum AppendFsync {
     Always,
     Everysec,
 }
@@ -76,7 +76,7 @@ pub(crate) struct WrongAddress {
 }
 
 impl WrongAddress {
-    fn hint(self, hint: &'static str) -> WrongAddress {
+    fn with_hint(self, hint: &'static str) -> WrongAddress {
         WrongAddress {
             hint: Some(hint),
             ..self
@@ -109,34 +109,33 @@ impl Target {
     pub(crate) fn parse_address(text: &str) -> Result<Target, WrongAddress> {
         // A scheme is required: a bare host could mean several kinds of address.
         let Some((scheme, _)) = text.split_once(':') else {
-            return Err(
-                WrongAddress::from("has no scheme".to_owned()).hint("write `redis://HOST:6379`")
-            );
+            return Err(WrongAddress::from("has no scheme".to_owned())
+                .with_hint("write `redis://HOST:6379`"));
         };
         if scheme == "local" {
-            return Ok(local(text)?);
+            return Ok(parse_local(text)?);
         }
         if !SCHEMES.contains(&scheme) {
             let wrong = WrongAddress::from(format!("has an unknown scheme `{scheme}:`"));
-            return Err(wrong.hint(
+            return Err(wrong.with_hint(
                 "known are `redis://`, `valkey://`, `redis-cluster://`, `redis-sentinel://`, with TLS \
                  `rediss://`, `valkeys://`, `rediss-cluster://`, `rediss-sentinel://`, and `unix://`, \
                  `local:`",
             ));
         }
         let target = match Url::parse(text) {
-            _ if scheme.ends_with("-cluster") => nodes::cluster(text),
-            _ if scheme.ends_with("-sentinel") => nodes::sentinel(text),
+            _ if scheme.ends_with("-cluster") => nodes::parse_cluster(text),
+            _ if scheme.ends_with("-sentinel") => nodes::parse_sentinel(text),
             Ok(url) if url.fragment().is_some() => Err("has a fragment, `#…`".into()),
-            Ok(url) if scheme.ends_with("unix") => unix(&url, text),
-            Ok(url) => tcp(&url, REDIS_PORT),
+            Ok(url) if scheme.ends_with("unix") => parse_unix(&url, text),
+            Ok(url) => parse_tcp(&url, REDIS_PORT),
             Err(error) => Err(format!("cannot be read: {error}")),
         };
         target.map_err(|why| match text.rsplit_once('@') {
             // The error does not say what is wrong: that may be a part of the password.
-            Some((login, _)) if ends_login_early(login) => {
+            Some((login, _)) if has_delimiter_in_login(login) => {
                 WrongAddress::from("cannot be read".to_owned())
-                    .hint("percent-encode the password, or use `--password-file FILE`")
+                    .with_hint("percent-encode the password, or use `--password-file FILE`")
             }
             _ => why.into(),
         })
@@ -264,10 +263,10 @@ const SCHEMES: [&str; 10] = [
 
 /// An address for display, whether it can be used or not. `secret`: its password is stored
 /// elsewhere.
-pub(crate) fn display_form(text: &str, secret: bool) -> String {
+pub(crate) fn display_address(text: &str, has_stored_password: bool) -> String {
     if let Ok(mut target) = Target::parse(text) {
         let local = matches!(target.address, Address::Unix(_) | Address::Local { .. });
-        if secret && !local {
+        if has_stored_password && !local {
             target.password = Some(Secret::new(Vec::new()));
         }
         return target.to_string();
@@ -275,7 +274,7 @@ pub(crate) fn display_form(text: &str, secret: bool) -> String {
     let Ok(mut url) = Url::parse(text) else {
         return mask_password(text);
     };
-    let hides = url.password().is_some() || (secret && !url.username().is_empty());
+    let hides = url.password().is_some() || (has_stored_password && !url.username().is_empty());
     if !hides || url.set_password(Some("***")).is_ok() {
         url.into()
     } else {
@@ -284,16 +283,16 @@ pub(crate) fn display_form(text: &str, secret: bool) -> String {
 }
 
 /// Whether the part before the last `@` has a character that ends the login early.
-fn ends_login_early(login: &str) -> bool {
+fn has_delimiter_in_login(login: &str) -> bool {
     let login = login.split_once("://").map_or(login, |(_, login)| login);
     login.contains(['#', '?', '/'])
 }
 
 /// Parses an address of one server with this default port.
-fn tcp(url: &Url, port: u16) -> Result<Target, String> {
+fn parse_tcp(url: &Url, default_port: u16) -> Result<Target, String> {
     let host = match url.host() {
         Some(url::Host::Ipv6(ip)) => ip.to_string(),
-        Some(host) => decode_text(&host.to_string(), "host")?,
+        Some(host) => percent_decode_utf8(&host.to_string(), "host")?,
         None => String::new(),
     };
     if host.is_empty() {
@@ -304,12 +303,14 @@ fn tcp(url: &Url, port: u16) -> Result<Target, String> {
     }
     let db = match url.path().trim_start_matches('/') {
         "" => 0,
-        db => database(db)?,
+        db => parse_database(db)?,
     };
     let user = Some(url.username()).filter(|user| !user.is_empty());
     Ok(Target {
-        address: Address::Tcp(Node::new(host, url.port().unwrap_or(port))),
-        user: user.map(|user| decode_text(user, "user")).transpose()?,
+        address: Address::Tcp(Node::new(host, url.port().unwrap_or(default_port))),
+        user: user
+            .map(|user| percent_decode_utf8(user, "user"))
+            .transpose()?,
         password: match url.password() {
             Some(password) => Some(Secret::new(percent_decode(password)?)),
             None => None,
@@ -319,11 +320,11 @@ fn tcp(url: &Url, port: u16) -> Result<Target, String> {
     })
 }
 
-fn unix(url: &Url, given: &str) -> Result<Target, String> {
+fn parse_unix(url: &Url, given: &str) -> Result<Target, String> {
     if url.host_str().is_some_and(|host| !host.is_empty()) || !given.contains(":///") {
         return Err("requires three slashes: `unix:///run/redis.sock`".into());
     }
-    let path = decode_path(url.path())?;
+    let path = percent_decode_path(url.path())?;
     let mut target = Target {
         address: Address::Unix(path),
         user: None,
@@ -334,9 +335,9 @@ fn unix(url: &Url, given: &str) -> Result<Target, String> {
     let (mut db, mut user) = (false, false);
     for (key, value) in query_pairs(url.query()) {
         match key {
-            "db" if !std::mem::replace(&mut db, true) => target.db = database(value)?,
+            "db" if !std::mem::replace(&mut db, true) => target.db = parse_database(value)?,
             "user" if !std::mem::replace(&mut user, true) => {
-                target.user = Some(decode_text(value, "user")?);
+                target.user = Some(percent_decode_utf8(value, "user")?);
             }
             "db" | "user" => return Err(format!("has `{key}` twice")),
             "password" => return Err("takes no password in its query".into()),
@@ -346,7 +347,7 @@ fn unix(url: &Url, given: &str) -> Result<Target, String> {
     Ok(target)
 }
 
-fn local(given: &str) -> Result<Target, String> {
+fn parse_local(given: &str) -> Result<Target, String> {
     let rest = given.trim_start_matches("local:");
     let (dir, query) = match rest.split_once('?') {
         Some((dir, query)) => (dir, Some(query)),
@@ -374,7 +375,7 @@ fn local(given: &str) -> Result<Target, String> {
     }
     let dir = match dir {
         "" => None,
-        dir => Some(decode_path(dir)?),
+        dir => Some(percent_decode_path(dir)?),
     };
     Ok(Target {
         address: Address::Local {
@@ -396,13 +397,13 @@ fn query_pairs(query: Option<&str>) -> impl Iterator<Item = (&str, &str)> {
         .map(|part| part.split_once('=').unwrap_or((part, "")))
 }
 
-fn database(text: &str) -> Result<u32, String> {
+fn parse_database(text: &str) -> Result<u32, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| digits);
     number.ok_or_else(|| format!("expects a number as database, not `{text}`"))
 }
 
-fn decode_path(encoded: &str) -> Result<PathBuf, String> {
+fn percent_decode_path(encoded: &str) -> Result<PathBuf, String> {
     let bytes = percent_decode(encoded)?;
     if bytes.contains(&0) {
         Err("has a NUL in its path".into())
@@ -411,7 +412,7 @@ fn decode_path(encoded: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn decode_text(encoded: &str, what: &str) -> Result<String, String> {
+fn percent_decode_utf8(encoded: &str, what: &str) -> Result<String, String> {
     String::from_utf8(percent_decode(encoded)?)
         .map_err(|_| format!("has a {what} that is not UTF-8"))
 }
@@ -532,7 +533,7 @@ mod tests {
         };
         assert_eq!(parse("local:").address, local(None, None));
         assert_eq!(parse("local:/a/b c").address, local(Some("/a/b c"), None));
-        let always = Some(Fsync::Always);
+        let always = Some(AppendFsync::Always);
         assert_eq!(parse("local:?fsync=always").address, local(None, always));
         assert_eq!(
             parse("local:/d?fsync=always").address,

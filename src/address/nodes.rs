@@ -5,7 +5,7 @@ use std::fmt;
 use url::Url;
 
 use super::secret::Secret;
-use super::{Address, Target, decode_text, tcp};
+use super::{Address, Target, parse_tcp, percent_decode_utf8};
 
 /// The port of a Redis server.
 pub(super) const REDIS_PORT: u16 = 6379;
@@ -54,8 +54,8 @@ pub struct Sentinels {
 }
 
 /// Parses the address of a cluster: `redis-cluster://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…[/DB]`.
-pub(super) fn cluster(given: &str) -> Result<Target, String> {
-    let AddressParts { query, .. } = AddressParts::split(given);
+pub(super) fn parse_cluster(given: &str) -> Result<Target, String> {
+    let AddressParts { query, .. } = AddressParts::split_address(given);
     if query.is_some() {
         return Err("has a query, `?…`, which an address of a cluster does not take".into());
     }
@@ -64,12 +64,12 @@ pub(super) fn cluster(given: &str) -> Result<Target, String> {
 
 /// Parses the address of Sentinels:
 /// `redis-sentinel://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…/[DB]?master=NAME`.
-pub(super) fn sentinel(given: &str) -> Result<Target, String> {
+pub(super) fn parse_sentinel(given: &str) -> Result<Target, String> {
     let mut master = None;
-    for (key, value) in super::query_pairs(AddressParts::split(given).query) {
+    for (key, value) in super::query_pairs(AddressParts::split_address(given).query) {
         match key {
             "master" if master.is_some() => return Err("has `master` twice".into()),
-            "master" => master = Some(decode_text(value, "master")?),
+            "master" => master = Some(percent_decode_utf8(value, "master")?),
             other => return Err(format!("has an unknown query key `{other}`")),
         }
     }
@@ -97,7 +97,7 @@ struct AddressParts<'a> {
 }
 
 impl AddressParts<'_> {
-    fn split(given: &str) -> AddressParts<'_> {
+    fn split_address(given: &str) -> AddressParts<'_> {
         let (scheme, rest) = given.split_once("://").unwrap_or((given, ""));
         let (rest, query) = match rest.split_once('?') {
             Some((rest, query)) => (rest, Some(query)),
@@ -130,7 +130,7 @@ fn parse_nodes(
         hosts,
         path,
         ..
-    } = AddressParts::split(given);
+    } = AddressParts::split_address(given);
     let own = if scheme.starts_with("rediss") {
         "rediss"
     } else {
@@ -140,7 +140,7 @@ fn parse_nodes(
     let mut found = None;
     for host in hosts.split(',') {
         let url = Url::parse(&format!("{own}://{login}{host}{path}"));
-        let target = tcp(
+        let target = parse_tcp(
             &url.map_err(|error| format!("cannot be read: {error}"))?,
             port,
         )?;

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 pub struct Tls {
     /// The CAs to trust instead of those of the system.
     pub ca: Option<PathBuf>,
-    pub identity: Option<Identity>,
+    pub identity: Option<ClientCertificate>,
 }
 
 /// The files that identify this client to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct ClientCertificate {
     /// The certificate, followed by those of its issuers.
     pub certificate: PathBuf,
     pub key: PathBuf,

@@ -26,7 +26,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
     let mut cli = match parse::parse(&args) {
         Ok(cli) => cli,
-        Err(stop) => return report_stop(stop, &args),
+        Err(stop) => return report_not_run(stop, &args),
     };
     let settings = match cli.command.config_file_use() {
         ConfigFileUse::Nothing => Ok(None),
@@ -50,7 +50,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let mut session = Session::new(cli.globals, cli.typed, settings, ui, clock);
     let result = execute(&cli.command, &mut session);
     let unlisted = session.ui.unlisted_jids_error(cli.command.writes());
-    let unlisted = session.ui.report_left_out(unlisted);
+    let unlisted = session.ui.report_if_incomplete(unlisted);
     let result = result.and_then(|exit| session.ui.finish().map(|()| exit));
     let result = match session.ui.lost_output() {
         Some(lost) => result.and(Err(lost)),
@@ -61,7 +61,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(Exit::Ok) => unlisted,
         Ok(exit) => exit,
         Err(error) => {
-            let error = nothing::explain_not_found(error, &mut session);
+            let error = nothing::with_not_found_hint(error, &mut session);
             session.ui.report_error(&error)
         }
     }
@@ -108,7 +108,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     }
     if writes {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
-        session.ui.keep_lost_output();
+        session.ui.enable_lost_output();
     }
     if let Some(every) = watch {
         return watch::run(every, session, |session| command.run(session));
@@ -120,14 +120,14 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Reports why no command runs.
-fn report_stop(stop: NotRun, args: &[OsString]) -> Exit {
+fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
     let mut ui = Ui::without_globals(usage::typed_format(args));
     match stop {
         NotRun::Help(text) => {
             if !args.iter().any(|arg| arg == "--no-pager") {
                 ui.page_long_output();
             }
-            match ui.text(&text).and_then(|()| ui.finish()) {
+            match ui.print_text(&text).and_then(|()| ui.finish()) {
                 Ok(()) => Exit::Ok,
                 Err(error) => ui.report_error(&error),
             }

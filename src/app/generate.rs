@@ -23,7 +23,7 @@ pub struct GeneratedFile {
 
 impl GeneratedFile {
     /// Its name, without the directory.
-    pub fn name(&self) -> &str {
+    pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 }

@@ -62,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )
     })?;
     for page in &pages {
-        fs::write_public(&dir.join(page.name()), &page.bytes)?;
+        fs::write_public(&dir.join(page.file_name()), &page.bytes)?;
     }
     let count = plural(pages.len() as u64, "page", "pages");
     session.ui.note(&format!("wrote {count} to {shown}"));
@@ -91,7 +91,7 @@ fn find_page(words: &[String], pages: Vec<GeneratedFile>) -> Result<GeneratedFil
     let files = ["", ".1", ".5"].map(|section| format!("{name}{section}"));
     let position = files
         .iter()
-        .find_map(|file| pages.iter().position(|page| page.name() == file));
+        .find_map(|file| pages.iter().position(|page| page.file_name() == file));
     match position.and_then(|at| pages.into_iter().nth(at)) {
         Some(page) => Ok(page),
         None => Err(Error::usage(format!("no page is called `{typed}`")).hint(

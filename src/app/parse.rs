@@ -49,15 +49,14 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NotRun> {
 
 fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
     let mut tree = named_commands_tree(args);
-    let args = &*help_flag_last(&mut tree, args);
-    let marked = mark_plain_words(&mut tree, args);
-    let matches =
-        tree.try_get_matches_from_mut(&*marked).map_err(|error| {
-            match unknown_command(&error, args) {
-                Some(error) => NotRun::Invalid(error),
-                None => classify_error(error),
-            }
-        })?;
+    let args = &*move_help_flag_last(&mut tree, args);
+    let marked = mark_words_after_dashes(&mut tree, args);
+    let matches = tree.try_get_matches_from_mut(&*marked).map_err(|error| {
+        match unknown_command_error(&error, args) {
+            Some(error) => NotRun::Invalid(error),
+            None => classify_error(error),
+        }
+    })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(classify_error)?;
     globals.fill_from_env().map_err(NotRun::Invalid)?;
     Ok(Cli {
@@ -72,7 +71,7 @@ fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
 }
 
 /// Moves a leading `--help` behind the command: `qless --help retry` means `qless retry --help`.
-fn help_flag_last<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
+fn move_help_flag_last<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
     match args {
         [_, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
             // Only a built tree knows which flags take a value.
@@ -123,7 +122,7 @@ fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine 
             let (word, is_plain) = plain::strip_mark(value.to_owned());
             let value = Name::from(word.as_os_str());
             own = match &long {
-                Some(long) => own.value(long, value),
+                Some(long) => own.flag(long, value),
                 None if is_plain || !plain::has_special_meaning(&word) => own.name(value),
                 None => own.word(value),
             };
@@ -136,7 +135,10 @@ fn canonical_command(tree: &clap::Command, matches: &ArgMatches) -> CommandLine 
 }
 
 /// Marks the words after `--`.
-fn mark_plain_words<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
+fn mark_words_after_dashes<'a>(
+    tree: &mut clap::Command,
+    args: &'a [OsString],
+) -> Cow<'a, [OsString]> {
     if !args.iter().any(|arg| arg == "--") {
         return Cow::Borrowed(args);
     }
@@ -167,7 +169,7 @@ fn repeatable_line(args: &[OsString]) -> Option<CommandLine> {
 
 /// The one clap tree, from which help, completion and man pages are made.
 pub fn clap_tree() -> clap::Command {
-    Command::augment_subcommands(root())
+    Command::augment_subcommands(root_without_commands())
 }
 
 /// The tree with only the commands that a command line names, if it names any.
@@ -179,7 +181,7 @@ fn named_commands_tree(args: &[OsString]) -> clap::Command {
     if named.is_empty() {
         help::layout::lay_out_root(clap_tree())
     } else {
-        root().subcommands(named.into_iter().map(help::layout::lay_out_command))
+        root_without_commands().subcommands(named.into_iter().map(help::layout::lay_out_command))
     }
 }
 
@@ -195,7 +197,7 @@ Examples: `qless queues`
 · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`";
 
 /// The tree without its commands.
-pub(crate) fn root() -> clap::Command {
+pub(crate) fn root_without_commands() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))
         .about("Inspect, manage and repair the queues of qless, a job queue on Redis")
         .long_about(ABOUT)
@@ -210,7 +212,7 @@ pub(crate) fn root() -> clap::Command {
 
 /// The usage error about a command that does not exist; `None` for an unknown subcommand of a command that
 /// does.
-fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
+fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
     else {
@@ -221,9 +223,9 @@ fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     if before.any(is_command) {
         None
     } else {
-        let hint = suggestion::hint(word, &[]);
+        let hint = suggestion::suggest_command(word, &[]);
         let hint = hint.unwrap_or_else(|| "`qless --help` lists the commands".to_owned());
-        Some(usage::unknown_command(word).hint(hint))
+        Some(usage::unknown_command_error(word).hint(hint))
     }
 }
 

@@ -22,7 +22,7 @@ const WORDS: [(&[&str], &[&str]); 12] = [
 ];
 
 /// The hint for a word that is neither a command nor one of these topics.
-pub(super) fn hint(typed: &str, topics: &[&str]) -> Option<String> {
+pub(super) fn suggest_command(typed: &str, topics: &[&str]) -> Option<String> {
     let mut all: Vec<_> = tree::commands().collect();
     let topics = topics
         .iter()
@@ -53,11 +53,11 @@ fn nearest_command<'a>(typed: &str, all: &'a [(String, Group, bool)]) -> Option<
             .map(|(name, ..)| name.as_str())
             .collect::<Vec<&str>>()
     };
-    let near = text::nearest(typed, &names(|_| true)).copied()?;
+    let near = text::nearest_spelling(typed, &names(|_| true)).copied()?;
     let writes = all.iter().any(|(name, _, writes)| name == near && *writes);
     let shows =
         names(|(_, group, writes)| !writes && matches!(group, Group::Inspect | Group::Recover));
-    match text::nearest(typed, &shows) {
+    match text::nearest_spelling(typed, &shows) {
         Some(shows) if writes => Some(shows),
         _ => Some(near),
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     fn hint(typed: &str) -> String {
-        super::hint(typed, &[]).unwrap_or_default()
+        super::suggest_command(typed, &[]).unwrap_or_default()
     }
 
     #[test]
@@ -87,7 +87,11 @@ mod tests {
             for word in words {
                 assert!(!names.contains(&(*word).to_owned()), "{word} is a command");
                 let exists = means.iter().any(|name| names.contains(&(*name).to_owned()));
-                assert_eq!(super::hint(word, &[]).is_some(), exists, "{word}");
+                assert_eq!(
+                    super::suggest_command(word, &[]).is_some(),
+                    exists,
+                    "{word}"
+                );
                 assert!(!hint(word).contains("did you mean"), "{word}");
             }
         }

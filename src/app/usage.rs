@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::args::format::{Format, Output};
+use crate::args::format::{Format, OutputFlag};
 use crate::args::invalid::Invalid;
 use crate::args::{plain, value};
 use crate::error::Error;
@@ -22,7 +22,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let sentence = match error.kind() {
         ErrorKind::InvalidSubcommand => {
             return with_hint(
-                unknown_command(&text(ContextKind::InvalidSubcommand)),
+                unknown_command_error(&text(ContextKind::InvalidSubcommand)),
                 error,
             );
         }
@@ -64,14 +64,14 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
     };
     let usage = with_hint(Error::usage(sentence), error);
     if arg == "--prefix" {
-        value::with_working_prefix(usage, &value)
+        value::suggest_working_prefix(usage, &value)
     } else {
         usage
     }
 }
 
 /// The usage error about a command that does not exist.
-pub(super) fn unknown_command(typed: &str) -> Error {
+pub(super) fn unknown_command_error(typed: &str) -> Error {
     Error::usage(format!("unknown command `{typed}`"))
 }
 
@@ -129,14 +129,14 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
                 .strip_prefix("--output=")
                 .or_else(|| word.strip_prefix("-o")),
         };
-        if let Some(output) = value.and_then(Output::from_word) {
+        if let Some(output) = value.and_then(OutputFlag::from_word) {
             return output.format();
         }
     }
-    crate::env::text("QLESS_OUTPUT")
+    crate::env::utf8_var("QLESS_OUTPUT")
         .ok()
         .flatten()
-        .and_then(|word| Output::from_word(&word))
+        .and_then(|word| OutputFlag::from_word(&word))
         .unwrap_or_default()
         .format()
 }

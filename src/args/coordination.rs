@@ -101,7 +101,7 @@ impl CoordinationFlags {
             (CoordinationOption::Lock, &self.lock),
             (CoordinationOption::Backoff, &self.backoff),
         ];
-        set_all(&mut options, &names);
+        set_given_options(&mut options, &names);
         if self.hold {
             options.set_option(CoordinationOption::Hold, &b"1"[..]);
         }
@@ -111,7 +111,7 @@ impl CoordinationFlags {
 
 impl LaneFlags {
     /// The options of both groups of flags.
-    pub(crate) fn options(&self, others: &CoordinationFlags) -> Coordination<'static> {
+    pub(crate) fn merged_options(&self, others: &CoordinationFlags) -> Coordination<'static> {
         let mut options = others.options();
         let dup = match (self.merge, &self.unique) {
             (true, _) => Some(Name::from("merge")),
@@ -128,12 +128,12 @@ impl LaneFlags {
             (CoordinationOption::Score, &self.score),
             (CoordinationOption::Rescore, &self.rescore),
         ];
-        set_all(&mut options, &names);
+        set_given_options(&mut options, &names);
         options
     }
 }
 
-fn set_all(options: &mut Coordination, values: &[(CoordinationOption, &Option<Name>)]) {
+fn set_given_options(options: &mut Coordination, values: &[(CoordinationOption, &Option<Name>)]) {
     for (option, value) in values {
         if let Some(value) = value {
             options.set_option(*option, value.as_bytes().to_vec());
@@ -142,7 +142,7 @@ fn set_all(options: &mut Coordination, values: &[(CoordinationOption, &Option<Na
 }
 
 /// Refuses an option whose meaning depends on one that is not given.
-pub(crate) fn refuse_unmet_options(options: &Coordination) -> Result<(), Error> {
+pub(crate) fn refuse_unmet_requirements(options: &Coordination) -> Result<(), Error> {
     let Some((option, need)) = options.first_unmet_requirement() else {
         return Ok(());
     };
@@ -208,7 +208,7 @@ fn throttle() -> impl TypedValueParser<Value = ThrottleArg> {
         if text.is_empty() {
             Ok(ThrottleArg::default())
         } else {
-            ThrottleArg::read(text.as_bytes())
+            ThrottleArg::parse(text.as_bytes())
         }
     })
 }
@@ -216,7 +216,7 @@ fn throttle() -> impl TypedValueParser<Value = ThrottleArg> {
 impl ThrottleArg {
     /// Reads `ID` or `ID=MAX`, in all places where jobs get throttles. Whatever stands after the last
     /// `=` is the maximum; an id that has a `=` itself ends in one more if no maximum is meant.
-    fn read(text: &[u8]) -> Result<ThrottleArg, Invalid> {
+    fn parse(text: &[u8]) -> Result<ThrottleArg, Invalid> {
         let at = text.iter().rposition(|byte| *byte == b'=');
         let (id, maximum) = match at.map(|at| (&text[..at], &text[at + 1..])) {
             None => (text, None),
@@ -235,11 +235,11 @@ impl ThrottleArg {
 
     /// Reads the elements of a JSON array of texts that was checked. The error follows the name of the
     /// option.
-    pub(crate) fn list(array: &[u8]) -> Result<Vec<ThrottleArg>, String> {
-        let texts = Json::read(array).and_then(|texts| texts.names());
+    pub(crate) fn parse_array(array: &[u8]) -> Result<Vec<ThrottleArg>, String> {
+        let texts = Json::parse(array).and_then(|texts| texts.names());
         let mut list: Vec<ThrottleArg> = Vec::new();
         for text in texts.unwrap_or_default() {
-            let read = ThrottleArg::read(text.as_bytes()).map_err(|wrong| match wrong {
+            let read = ThrottleArg::parse(text.as_bytes()).map_err(|wrong| match wrong {
                 Invalid::Expects(what) => format!("expects {what}, not `{text}`"),
                 Invalid::Because(why) => format!("has an id that {why}: `{text}`"),
             })?;

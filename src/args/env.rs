@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::format::{Output, TimeFormat};
-use super::globals::{AddressOrigin, GivenFlags, Globals};
+use super::format::{OutputFlag, TimeFormat};
+use super::globals::{AddressOrigin, Globals, TypedFlags};
 use super::invalid::Invalid;
 use super::tls::TlsFiles;
 use super::value;
@@ -15,7 +15,7 @@ use crate::error::Error;
 impl Globals {
     /// Fills in the flags that were not typed.
     pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
-        self.given = GivenFlags {
+        self.given = TypedFlags {
             output: self.output.is_some(),
             prefix: self.prefix.is_some(),
             read_only: self.read_only,
@@ -23,8 +23,8 @@ impl Globals {
         };
         self.origin = AddressOrigin::Typed;
         if self.redis.is_none() {
-            self.redis = match env::text("QLESS_REDIS_URL")? {
-                None => env::text("REDIS_URL")?,
+            self.redis = match env::utf8_var("QLESS_REDIS_URL")? {
+                None => env::utf8_var("REDIS_URL")?,
                 some => some,
             };
             self.origin = match self.redis {
@@ -33,30 +33,30 @@ impl Globals {
             };
         }
         if self.context.is_none() {
-            self.context = env::text("QLESS_CONTEXT")?;
+            self.context = env::utf8_var("QLESS_CONTEXT")?;
         }
         if self.config.is_none() {
             self.config = env::var("QLESS_CONFIG");
         }
         let file = |name: &str| env::var(name).map(PathBuf::from);
-        self.tls = self.tls.or(&TlsFiles {
+        self.tls = self.tls.or_defaults(&TlsFiles {
             ca: file("QLESS_TLS_CA"),
             cert: file("QLESS_TLS_CERT"),
             key: file("QLESS_TLS_KEY"),
         });
         if self.prefix.is_none() {
-            self.prefix = read("QLESS_PREFIX", value::prefix)?;
+            self.prefix = parse_variable("QLESS_PREFIX", value::prefix)?;
         }
         if self.timeout.is_none() {
-            self.timeout = read("QLESS_TIMEOUT", value::positive_duration)?;
+            self.timeout = parse_variable("QLESS_TIMEOUT", value::positive_duration)?;
         }
         if self.output.is_none() {
-            self.output = read("QLESS_OUTPUT", |word| {
-                Output::from_word(word).ok_or(Invalid::expects(Output::WORDS))
+            self.output = parse_variable("QLESS_OUTPUT", |word| {
+                OutputFlag::from_word(word).ok_or(Invalid::expects(OutputFlag::WORDS))
             })?;
         }
         if self.time_format.is_none() {
-            self.time_format = read("QLESS_TIME_FORMAT", |word| {
+            self.time_format = parse_variable("QLESS_TIME_FORMAT", |word| {
                 TimeFormat::from_str(word, false)
                     .map_err(|_| Invalid::expects("auto, relative, iso or unix"))
             })?;
@@ -67,15 +67,18 @@ impl Globals {
     }
 }
 
-fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, Invalid>) -> Result<Option<T>, Error> {
-    match env::text(name)? {
+fn parse_variable<T>(
+    name: &str,
+    parse: impl Fn(&str) -> Result<T, Invalid>,
+) -> Result<Option<T>, Error> {
+    match env::utf8_var(name)? {
         None => Ok(None),
         Some(text) => match parse(&text) {
             Ok(value) => Ok(Some(value)),
             Err(why) => {
                 let error = Error::usage(why.refusal_sentence(name, &text));
                 Err(if name == "QLESS_PREFIX" {
-                    value::with_working_prefix(error, &text)
+                    value::suggest_working_prefix(error, &text)
                 } else {
                     error
                 })

@@ -5,7 +5,7 @@ use strum::IntoStaticStr;
 
 /// The values of `-o`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
+pub(crate) enum OutputFlag {
     /// For people; its text may change between releases. In a pipe, tsv unless it is typed
     #[default]
     Table,
@@ -21,23 +21,23 @@ pub(crate) enum Output {
     Raw,
 }
 
-impl Output {
+impl OutputFlag {
     /// What `-o` expects, for errors.
     pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
 
     /// The value that a word names, as typed or in QLESS_OUTPUT.
-    pub(crate) fn from_word(word: &str) -> Option<Output> {
-        Output::from_str(word, false).ok()
+    pub(crate) fn from_word(word: &str) -> Option<OutputFlag> {
+        OutputFlag::from_str(word, false).ok()
     }
 
     /// The format of stdout; tsv is a layout of tables.
     pub(crate) const fn format(self) -> Format {
         match self {
-            Output::Table | Output::Tsv => Format::Table,
-            Output::Json => Format::Json,
-            Output::Ndjson => Format::Ndjson,
-            Output::Jid => Format::Jid,
-            Output::Raw => Format::Raw,
+            OutputFlag::Table | OutputFlag::Tsv => Format::Table,
+            OutputFlag::Json => Format::Json,
+            OutputFlag::Ndjson => Format::Ndjson,
+            OutputFlag::Jid => Format::Jid,
+            OutputFlag::Raw => Format::Raw,
         }
     }
 }

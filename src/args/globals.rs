@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::format::{DisplayWhen, Output, TimeFormat};
+use super::format::{DisplayWhen, OutputFlag, TimeFormat};
 use super::tls::TlsFiles;
 use super::value;
 use crate::command_line::CommandLine;
@@ -22,7 +22,7 @@ pub(crate) struct Globals {
     pub origin: AddressOrigin,
     /// The flags that were typed.
     #[arg(skip)]
-    pub given: GivenFlags,
+    pub given: TypedFlags,
     /// Context of the config file [QLESS_CONTEXT; default: the one that the file names]
     #[arg(long, global = true, value_name = "NAME", add = value::CandidateKind::Contexts)]
     pub context: Option<String>,
@@ -46,7 +46,7 @@ pub(crate) struct Globals {
     /// Format of stdout: table, tsv, json, ndjson, jid or raw [QLESS_OUTPUT; default table on a
     /// terminal, else tsv]
     #[arg(short, long, global = true, value_name = "FORMAT")]
-    pub output: Option<Output>,
+    pub output: Option<OutputFlag>,
     /// End each job id by a NUL and not by a line end: in `-o jid`, where a command prints only the id of
     /// a job, and where it reads ids from stdin or a file
     #[arg(short = '0', long, global = true)]
@@ -111,7 +111,7 @@ pub(crate) enum AddressOrigin {
 
 /// The flags that were typed, which neither the environment nor the file has set.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct GivenFlags {
+pub(crate) struct TypedFlags {
     pub output: bool,
     pub prefix: bool,
     pub read_only: bool,

@@ -44,7 +44,7 @@ pub(crate) struct TypedInterval {
 
 /// Reads a duration of at least 1 ms, or `@hourly`, `@daily`, `@midnight` or `@weekly` as crontab(5) has
 /// them.
-pub(crate) fn every(text: &str) -> Result<TypedInterval, Invalid> {
+pub(crate) fn typed_interval(text: &str) -> Result<TypedInterval, Invalid> {
     let midnight = civil::Time::midnight();
     let at = match text {
         "@hourly" => TypedMoment::Minute(0),
@@ -56,7 +56,7 @@ pub(crate) fn every(text: &str) -> Result<TypedInterval, Invalid> {
             ));
         }
         _ => {
-            let interval = value::interval(text)?;
+            let interval = value::recurring_interval(text)?;
             return Ok(TypedInterval { interval, at: None });
         }
     };

@@ -15,12 +15,12 @@ const MARK: u8 = 0;
 /// pattern.
 pub(crate) fn has_special_meaning(word: &OsStr) -> bool {
     let word = word.as_bytes();
-    command_line::is_ambiguous(word) && (word == b"-" || !word.starts_with(b"-"))
+    command_line::is_ambiguous_argument(word) && (word == b"-" || !word.starts_with(b"-"))
 }
 
 /// Marks a word that stands after `--`, if it needs that.
 pub(crate) fn mark_plain(word: &OsStr) -> OsString {
-    if command_line::is_ambiguous(word.as_bytes()) {
+    if command_line::is_ambiguous_argument(word.as_bytes()) {
         OsString::from_vec([&[MARK], word.as_bytes()].concat())
     } else {
         word.to_owned()

@@ -22,7 +22,7 @@ use crate::name::Name;
 
 /// The flag of every command that writes.
 #[derive(Clone, Copy, Debug, Args)]
-pub(crate) struct DryRun {
+pub(crate) struct DryRunFlag {
     /// Show what would be done; change nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -53,10 +53,10 @@ pub(crate) struct BulkFlags {
     pub reason: Option<Name>,
     /// Record each job in this file, as `planned` before it is changed and then its outcome; the same
     /// command with the same file skips jobs that are done (`--limit` counts from 0 again)
-    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file())]
+    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write())]
     pub report: Option<PathBuf>,
     #[command(flatten)]
-    pub replicas: Replicas,
+    pub replicas: ReplicasFlag,
 }
 
 impl BulkFlags {
@@ -75,7 +75,7 @@ impl BulkFlags {
 
 /// The flag of every command that puts jobs or may change many.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct Replicas {
+pub(crate) struct ReplicasFlag {
     /// Wait until N replicas have the change, up to `--timeout`
     #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::at_least_one,
           allow_hyphen_values = true)]
@@ -93,7 +93,7 @@ pub(crate) struct SpreadFlag {
 
 /// The flag of commands that put jobs into a queue that is named.
 #[derive(Clone, Copy, Debug, Default, Args)]
-pub(crate) struct ExistingQueue {
+pub(crate) struct ExistingQueueFlag {
     /// Exit with 4 if the named queue does not exist, instead of creating it
     #[arg(long)]
     pub existing_queue: bool,
@@ -221,23 +221,23 @@ impl Selector {
     }
 
     /// Whether only queues and states narrow the selection.
-    pub(crate) fn only_queue(&self) -> bool {
+    pub(crate) fn narrows_only_by_queue(&self) -> bool {
         self.given_flags()
             .all(|flag| matches!(flag, "--queue" | "--state"))
     }
 
     /// Whether only tags narrow the selection.
-    pub(crate) fn only_tag(&self) -> bool {
+    pub(crate) fn narrows_only_by_tag(&self) -> bool {
         self.given_flags().all(|flag| flag == "--tag")
     }
 
     /// Whether only `--tracked` narrows the selection.
-    pub(crate) fn only_tracked(&self) -> bool {
+    pub(crate) fn narrows_only_by_tracked(&self) -> bool {
         self.given_flags().all(|flag| flag == "--tracked")
     }
 
     /// Whether only groups and states narrow the selection.
-    pub(crate) fn only_group(&self) -> bool {
+    pub(crate) fn narrows_only_by_group(&self) -> bool {
         self.given_flags()
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
@@ -434,9 +434,9 @@ impl Targets {
 
 /// The flag of every command that takes data.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct MaxData {
+pub(crate) struct MaxDataFlag {
     /// Maximum size of the data, in bytes, up to 500MiB
-    #[arg(long, value_name = "BYTES", value_parser = value::data_bytes, default_value = "16MiB")]
+    #[arg(long, value_name = "BYTES", value_parser = value::data_size, default_value = "16MiB")]
     pub max_data: usize,
 }
 
@@ -486,7 +486,7 @@ impl RunTimeFlags {
     }
 
     /// The time from `now` until that moment.
-    pub(crate) fn delay_from(&self, now: Moment) -> Duration {
+    pub(crate) fn delay_until_due(&self, now: Moment) -> Duration {
         let due = self.due_moment(now).map_or(0.0, |due| due.since(now));
         match self.delay {
             Some(delay) => delay,

@@ -20,7 +20,7 @@ pub(crate) struct TlsFiles {
 
 impl TlsFiles {
     /// These files, completed from others.
-    pub(crate) fn or(&self, others: &TlsFiles) -> TlsFiles {
+    pub(crate) fn or_defaults(&self, others: &TlsFiles) -> TlsFiles {
         let first = |own: &Option<PathBuf>, other: &Option<PathBuf>| {
             own.as_ref().or(other.as_ref()).cloned()
         };
@@ -42,7 +42,7 @@ impl TlsFiles {
     }
 
     /// The files with the names of their settings: `tls-ca`.
-    pub(crate) fn named_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+    pub(crate) fn files_with_setting_names(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let all = [
             ("tls-ca", &self.ca),
             ("tls-cert", &self.cert),

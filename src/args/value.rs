@@ -16,7 +16,7 @@ use super::plain;
 use crate::clock::duration::parse_duration;
 use crate::clock::moment::Moment;
 use crate::error::{Cause, Error};
-use crate::json::path::Path;
+use crate::json::path::JsonPath;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
@@ -68,7 +68,7 @@ pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
 }
 
 /// A name that may exist: any bytes.
-pub(crate) fn any_name() -> impl TypedValueParser<Value = Name> {
+pub(crate) fn name_or_empty() -> impl TypedValueParser<Value = Name> {
     word().map(|word: OsString| Name::from(word.as_os_str()))
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
 }
 
 /// Adds to the error about a prefix with wrong braces one that works: with one hash tag of its letters.
-pub(crate) fn with_working_prefix(error: Error, wrong: &str) -> Error {
+pub(crate) fn suggest_working_prefix(error: Error, wrong: &str) -> Error {
     let name = wrong.replace(['{', '}'], "");
     let name = name.trim_end_matches(':');
     let tagged = format!("{{{}}}:", if name.is_empty() { "ql" } else { name });
@@ -203,7 +203,7 @@ pub(crate) fn at_least_one(text: &str) -> Result<u64, Invalid> {
 }
 
 /// A number of processes.
-pub(crate) fn processes(text: &str) -> Result<usize, Invalid> {
+pub(crate) fn process_count(text: &str) -> Result<usize, Invalid> {
     match text.parse() {
         Ok(number @ 1..=MAX_PROCESSES) => Ok(number),
         _ => Err(Invalid::expects(format!(
@@ -218,7 +218,7 @@ pub(crate) fn retry_cause(text: &str) -> Result<RetryCause, Invalid> {
 }
 
 /// A number of bytes: `16MiB`, `64k`, `1000`.
-pub(crate) fn bytes(text: &str) -> Result<usize, Invalid> {
+pub(crate) fn byte_count(text: &str) -> Result<usize, Invalid> {
     let invalid = || Invalid::expects("a number of bytes such as `65536` or `16MiB`");
     let digits = text
         .find(|c: char| !c.is_ascii_digit())
@@ -236,8 +236,8 @@ pub(crate) fn bytes(text: &str) -> Result<usize, Invalid> {
 }
 
 /// The size of data. A text of Redis holds at most 512 MiB, also the reply that holds the whole job.
-pub(crate) fn data_bytes(text: &str) -> Result<usize, Invalid> {
-    match bytes(text) {
+pub(crate) fn data_size(text: &str) -> Result<usize, Invalid> {
+    match byte_count(text) {
         Ok(number @ 0..=MAX_DATA_BYTES) => Ok(number),
         _ => Err(Invalid::expects(
             "a number of bytes up to 500MiB, such as `65536` or `16MiB`",
@@ -246,8 +246,8 @@ pub(crate) fn data_bytes(text: &str) -> Result<usize, Invalid> {
 }
 
 /// The length of the message of a failure. The core stores it with each failed job.
-pub(crate) fn error_bytes(text: &str) -> Result<usize, Invalid> {
-    match bytes(text) {
+pub(crate) fn error_message_size(text: &str) -> Result<usize, Invalid> {
+    match byte_count(text) {
         Ok(number @ 0..=MAX_ERROR_BYTES) => Ok(number),
         _ => Err(Invalid::expects(
             "a number of bytes up to 1MiB, such as `8192` or `64KiB`",
@@ -276,7 +276,7 @@ pub(crate) fn old_and_new_name() -> impl TypedValueParser<Value = (Name, Name)> 
 }
 
 /// A file to write.
-pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
+pub(crate) fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
         b"" => Err(Invalid::because("is empty")),
         b"-" => Err(Invalid::expects(
@@ -287,8 +287,8 @@ pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 /// The id of a finding, or `all` if that is allowed.
-pub(crate) fn finding_id(all: bool) -> impl TypedValueParser<Value = String> {
-    FindingIdParser { all }
+pub(crate) fn finding_id(allows_all: bool) -> impl TypedValueParser<Value = String> {
+    FindingIdParser { all: allows_all }
 }
 
 #[derive(Clone)]
@@ -326,7 +326,7 @@ impl TypedValueParser for FindingIdParser {
             Ok(id) => return Ok(id),
             Err(error) => error,
         };
-        let near = text::nearest(Name::from(value), &known);
+        let near = text::nearest_spelling(Name::from(value), &known);
         if let Some(near) = near {
             error.insert(
                 ContextKind::SuggestedValue,
@@ -350,7 +350,7 @@ pub(crate) fn severity() -> impl TypedValueParser<Value = Severity> {
 }
 
 /// The number of jobs in one call.
-pub(crate) fn batch(text: &str) -> Result<usize, Invalid> {
+pub(crate) fn jobs_per_call(text: &str) -> Result<usize, Invalid> {
     match text.parse() {
         Ok(number @ 1..=MAX_JOBS_PER_CALL) => Ok(number),
         _ => Err(Invalid::expects(format!(
@@ -360,10 +360,10 @@ pub(crate) fn batch(text: &str) -> Result<usize, Invalid> {
 }
 
 /// The source of jids: `content`, or a path in the data.
-pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidOrigin> {
+pub(crate) fn jid_origin() -> impl TypedValueParser<Value = JidOrigin> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
         b"content" => Ok(JidOrigin::Content),
-        path => match Path::new(path) {
+        path => match JsonPath::parse(path) {
             Ok(path) => Ok(JidOrigin::Path(
                 path,
                 Sanitized(text.as_encoded_bytes()).to_string(),
@@ -420,7 +420,7 @@ pub(crate) fn day(text: &str) -> Result<Day, Invalid> {
 }
 
 /// A number of days, up to a year.
-pub(crate) fn days(text: &str) -> Result<u16, Invalid> {
+pub(crate) fn day_count(text: &str) -> Result<u16, Invalid> {
     match text.parse::<u16>() {
         Ok(days @ 1..=366) => Ok(days),
         _ => Err(Invalid::expects("a number of days between 1 and 366")),
@@ -438,7 +438,7 @@ pub(crate) fn message_regex(text: &str) -> Result<TextRegex, Invalid> {
 }
 
 /// The interval of a recurring job. The core cannot distinguish moments that are much closer.
-pub(crate) fn interval(text: &str) -> Result<Duration, Invalid> {
+pub(crate) fn recurring_interval(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
         short if short < Duration::from_millis(1) => Err(Invalid::expects("at least 1ms")),
         duration => Ok(duration),
@@ -462,7 +462,7 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, Invalid> {
 }
 
 /// The name of an environment variable.
-pub(crate) fn variable(text: &str) -> Result<String, Invalid> {
+pub(crate) fn variable_name(text: &str) -> Result<String, Invalid> {
     if text.is_empty() || text.contains(['=', '\0']) {
         Err("is not the name of a variable".into())
     } else {
@@ -495,9 +495,12 @@ mod tests {
 
     #[test]
     fn an_interval_is_at_least_a_millisecond() {
-        assert!(interval("1ms").is_ok());
+        assert!(recurring_interval("1ms").is_ok());
         for short in ["0", "1ns", "0.1ms"] {
-            assert_eq!(interval(short), Err(Invalid::expects("at least 1ms")));
+            assert_eq!(
+                recurring_interval(short),
+                Err(Invalid::expects("at least 1ms"))
+            );
         }
     }
 
@@ -532,11 +535,11 @@ mod tests {
 
     #[test]
     fn a_size_may_have_a_unit() {
-        assert_eq!(bytes("16MiB"), Ok(16 << 20));
-        assert_eq!(bytes("64k"), Ok(65536));
-        assert_eq!(bytes("1000"), Ok(1000));
+        assert_eq!(byte_count("16MiB"), Ok(16 << 20));
+        assert_eq!(byte_count("64k"), Ok(65536));
+        assert_eq!(byte_count("1000"), Ok(1000));
         for text in ["", "MiB", "12 apples", "-1", "99999999999G"] {
-            assert!(bytes(text).is_err(), "{text}");
+            assert!(byte_count(text).is_err(), "{text}");
         }
     }
 

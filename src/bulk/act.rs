@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::pace::Pace;
 use super::plan::{ExcludedJob, TargetSource};
 use super::restart::RestartWatch;
-use super::{BulkOptions, BulkPlan, JobOutcome, ReportWriter, SLICE, SliceOutcome};
+use super::{BulkOptions, BulkPlan, BulkTally, JobOutcome, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
@@ -20,7 +20,7 @@ use crate::view::json;
 impl BulkPlan {
     /// Changes the jobs, slice by slice. `change` takes the jobs of a slice and returns the
     /// outcome of each, and of the dependents that were changed with them.
-    pub(crate) fn run(
+    pub(crate) fn run_in_slices(
         mut self,
         session: &mut Session,
         change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
@@ -35,7 +35,7 @@ impl BulkPlan {
         let not_tried = self.apply_fail_fast();
         let totals = BulkTotals::new(self.options.verb.word, self.is_dry_run(), matched);
         let mut recorder = OutcomeRecorder {
-            report: ReportWriter::new(
+            report: BulkTally::new(
                 &session.ui,
                 self.options.verb,
                 targeting,
@@ -52,7 +52,7 @@ impl BulkPlan {
                 recorder.report.add_outcome(&mut session.ui, outcome)?;
             }
             for job in &self.jobs {
-                let outcome = self.running.describe(JobOutcome::planned(job));
+                let outcome = self.running.add_run_details(JobOutcome::planned(job));
                 recorder.report.add_outcome(&mut session.ui, outcome)?;
             }
             for job in &self.below {
@@ -118,7 +118,7 @@ struct PendingJobs {
 
 /// Records outcomes: in the report file first, then on the streams.
 struct OutcomeRecorder {
-    report: ReportWriter,
+    report: BulkTally,
     options: BulkOptions,
 }
 
@@ -131,7 +131,7 @@ impl OutcomeRecorder {
     /// Records the outcome in the file only.
     fn write_to_report(&mut self, outcome: &JobOutcome) -> Result<(), Error> {
         if let Some(ledger) = &mut self.options.report {
-            ledger.add_line(&json::line(&outcome.item).map_err(Error::internal)?);
+            ledger.add_line(&json::compact_line(&outcome.item).map_err(Error::internal)?);
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl OutcomeRecorder {
             self.write_to_report(&JobOutcome::planned(job))?;
         }
         match &mut self.options.report {
-            Some(ledger) => ledger.flush_with_room(),
+            Some(ledger) => ledger.flush_and_reserve(),
             None => Ok(()),
         }
     }
@@ -177,7 +177,7 @@ impl OutcomeRecorder {
             Some(RestartWatch::begin(session)?)
         };
         for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
-            pace.wait(slice.len(), &interrupt);
+            pace.wait_before_slice(slice.len(), &interrupt);
             if let Some(kind) = interrupt.received_kind() {
                 stopped_by = Some(interrupt_error(kind, matched, remaining, session));
                 break;
@@ -198,7 +198,7 @@ impl OutcomeRecorder {
             let mut changed = change(core, now, slice);
             stopped_by = changed.stopped_by.take();
             if let Some(error) = &stopped_by {
-                changed.add_missing(slice, error);
+                changed.add_missing_outcomes(slice, error);
             }
             if let (true, Some(error)) = (single, &stopped_by) {
                 for outcome in &changed.outcomes {
@@ -244,7 +244,7 @@ impl OutcomeRecorder {
             if let Some(lost) = session.ui.lost_output() {
                 stopped_by.get_or_insert(lost.hint(resume_hint(remaining, session)));
             }
-            progress.add(slice.len() as u64);
+            progress.add_done(slice.len() as u64);
             if stopped_by.is_some() || (failed && self.options.fail_fast) {
                 break;
             }

@@ -28,21 +28,21 @@ impl ActingWorker {
     }
 
     /// Refuses a job that is not running, or that another worker holds.
-    pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    pub(crate) fn refuse_not_held(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         if !job.is_in_state("running") {
             let state = job.state.clone();
             return Some(JobOutcome::wrong_state(&job.jid, state, Some("running")));
         }
         match (self, &job.worker) {
             (ActingWorker::Named(name), Some(worker)) if name != worker => {
-                Some(JobOutcome::held_by(&job.jid, worker))
+                Some(JobOutcome::held_by_other(&job.jid, worker))
             }
             _ => None,
         }
     }
 
-    /// Reads the job that is to be settled; refuses it as [`ActingWorker::refuse`] does.
-    pub(crate) fn read_job(
+    /// Reads the job that is to be settled; refuses it as [`ActingWorker::refuse_not_held`] does.
+    pub(crate) fn read_held_job(
         &self,
         core: &mut Core,
         now: Moment,
@@ -52,7 +52,7 @@ impl ActingWorker {
         let found = core.job_snapshots(now, std::slice::from_ref(jid))?;
         match found.into_iter().flatten().next() {
             None => Err(JobOutcome::gone(jid).to_error(verb)),
-            Some(job) => match self.refuse(&job) {
+            Some(job) => match self.refuse_not_held(&job) {
                 None => Ok(job),
                 Some(outcome) => Err(outcome.to_error(verb)),
             },

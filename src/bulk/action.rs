@@ -24,13 +24,13 @@ pub(crate) struct BulkAction<'a> {
 }
 
 type Refuse<'a> = Box<dyn Fn(&JobSnapshot) -> Option<JobOutcome> + 'a>;
-type Change<'a> = Box<dyn Fn(&mut Core, &Slice) -> SliceOutcome + 'a>;
+type Change<'a> = Box<dyn Fn(&mut Core, &JobSlice) -> SliceOutcome + 'a>;
 /// Sorts the jobs of a plan, or explains why some of them are excluded.
 type Arrange = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
 
 /// The jobs of one step: the clock and signals are checked before each step.
 #[derive(Clone, Copy)]
-pub(crate) struct Slice<'a> {
+pub(crate) struct JobSlice<'a> {
     pub now: Moment,
     /// When the action began.
     pub begun: Moment,
@@ -43,7 +43,7 @@ impl<'a> BulkAction<'a> {
     /// An action that refuses no job. `change` makes one call for the jobs of a slice.
     pub(crate) fn new(
         verb: &'static Verb,
-        change: impl Fn(&mut Core, &Slice) -> SliceOutcome + 'a,
+        change: impl Fn(&mut Core, &JobSlice) -> SliceOutcome + 'a,
     ) -> BulkAction<'a> {
         BulkAction {
             verb,
@@ -57,12 +57,12 @@ impl<'a> BulkAction<'a> {
     }
 
     /// Sets the states of the jobs that a selector without `--state` selects.
-    pub(crate) fn states(self, states: &'static [State]) -> BulkAction<'a> {
+    pub(crate) fn default_states(self, states: &'static [State]) -> BulkAction<'a> {
         BulkAction { states, ..self }
     }
 
     /// Sets which jobs cannot be changed, and why.
-    pub(crate) fn refuse(
+    pub(crate) fn refuse_if(
         self,
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome> + 'a,
     ) -> BulkAction<'a> {
@@ -73,7 +73,10 @@ impl<'a> BulkAction<'a> {
     }
 
     /// Sets the lines of the question below the list of jobs.
-    pub(crate) fn effects(self, effects: impl Fn(&BulkPlan) -> String + 'a) -> BulkAction<'a> {
+    pub(crate) fn describe_effects(
+        self,
+        effects: impl Fn(&BulkPlan) -> String + 'a,
+    ) -> BulkAction<'a> {
         BulkAction {
             effects: Box::new(effects),
             ..self
@@ -81,7 +84,7 @@ impl<'a> BulkAction<'a> {
     }
 
     /// Sets the step that sorts the plan, or explains its excluded jobs, after consent.
-    pub(super) fn arrange(self, arrange: Arrange) -> BulkAction<'a> {
+    pub(super) fn arrange_after_consent(self, arrange: Arrange) -> BulkAction<'a> {
         BulkAction { arrange, ..self }
     }
 
@@ -100,13 +103,13 @@ impl<'a> BulkAction<'a> {
         targets: &Targets,
         session: &mut Session,
     ) -> Result<Exit, Error> {
-        BulkPlan::open(session, &self, flags, targets)?.carry_out(self, session)
+        BulkPlan::open(session, &self, flags, targets)?.ask_and_run(self, session)
     }
 }
 
 impl BulkPlan {
     /// Asks, then changes the jobs of the plan.
-    pub(crate) fn carry_out(
+    pub(crate) fn ask_and_run(
         mut self,
         action: BulkAction,
         session: &mut Session,
@@ -118,8 +121,8 @@ impl BulkPlan {
         (action.arrange)(&mut self, session)?;
         let begun = session.now();
         let note = self.options.note.clone();
-        self.run(session, |core, now, jobs| {
-            let slice = Slice {
+        self.run_in_slices(session, |core, now, jobs| {
+            let slice = JobSlice {
                 now,
                 begun,
                 note: &note,

@@ -36,7 +36,7 @@ pub(crate) fn refuse_started(job: &JobSnapshot) -> Option<JobOutcome> {
             let why = ItemDetail::Is(format!("{}, held by `{holder}`", job.state));
             Some(JobOutcome::refused(jid, OutcomeCode::StateChanged, why))
         }
-        b"complete" => Some(JobOutcome::complete(jid)),
+        b"complete" => Some(JobOutcome::already_complete(jid)),
         b"failed" => Some(JobOutcome::wrong_state(jid, job.state.clone(), None)),
         _ => None,
     }
@@ -45,7 +45,7 @@ pub(crate) fn refuse_started(job: &JobSnapshot) -> Option<JobOutcome> {
 /// Fails jobs that have not started. `instead` is the command that fails a running one, without the
 /// jid. The last job of a lane goes first: the bury of the first one would make the next one
 /// runnable, and that one would then differ from its snapshot.
-pub(crate) fn action<'a>(
+pub(crate) fn bury_action<'a>(
     why: &'a FailureReason,
     instead: Option<&'a CommandLine>,
 ) -> BulkAction<'a> {
@@ -53,12 +53,12 @@ pub(crate) fn action<'a>(
         let replies = core.bury(slice.now, slice.note, slice.jobs, why);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
-                .state_after("failed")
-                .raw(job.jid.as_bytes())
+                .with_state_after("failed")
+                .raw_reply(job.jid.as_bytes())
         })
     });
-    bury.states(&NOT_STARTED)
-        .refuse(move |job| {
+    bury.default_states(&NOT_STARTED)
+        .refuse_if(move |job| {
             let outcome = refuse_started(job)?.with_as_asked(job.has_failed_in_group(&why.group));
             let fail = instead.filter(|_| job.is_in_state("running"));
             let fail = fail.and_then(|fail| {
@@ -71,8 +71,8 @@ pub(crate) fn action<'a>(
                 outcome
             })
         })
-        .effects(|_| format!("\n  their group becomes `{}`\n", why.group))
-        .arrange(|plan, session| {
+        .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group))
+        .arrange_after_consent(|plan, session| {
             let jobs = std::mem::take(&mut plan.jobs);
             plan.jobs = order::last_of_lane_first(jobs, session.now(), session)?;
             Ok(())

@@ -6,7 +6,7 @@ use super::order;
 use super::order::{Edges, dependents_first};
 use super::plan::TargetSource;
 use super::running::RunningJobs;
-use super::save::{SaveFile, dependent_trees};
+use super::save::{SaveFile, add_dependents};
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -38,10 +38,10 @@ const TYPED: usize = 1000;
 const NAMED: usize = 10;
 
 /// Refuses a complete job.
-pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
+pub(crate) fn refuse_complete(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is_in_state("complete") {
         Some(
-            JobOutcome::complete(&job.jid)
+            JobOutcome::already_complete(&job.jid)
                 .hint("complete jobs are deleted in time, as `jobs-history` says"),
         )
     } else {
@@ -51,7 +51,7 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
 
 /// Cancels the jobs of a plan, after a question if there are several. With `save`, each job is
 /// saved before it is cancelled.
-pub(crate) fn run(
+pub(crate) fn cancel_jobs(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
     save: Option<SaveFile>,
@@ -60,10 +60,11 @@ pub(crate) fn run(
 ) -> Result<Exit, Error> {
     plan.refuse_single_excluded()?;
     if let (Some(save), false) = (save, plan.is_dry_run()) {
-        return run_saved(plan, dependents, save, now, session);
+        return save_and_cancel(plan, dependents, save, now, session);
     }
     let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
-    if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_answer()) {
+    if dependents == DependentsPolicy::Cancel && (plan.is_dry_run() || session.ui.needs_question())
+    {
         plan.below = dependents_outside_plan(&plan, &edges, now, session)?;
     }
     if dependents == DependentsPolicy::Refuse {
@@ -73,12 +74,12 @@ pub(crate) fn run(
     if plan.is_dry_run() {
         return dry_run(plan, dependents, &edges, session);
     }
-    let affected = describe_affected(dependents, &plan, &edges);
-    let consent = confirm(&plan, plan.below.len(), &affected, session)?;
+    let affected = name_affected_dependents(dependents, &plan, &edges);
+    let consent = confirm_cancel(&plan, plan.below.len(), &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
-    plan.run(session, |core, now, jobs| {
+    plan.run_in_slices(session, |core, now, jobs| {
         let mut outcomes: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
         let mut rest: Vec<&JobSnapshot> = jobs.iter().collect();
         loop {
@@ -93,17 +94,17 @@ pub(crate) fn run(
             let tried: Vec<&JobSnapshot> = rest.drain(..replies.len()).collect();
             let in_call: HashSet<&Name> = tried.iter().map(|job| &job.jid).collect();
             for (job, reply) in tried.iter().zip(&replies) {
-                outcomes.push(outcome_of(job, reply, &running));
+                outcomes.push(cancel_outcome(job, reply, &running));
                 if (dependents, reply.code) != (DependentsPolicy::Cancel, OutcomeCode::Ok) {
                     continue;
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
                     // The reply with their names was lost: of the known dependents, take the missing ones.
-                    missing_jids(core, now, known_dependents(&edges, &job.jid))
+                    keep_missing_jids(core, now, known_dependents(&edges, &job.jid))
                 });
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
                     if cascaded.insert(jid.clone()) {
-                        let mut outcome = JobOutcome::done(jid).raw(jid.as_bytes());
+                        let mut outcome = JobOutcome::done(jid).raw_reply(jid.as_bytes());
                         outcome.item.detail = Some(format!("waited for {}", job.jid).into());
                         outcome.cascaded = !named.contains(jid);
                         outcomes.push(outcome);
@@ -116,7 +117,7 @@ pub(crate) fn run(
 
 /// Cancels the jobs of a plan, each after it was saved. Their dependents are saved and cancelled
 /// like jobs that were named, so that no job is deleted that is not in the file.
-fn run_saved(
+fn save_and_cancel(
     mut plan: BulkPlan,
     dependents: DependentsPolicy,
     mut save: SaveFile,
@@ -124,16 +125,16 @@ fn run_saved(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let edges = order::read_dependency_edges(&plan.jobs, now, session)?;
-    let affected = describe_affected(dependents, &plan, &edges);
+    let affected = name_affected_dependents(dependents, &plan, &edges);
     let jobs = std::mem::take(&mut plan.jobs);
     let (jobs, below) = match dependents {
-        DependentsPolicy::Cancel => dependent_trees(session.core()?, now, jobs)?,
+        DependentsPolicy::Cancel => add_dependents(session.core()?, now, jobs)?,
         DependentsPolicy::Refuse => (dependents_first(jobs, &edges), 0),
         DependentsPolicy::Release => (jobs, 0),
     };
     plan.jobs = jobs;
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
-    let consent = confirm(&plan, below, &affected, session)?;
+    let consent = confirm_cancel(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     if below > 0 && plan.is_single() {
         plan.targeting = TargetSource::Jids;
@@ -142,8 +143,8 @@ fn run_saved(
         DependentsPolicy::Cancel => DependentsPolicy::Refuse,
         dependents => dependents,
     };
-    save.begin(session)?;
-    plan.run(session, |core, now, jobs| {
+    save.write_head(session)?;
+    plan.run_in_slices(session, |core, now, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
         let (mut saved, mut outcomes) = match save.write_jobs(core, now, &jobs) {
             Ok(saved) => saved,
@@ -155,7 +156,7 @@ fn run_saved(
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             };
             let tried = saved.drain(..replies.len()).zip(&replies);
-            outcomes.extend(tried.map(|(job, reply)| outcome_of(job, reply, &running)));
+            outcomes.extend(tried.map(|(job, reply)| cancel_outcome(job, reply, &running)));
         }
         Ok(outcomes).into()
     })
@@ -177,7 +178,7 @@ fn known_dependents(edges: &Edges, jid: &Name) -> Vec<Name> {
 }
 
 /// The jobs of these that do not exist; empty if the server cannot be asked.
-fn missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
+fn keep_missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
     let found = core.job_snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
     jobs.filter(|(_, found)| found.is_none())
@@ -185,17 +186,23 @@ fn missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
         .collect()
 }
 
-fn outcome_of<D>(job: &JobSnapshot, reply: &GuardReply<D>, running: &RunningJobs) -> JobOutcome {
+fn cancel_outcome<D>(
+    job: &JobSnapshot,
+    reply: &GuardReply<D>,
+    running: &RunningJobs,
+) -> JobOutcome {
     let outcome = match reply.code {
-        OutcomeCode::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
-        OutcomeCode::HasDependents => kept_for_dependents(job, reply.detail_names()),
-        _ => JobOutcome::from_reply(job, reply),
+        OutcomeCode::Ok => {
+            running.add_run_details(JobOutcome::done(&job.jid).raw_reply(job.jid.as_bytes()))
+        }
+        OutcomeCode::HasDependents => has_dependents_outcome(job, reply.detail_names()),
+        _ => JobOutcome::from_refusing_reply(job, reply),
     };
     outcome.with_snapshot(job)
 }
 
 /// The outcome of a job on which other jobs depend.
-fn kept_for_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
+fn has_dependents_outcome<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> JobOutcome {
     let by: Vec<String> = by.map(|jid| format!("`{jid}`")).collect();
     let verb = if by.len() == 1 { "waits" } else { "wait" };
     let shown = match by.len() {
@@ -234,7 +241,11 @@ fn dependents_outside_plan(
 }
 
 /// The first of the other jobs that would be changed because they depend on jobs of the plan.
-fn describe_affected(dependents: DependentsPolicy, plan: &BulkPlan, edges: &Edges) -> String {
+fn name_affected_dependents(
+    dependents: DependentsPolicy,
+    plan: &BulkPlan,
+    edges: &Edges,
+) -> String {
     let named: HashSet<&Name> = plan.jobs.iter().map(|job| &job.jid).collect();
     let direct = edges.values().flatten();
     let all: BTreeSet<&Name> = if dependents == DependentsPolicy::Refuse {
@@ -252,7 +263,7 @@ fn describe_affected(dependents: DependentsPolicy, plan: &BulkPlan, edges: &Edge
 }
 
 /// Asks for consent; `below` of the jobs are dependents of the others. `affected` names dependents.
-fn confirm(
+fn confirm_cancel(
     plan: &BulkPlan,
     below: usize,
     affected: &str,
@@ -269,7 +280,7 @@ fn confirm(
         return Ok(session.ui.implicit_consent());
     }
     let what = describe_cancel(plan, count, below, affected, session)?;
-    let details = |page: &RenderOptions| plan.details(page, "");
+    let details = |page: &RenderOptions| plan.question_details(page, "");
     if count > TYPED {
         session.ui.confirm_typed(&what, &count.to_string(), details)
     } else {
@@ -319,17 +330,21 @@ fn dry_run(
                 deleted.push(job)
             } else {
                 kept.insert(job.jid.clone());
-                plan.exclude(kept_for_dependents(&job, blocking.into_iter()).with_snapshot(&job));
+                plan.exclude(
+                    has_dependents_outcome(&job, blocking.into_iter()).with_snapshot(&job),
+                );
             }
         }
         plan.jobs = deleted;
     }
     let below = plan.below.len();
     let count = plan.jobs.len() + below;
-    let affected = describe_affected(dependents, &plan, edges);
+    let affected = name_affected_dependents(dependents, &plan, edges);
     if count > 0 && (plan.targeting != TargetSource::OneJid || !affected.is_empty()) {
         let what = describe_cancel(&plan, count, below, &affected, session)?;
-        session.ui.show_plan(&what, |page| plan.details(page, ""));
+        session
+            .ui
+            .print_dry_run_plan(&what, |page| plan.question_details(page, ""));
     }
-    plan.run(session, |_, _, _| Ok(Vec::new()).into())
+    plan.run_in_slices(session, |_, _, _| Ok(Vec::new()).into())
 }

@@ -34,7 +34,7 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
 /// | none | all, if `named`: some not `gone`, or failed     || 5                 |
 /// | any  | any                        | none               | 0                 |
 /// | any  | any                        | some               | 3                 |
-pub(crate) fn exit(codes: &Codes, remaining: usize, named: bool) -> Exit {
+pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, by_jid: bool) -> Exit {
     let failed = |(result, _): &(ItemTally, OutcomeCode)| *result == ItemTally::Failed;
     let refused = |(result, code): &(ItemTally, OutcomeCode)| {
         matches!(result, ItemTally::Skipped | ItemTally::Failed)
@@ -45,7 +45,7 @@ pub(crate) fn exit(codes: &Codes, remaining: usize, named: bool) -> Exit {
         (None, _) => Exit::Ok,
         (Some((ItemTally::Skipped, OutcomeCode::Gone)), None) => Exit::NotFound,
         (Some((ItemTally::Failed, code)), None) if remaining == 0 => error_kind(*code).exit(),
-        _ if named && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
+        _ if by_jid && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
         _ if codes.keys().any(failed) => Exit::Partial,
         _ => Exit::Ok,
     }
@@ -104,8 +104,8 @@ mod tests {
                 .iter()
                 .map(|code| ((code.as_result(), *code), 1))
                 .collect();
-            assert_eq!(exit(&codes, 0, false), selected, "{codes:?}");
-            assert_eq!(exit(&codes, 0, true), named, "{codes:?}, named");
+            assert_eq!(bulk_exit(&codes, 0, false), selected, "{codes:?}");
+            assert_eq!(bulk_exit(&codes, 0, true), named, "{codes:?}, named");
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct LaneEdge {
 
 impl LaneEdge {
     /// The outcome of a job that the lane keeps waiting.
-    pub(crate) fn refusal(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
+    pub(crate) fn waiting_outcome(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
         let command = lane::lane_command(&self.lane, &queue.cloned().unwrap_or_default());
         let command = command.fill_sentence("{}");
         let hint =
@@ -72,7 +72,7 @@ impl BulkPlan {
             match edges.get(&job.jid).filter(|edge| edge.only) {
                 None => self.jobs.push(job),
                 Some(edge) => {
-                    let outcome = edge.refusal(&job.jid, job.queue.as_ref());
+                    let outcome = edge.waiting_outcome(&job.jid, job.queue.as_ref());
                     self.exclude(outcome.with_snapshot(&job));
                 }
             }
@@ -95,7 +95,7 @@ impl BulkPlan {
         let (jid, queue, now) = (item.jid.clone(), item.queue.clone(), session.now());
         let edges = lane_edges(session.core()?, now, std::slice::from_ref(&jid))?;
         if let Some(edge) = edges.get(&jid) {
-            let refusal = edge.refusal(&jid, queue.as_ref());
+            let refusal = edge.waiting_outcome(&jid, queue.as_ref());
             excluded.outcome.hint = refusal.hint;
             excluded.outcome.item.detail = refusal.item.detail;
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FallocateFlags;
 use serde::{Deserialize, Serialize};
 
-use super::checksum::{self, ChecksumReader};
+use super::checksum::{self, ChecksumVerifier};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
 use crate::error::{Error, Kind, io_message};
@@ -76,7 +76,7 @@ impl LedgerHead {
     }
 
     /// Adds the fields of an export.
-    pub(crate) fn for_export(self, at: Moment) -> LedgerHead {
+    pub(crate) fn with_export_start(self, at: Moment) -> LedgerHead {
         let (at, jobs) = (at.to_rfc3339(), None);
         let export = Some(ExportStart { at, jobs });
         LedgerHead { export, ..self }
@@ -151,7 +151,7 @@ impl Ledger {
 
     /// Whether the server restarted, was flushed or evicted keys since an earlier run began; `None` if there
     /// was none, or if that is not known.
-    pub(crate) fn is_other_epoch(&self, present: &ServerEpoch) -> Option<bool> {
+    pub(crate) fn has_epoch_changed(&self, present: &ServerEpoch) -> Option<bool> {
         let before = self.before.as_ref()?;
         let before = ServerEpoch {
             run_id: before.run_id.clone()?,
@@ -189,7 +189,7 @@ impl Ledger {
 
     /// Flushes, and reserves as much space again for the outcomes of what the lines announce, where the
     /// file system can do that.
-    pub(crate) fn flush_with_room(&mut self) -> Result<(), Error> {
+    pub(crate) fn flush_and_reserve(&mut self) -> Result<(), Error> {
         let room = self.lines.len() as u64;
         self.flush()?;
         let Some(file) = self.file.as_ref().filter(|_| room > 0) else {
@@ -237,7 +237,7 @@ impl Ledger {
         let file = match open::open_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
-            Err(why) => return Err(why.error(&self.failed_file_action("read"), Kind::File)),
+            Err(why) => return Err(why.into_error(&self.cannot_message("read"), Kind::File)),
         };
         let about = file.metadata().map_err(|fault| self.read_error(&fault))?;
         // A pipe or device has no lines of an earlier run.
@@ -245,7 +245,7 @@ impl Ledger {
             return Ok(0);
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
-        let mut checksums = ChecksumReader::default();
+        let mut checksums = ChecksumVerifier::default();
         let mut line = Vec::new();
         let mut length = 0;
         for number in 1u64.. {
@@ -254,13 +254,13 @@ impl Ledger {
             read.map_err(|fault| self.read_error(&fault))?;
             let is_complete = line.ends_with(b"\n");
             let verified = match (self.has_checksums(), is_complete) {
-                (true, true) => checksums.verify(&line),
+                (true, true) => checksums.verify_line(&line),
                 (true, false) => checksum::verify_cut_line(&line),
                 (false, _) => Ok(()),
             };
             let taken = match &self.before {
                 _ if !is_complete => verified,
-                None => self.check_head(&line).map(|()| verified)?,
+                None => self.check_earlier_head(&line).map(|()| verified)?,
                 Some(_) => verified.and_then(|()| take(line.trim_ascii())),
             };
             taken.map_err(|why| {
@@ -285,7 +285,7 @@ impl Ledger {
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = open::open_private(&self.path, OpenOptions::new().read(true))
-            .map_err(|why| why.error(&self.failed_file_action("read"), Kind::File))?;
+            .map_err(|why| why.into_error(&self.cannot_message("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
             take(&line.map_err(|fault| self.read_error(&fault))?)?;
@@ -294,7 +294,7 @@ impl Ledger {
     }
 
     /// Reads the first line of an earlier run; refuses that of another command.
-    fn check_head(&mut self, line: &[u8]) -> Result<(), Error> {
+    fn check_earlier_head(&mut self, line: &[u8]) -> Result<(), Error> {
         let before: LedgerHead = match serde_json::from_slice(line) {
             Ok(before) => before,
             Err(_) => return Err(self.foreign_file_error()),
@@ -333,7 +333,7 @@ impl Ledger {
             Ok(file) => file,
             Err(Unopened::Failed(fault)) => return Err(self.write_error(&fault)),
             Err(refused) => {
-                return Err(refused.error(&self.failed_file_action("write"), Kind::File));
+                return Err(refused.into_error(&self.cannot_message("write"), Kind::File));
             }
         };
         // Some file systems have no locks; there the user must not start two runs.
@@ -369,17 +369,17 @@ impl Ledger {
         Error::usage(format!("`{file}` exists and is not a qless {kind}")).hint("name another file")
     }
 
-    fn failed_file_action(&self, verb: &str) -> String {
+    fn cannot_message(&self, verb: &str) -> String {
         format!("cannot {verb} `{}`", self.display_path())
     }
 
     fn read_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.failed_file_action("read"), io_message(fault));
+        let (what, why) = (self.cannot_message("read"), io_message(fault));
         Error::new(Kind::File, format!("{what}: {why}"))
     }
 
     fn write_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.failed_file_action("write"), io_message(fault));
+        let (what, why) = (self.cannot_message("write"), io_message(fault));
         let hint = match &self.file {
             None if fault.kind() != ErrorKind::WouldBlock => {
                 "nothing was changed; name a file that can be written"

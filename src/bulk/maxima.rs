@@ -19,7 +19,7 @@ pub(crate) struct MaximumChanges {
 
 /// Sets each maximum that differs from the present one, before a call that cannot do so itself. An expiry
 /// time of the present maximum stays.
-pub(crate) fn set(
+pub(crate) fn set_changed_maxima(
     throttles: &[ThrottleArg],
     dry_run: bool,
     now: Moment,
@@ -27,7 +27,7 @@ pub(crate) fn set(
 ) -> Result<(), Error> {
     let maxima = MaximumChanges::read_changes(throttles, now, session)?;
     if dry_run {
-        maxima.preview(session);
+        maxima.note_preview(session);
         return Ok(());
     }
     maxima.confirm(session)?;
@@ -43,7 +43,7 @@ pub(crate) fn set(
             &actor::user_at_host(),
         )?;
     }
-    maxima.note_set(session);
+    maxima.note_changed_maxima(session);
     Ok(())
 }
 
@@ -83,7 +83,7 @@ impl MaximumChanges {
     }
 
     /// Reports what would be set.
-    pub(crate) fn preview(&self, session: &mut Session) {
+    pub(crate) fn note_preview(&self, session: &mut Session) {
         if !self.changes.is_empty() {
             let what = self.describe();
             session.ui.note_dry_run(&format!("would {what}"));
@@ -101,14 +101,14 @@ impl MaximumChanges {
     }
 
     /// The maxima as a put takes them; `None` if nothing differs.
-    pub(crate) fn for_put(&self) -> Option<PutMaxima> {
+    pub(crate) fn as_put_maxima(&self) -> Option<PutMaxima> {
         let changes = self.changes.iter();
         let maxima = changes.map(|(present, maximum)| (&present.id, *maximum));
         (!self.changes.is_empty()).then(|| PutMaxima::new(maxima, &actor::user_at_host()))
     }
 
     /// Says on a terminal what was set.
-    pub(crate) fn note_set(&self, session: &mut Session) {
+    pub(crate) fn note_changed_maxima(&self, session: &mut Session) {
         if !self.changes.is_empty() {
             session.ui.note_on_terminal(&self.describe());
         }

@@ -2,7 +2,7 @@
 //!
 //! A command reads the jobs that it was given and puts those that it may change into a
 //! [`BulkPlan`]. The others are excluded: that is an error if one job was named, else an item of
-//! the report. [`BulkPlan::run`] changes the rest in slices. Each change is guarded by the job's
+//! the report. [`BulkPlan::run_in_slices`] changes the rest in slices. Each change is guarded by the job's
 //! snapshot.
 
 mod act;
@@ -28,12 +28,12 @@ mod running;
 pub(crate) mod save;
 mod slice;
 
-pub(crate) use action::{BulkAction, Slice};
+pub(crate) use action::{BulkAction, JobSlice};
 pub(crate) use options::BulkOptions;
 pub(crate) use outcome::JobOutcome;
 pub(crate) use plan::BulkPlan;
-pub(crate) use report::ReportWriter;
-pub(crate) use slice::{SliceOutcome, failed_call};
+pub(crate) use report::BulkTally;
+pub(crate) use slice::{SliceOutcome, failed_call_outcome};
 
 /// Maximum number of jobs changed between two checks of the clock and of signals.
 pub(crate) const SLICE: usize = 200;

@@ -1,7 +1,7 @@
 //! Queues that a write would create: named on a terminal and in plans, refused with
 //! `--existing-queue`.
 
-use crate::args::shared::ExistingQueue;
+use crate::args::shared::ExistingQueueFlag;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::nearest;
+use crate::text::nearest_spelling;
 
 /// Maximum number of new queues that are named one by one.
 const NAMED: usize = 10;
@@ -17,7 +17,7 @@ const NAMED: usize = 10;
 /// Writes a note for each queue that does not exist yet, if stderr is read or a dry run asks for it.
 pub(crate) fn note_new_queues(
     queues: &[Name],
-    flag: ExistingQueue,
+    flag: ExistingQueueFlag,
     dry_run: bool,
     now: Moment,
     session: &mut Session,
@@ -33,7 +33,7 @@ pub(crate) fn note_new_queues(
 pub(crate) fn swapped_arguments_note(
     queue: &Name,
     klass: &Name,
-    flag: ExistingQueue,
+    flag: ExistingQueueFlag,
     dry_run: bool,
     now: Moment,
     session: &mut Session,
@@ -54,7 +54,7 @@ pub(crate) fn swapped_arguments_note(
 }
 
 /// Whether [`new_queue_lines`] would read queues.
-pub(crate) fn is_check_wanted(flag: ExistingQueue, planned: bool, session: &Session) -> bool {
+pub(crate) fn is_check_wanted(flag: ExistingQueueFlag, planned: bool, session: &Session) -> bool {
     flag.existing_queue || session.ui.are_notes_read(planned)
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn is_check_wanted(flag: ExistingQueue, planned: bool, session: &Sess
 /// would see the sentences.
 pub(crate) fn new_queue_lines(
     queues: &[Name],
-    flag: ExistingQueue,
+    flag: ExistingQueueFlag,
     planned: bool,
     now: Moment,
     session: &mut Session,
@@ -85,12 +85,12 @@ pub(crate) fn new_queue_lines(
     };
     let known = core.index_members(now, &Index::Queues)?;
     if flag.existing_queue {
-        return Err(Error::unknown("queue", first, &known));
+        return Err(Error::unknown_name("queue", first, &known));
     }
     let mut lines: Vec<String> = new
         .iter()
         .take(NAMED)
-        .map(|name| match nearest(name, &known) {
+        .map(|name| match nearest_spelling(name, &known) {
             Some(near) => format!("queue `{name}` is new; did you mean `{near}`?"),
             None => format!("queue `{name}` is new"),
         })

@@ -58,7 +58,7 @@ impl BulkOptions {
         let report = match &flags.report {
             Some(path) => {
                 let head = LedgerHead::new("report", session)?;
-                let take = |line: &[u8]| done_jid(line).map(|jid| already_done.extend(jid));
+                let take = |line: &[u8]| jid_if_done(line).map(|jid| already_done.extend(jid));
                 Some(Ledger::open(path, head, flags.dry_run, take)?)
             }
             None => None,
@@ -82,7 +82,7 @@ fn byte_length(reason: &Name) -> usize {
 }
 
 /// The jid of a line, if the job was done.
-fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
+fn jid_if_done(line: &[u8]) -> Result<Option<Name>, String> {
     #[derive(serde::Deserialize)]
     struct OutcomeLine {
         result: String,

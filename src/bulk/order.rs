@@ -92,7 +92,7 @@ pub(super) fn last_of_lane_first(
 /// Sorts the failed jobs of each lane by their puts, on the positions that the lane has in the plan. A
 /// job that is put again joins its lane at the end, and failure lists have another order: burying
 /// begins with the last job of a lane.
-pub(super) fn restore_lanes(
+pub(super) fn sort_lanes_by_put(
     plan: &mut BulkPlan,
     now: Moment,
     session: &mut Session,

@@ -61,7 +61,7 @@ impl JobOutcome {
     }
 
     /// The outcome of a complete job, which cannot be changed.
-    pub(crate) fn complete(jid: &Name) -> JobOutcome {
+    pub(crate) fn already_complete(jid: &Name) -> JobOutcome {
         JobOutcome::refused(
             jid,
             OutcomeCode::Complete,
@@ -90,14 +90,14 @@ impl JobOutcome {
     }
 
     /// The outcome of a job that another worker holds.
-    pub(crate) fn held_by(jid: &Name, worker: &Name) -> JobOutcome {
+    pub(crate) fn held_by_other(jid: &Name, worker: &Name) -> JobOutcome {
         let why = ItemDetail::Is(format!("held by `{worker}`"));
         JobOutcome::refused(jid, OutcomeCode::NotHolder, why)
             .hint("`--as-holder` acts as the worker that holds the job")
     }
 
     /// The outcome of a job that a guarded call did not change.
-    pub(crate) fn from_reply<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> JobOutcome {
+    pub(crate) fn from_refusing_reply<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> JobOutcome {
         let jid = &job.jid;
         // A mark begins with the state.
         let state = [job.stored.as_bytes(), b":"].concat();
@@ -110,14 +110,14 @@ impl JobOutcome {
                 let why = ItemDetail::Is(format!("no longer {}", job.stored));
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
-            OutcomeCode::Complete => JobOutcome::complete(jid),
+            OutcomeCode::Complete => JobOutcome::already_complete(jid),
             code => JobOutcome::refused(jid, code, reply.refusal_text()),
         };
         outcome.with_snapshot(job)
     }
 
     /// The outcome of a job whose own call was refused; `None` for any other error.
-    pub(crate) fn from_error(jid: &Name, error: &Error) -> Option<JobOutcome> {
+    pub(crate) fn from_refusal(jid: &Name, error: &Error) -> Option<JobOutcome> {
         Some(match error.refusal_of(jid)? {
             Refusal::Gone => JobOutcome::gone(jid),
             Refusal::State(None) => {
@@ -129,7 +129,7 @@ impl JobOutcome {
                 let why = format!("it runs in `{}`", queue);
                 JobOutcome::refused(jid, OutcomeCode::StateChanged, why)
             }
-            Refusal::Holder(worker) => JobOutcome::held_by(jid, worker),
+            Refusal::Holder(worker) => JobOutcome::held_by_other(jid, worker),
         })
     }
 
@@ -150,17 +150,17 @@ impl JobOutcome {
         self
     }
 
-    pub(crate) fn state_after(mut self, state: &str) -> JobOutcome {
+    pub(crate) fn with_state_after(mut self, state: &str) -> JobOutcome {
         self.item.state_after = Some(state.into());
         self
     }
 
-    pub(crate) fn cells(mut self, cells: impl IntoIterator<Item = Name>) -> JobOutcome {
+    pub(crate) fn with_cells(mut self, cells: impl IntoIterator<Item = Name>) -> JobOutcome {
         self.cells = cells.into_iter().collect();
         self
     }
 
-    pub(crate) fn raw(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
+    pub(crate) fn raw_reply(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
         self.raw = raw.into();
         self
     }
@@ -178,7 +178,7 @@ impl JobOutcome {
 
     /// Replaces the error of a call about one job by its refusal, if it is one.
     pub(crate) fn refusal_or_error(jid: &Name, verb: &str, error: Error) -> Error {
-        match JobOutcome::from_error(jid, &error) {
+        match JobOutcome::from_refusal(jid, &error) {
             Some(outcome) => outcome.to_error(verb),
             None => error,
         }
@@ -192,7 +192,7 @@ impl JobOutcome {
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
             (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
-        let error = Error::new(exit::error_kind(self.item.code), message).jid(jid);
+        let error = Error::new(exit::error_kind(self.item.code), message).about_jid(jid);
         match &self.hint {
             Some(hint) => error.hint(hint),
             None => error,

@@ -28,13 +28,14 @@ impl Pace {
     }
 
     /// The number of jobs in a slice, at most `most`.
-    pub(crate) fn slice_size(&self, most: usize) -> usize {
-        self.rate.map_or(most, |rate| rate.jobs(TICK).min(most))
+    pub(crate) fn slice_size(&self, max_jobs: usize) -> usize {
+        self.rate
+            .map_or(max_jobs, |rate| rate.jobs(TICK).min(max_jobs))
     }
 
     /// Waits until this number of jobs may be changed, or until a signal comes. Lost time is not
     /// made up: the slice after a slow one comes no faster.
-    pub(crate) fn wait(&mut self, jobs: usize, interrupt: &Interrupt) {
+    pub(crate) fn wait_before_slice(&mut self, jobs: usize, interrupt: &Interrupt) {
         let Some(rate) = self.rate else {
             return;
         };

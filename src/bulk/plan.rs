@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::new_queues;
 use super::running::RunningJobs;
 use super::{BulkAction, BulkOptions, JobOutcome};
-use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
@@ -75,7 +75,7 @@ impl BulkPlan {
     ) -> Result<BulkPlan, Error> {
         targets.check_selection()?;
         let options = BulkOptions::new(session, action.verb, flags)?;
-        let jids = jids::read(&mut session.input(), &targets.jids)?;
+        let jids = jids::read_jids(&mut session.input(), &targets.jids)?;
         BulkPlan::open_with_jids(session, options, action, targets, &jids)
     }
 
@@ -107,7 +107,7 @@ impl BulkPlan {
     ) -> Result<BulkPlan, Error> {
         targets.check_selection()?;
         let selector = targets.selector.with_default_states(states)?;
-        let now = session.begin()?;
+        let now = session.connect()?;
         if targets.jids.is_empty() {
             BulkPlan::from_selector(session, now, options, &selector, refuse)
         } else {
@@ -133,7 +133,7 @@ impl BulkPlan {
             let snapshots = session.core()?.job_snapshots(now, jids)?;
             for (jid, snapshot) in jids.iter().zip(snapshots) {
                 match snapshot {
-                    _ if plan.skip_done(jid) => {}
+                    _ if plan.skip_if_done(jid) => {}
                     None => plan.exclude(JobOutcome::gone(jid)),
                     Some(job) => match refuse(&job) {
                         None => plan.jobs.push(job),
@@ -155,12 +155,12 @@ impl BulkPlan {
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
-        let (mut jobs, misplaced) = select::snapshots(session, now, selector)?;
+        let (mut jobs, misplaced) = select::read_snapshots(session, now, selector)?;
         let mut plan = BulkPlan::new(options, TargetSource::Selector);
         // The list is filtered in place: it may hold a million jobs.
         let mut preceding = 0;
         jobs.retain(|job| {
-            if plan.skip_done(&job.jid) {
+            if plan.skip_if_done(&job.jid) {
                 return false;
             }
             let Some(outcome) = refuse(job) else {
@@ -190,7 +190,7 @@ impl BulkPlan {
             plan.exclude(outcome);
         }
         for job in jobs {
-            if !plan.skip_done(&job.jid) {
+            if !plan.skip_if_done(&job.jid) {
                 plan.jobs.push(job);
             }
         }
@@ -220,7 +220,7 @@ impl BulkPlan {
     }
 
     /// Whether some of the jobs do not exist.
-    pub(crate) fn has_missing(&self) -> bool {
+    pub(crate) fn has_missing_jobs(&self) -> bool {
         let mut outcomes = self.excluded.iter().map(|excluded| &excluded.outcome);
         outcomes.any(|outcome| outcome.item.code == OutcomeCode::Gone)
     }
@@ -252,7 +252,7 @@ impl BulkPlan {
     }
 
     /// Whether an earlier run with the same report has done this job; if so, skips it.
-    fn skip_done(&mut self, jid: &Name) -> bool {
+    fn skip_if_done(&mut self, jid: &Name) -> bool {
         let done = self.options.already_done.contains(jid);
         if let (true, Some(report)) = (done, &self.options.report) {
             let mut item = BulkItem::new(jid, OutcomeCode::Ok);
@@ -272,9 +272,9 @@ impl BulkPlan {
         let verb = self.options.verb.infinitive;
         let jobs = self.describe_jobs(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
-        let details = |page: &RenderOptions| self.details(page, more);
+        let details = |page: &RenderOptions| self.question_details(page, more);
         if self.is_dry_run() {
-            session.ui.show_plan(&what, details)
+            session.ui.print_dry_run_plan(&what, details)
         } else {
             _ = session.ui.confirm(&what, details)?
         }
@@ -297,12 +297,12 @@ impl BulkPlan {
     pub(crate) fn note_new_queue(
         mut self,
         queue: Option<&Name>,
-        flag: ExistingQueue,
+        flag: ExistingQueueFlag,
         session: &mut Session,
     ) -> Result<BulkPlan, Error> {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
-        let questions = session.ui.needs_answer() && session.ui.can_ask();
+        let questions = session.ui.needs_question() && session.ui.can_ask();
         if !self.will_ask(session) || !(self.is_dry_run() || questions) {
             new_queues::note_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(self);
@@ -328,7 +328,7 @@ impl BulkPlan {
     }
 
     /// The jobs by queue and state, and the further effects of the plan.
-    pub(super) fn details(&self, page: &RenderOptions, more: &str) -> String {
+    pub(super) fn question_details(&self, page: &RenderOptions, more: &str) -> String {
         let mut details = plan_table(self.jobs.iter().chain(&self.below), page);
         details.push_str(&self.running.question_lines(page));
         details.push_str(more);

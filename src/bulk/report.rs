@@ -19,7 +19,7 @@ use crate::ui::Ui;
 use crate::view::json;
 
 /// Counts the outcomes and writes them.
-pub(crate) struct ReportWriter {
+pub(crate) struct BulkTally {
     verb: &'static Verb,
     targeting: TargetSource,
     /// Whether the document also lists the jobs that were changed.
@@ -48,15 +48,15 @@ struct BulkSummary<'a> {
     summary: &'a BulkTotals,
 }
 
-impl ReportWriter {
+impl BulkTally {
     pub(super) fn new(
         ui: &Ui,
         verb: &'static Verb,
         targeting: TargetSource,
         sum: BulkTotals,
         begun: Moment,
-    ) -> ReportWriter {
-        ReportWriter {
+    ) -> BulkTally {
+        BulkTally {
             verb,
             targeting,
             all: targeting == TargetSource::OneJid
@@ -130,7 +130,7 @@ impl ReportWriter {
             }
         }
         match ui.format() {
-            Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
+            Format::Ndjson => ui.write(&json::compact_line(&item).map_err(Error::internal)?),
             Format::Jid if changed => ui.write_jids(&[&item.jid]),
             Format::Raw if item.result == ItemTally::Done && !raw.is_empty() => {
                 ui.write_verbatim(&[raw.as_slice(), b"\n"].concat())
@@ -175,7 +175,7 @@ impl ReportWriter {
                 let line = BulkSummary {
                     summary: &self.doc.sum,
                 };
-                ui.write(&json::line(&line).map_err(Error::internal)?)?;
+                ui.write(&json::compact_line(&line).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }
@@ -225,7 +225,7 @@ impl ReportWriter {
                 let named = matches!(self.targeting, TargetSource::OneJid | TargetSource::Jids);
                 let total: usize = self.codes.values().sum();
                 let refused = named && self.as_asked < total;
-                Ok(exit::exit(&self.codes, remaining, refused))
+                Ok(exit::bulk_exit(&self.codes, remaining, refused))
             }
         }
     }

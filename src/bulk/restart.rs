@@ -73,7 +73,7 @@ impl RestartWatch {
         // If the server is away again, the next round fails, or asks again.
         if let Ok(present) = core.server_epoch() {
             self.connection = core.connection_number();
-            self.compare(core, present, acknowledged);
+            self.compare_epoch(core, present, acknowledged);
         }
     }
 
@@ -89,7 +89,7 @@ impl RestartWatch {
         let (core, ui) = session.core_and_ui()?;
         if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
             match core.server_epoch() {
-                Ok(present) => self.compare(core, present, acknowledged),
+                Ok(present) => self.compare_epoch(core, present, acknowledged),
                 Err(away) => return Ok(Some(away.hint(rerun_hint))),
             }
         }
@@ -106,7 +106,12 @@ impl RestartWatch {
         }))
     }
 
-    fn compare(&mut self, core: &mut Core, present: Option<ServerEpoch>, acknowledged: usize) {
+    fn compare_epoch(
+        &mut self,
+        core: &mut Core,
+        present: Option<ServerEpoch>,
+        acknowledged: usize,
+    ) {
         let (Some(begun), Some(present)) = (&self.begun, present) else {
             return;
         };
@@ -125,7 +130,9 @@ impl RestartWatch {
         }
         let cause = match () {
             () if begun.run_id != present.run_id => "restarted, or another one took its place",
-            () if present.flushes > begun.flushes && self.has_lost_first(core) => "was flushed",
+            () if present.flushes > begun.flushes && self.has_lost_first_jobs(core) => {
+                "was flushed"
+            }
             // Policies that evict only keys with an expiry delete no job: then the policy is not known here.
             () if present.evicted > begun.evicted && core.eviction_policy().is_some() => {
                 "evicted keys, because its memory was full"
@@ -142,7 +149,7 @@ impl RestartWatch {
     }
 
     /// Whether one of the first jobs is missing.
-    fn has_lost_first(&self, core: &mut Core) -> bool {
+    fn has_lost_first_jobs(&self, core: &mut Core) -> bool {
         let now = core.now();
         let found = core.jobs_exist(now, &self.first).unwrap_or_default();
         found.contains(&false)

@@ -39,13 +39,13 @@ impl RunningJobs {
                 .core()?
                 .jobs_with_fields(now, "jid,shown,worker,history", slice)?;
             let found = found.into_iter().flatten();
-            places.extend(found.map(|job| (job.jid.clone(), describe_place(&job, now))));
+            places.extend(found.map(|job| (job.jid.clone(), describe_worker_and_time(&job, now))));
         }
         Ok(RunningJobs { jids, places })
     }
 
     /// Adds the worker and the run time of a running job to its outcome.
-    pub(super) fn describe(&self, mut outcome: JobOutcome) -> JobOutcome {
+    pub(super) fn add_run_details(&self, mut outcome: JobOutcome) -> JobOutcome {
         if let Some(place) = self.places.get(&outcome.item.jid) {
             outcome.item.detail = Some(format!("running {place}").into());
             outcome.running_on = Some(place.clone());
@@ -67,7 +67,7 @@ impl RunningJobs {
 }
 
 /// The worker of a running job and how long it runs, counted from the newest `popped` of its history.
-fn describe_place(job: &Job, now: Moment) -> String {
+fn describe_worker_and_time(job: &Job, now: Moment) -> String {
     let worker = job.worker.as_ref().map(|worker| format!("on `{worker}`"));
     let mut entries = job.history.iter().flatten().rev();
     let popped = entries.find(|entry| entry.what.as_bytes() == b"popped");

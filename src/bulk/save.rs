@@ -32,13 +32,13 @@ impl SaveFile {
         dry_run: bool,
         session: &Session,
     ) -> Result<SaveFile, Error> {
-        let head = LedgerHead::new("export", session)?.for_export(session.now());
+        let head = LedgerHead::new("export", session)?.with_export_start(session.now());
         let ledger = Ledger::open(path, head, dry_run, |_| Ok(()))?;
         Ok(SaveFile { ledger, reason })
     }
 
     /// Writes the first line.
-    pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
+    pub(crate) fn write_head(&mut self, session: &mut Session) -> Result<(), Error> {
         self.ledger.write_head(session)
     }
 
@@ -89,7 +89,7 @@ impl SaveFile {
 
 /// Adds all dependents of the jobs, at any depth. Returns the jobs tree by tree, each after its
 /// dependents, and the number of jobs added.
-pub(crate) fn dependent_trees(
+pub(crate) fn add_dependents(
     core: &mut Core,
     now: Moment,
     jobs: Vec<JobSnapshot>,

@@ -51,11 +51,11 @@ impl SliceOutcome {
         for (job, reply) in jobs.iter().zip(replies) {
             let outcome = match reply {
                 Ok(CallOutcome::Done(reply)) => done(job, reply).with_snapshot(job),
-                Ok(CallOutcome::Refused(reply)) => JobOutcome::from_reply(job, &reply),
-                Err(error) => match JobOutcome::from_error(&job.jid, &error) {
+                Ok(CallOutcome::Refused(reply)) => JobOutcome::from_refusing_reply(job, &reply),
+                Err(error) => match JobOutcome::from_refusal(&job.jid, &error) {
                     Some(outcome) => outcome.with_snapshot(job),
                     None => {
-                        let outcome = failed_call(job, &error);
+                        let outcome = failed_call_outcome(job, &error);
                         slice.stopped_by.get_or_insert(error);
                         outcome
                     }
@@ -67,17 +67,17 @@ impl SliceOutcome {
     }
 
     /// Adds an outcome for each job that has none, from the error that stopped the slice.
-    pub(super) fn add_missing(&mut self, jobs: &[JobSnapshot], error: &Error) {
+    pub(super) fn add_missing_outcomes(&mut self, jobs: &[JobSnapshot], error: &Error) {
         let outcomes = self.outcomes.iter();
         let known: HashSet<Name> = outcomes.map(|outcome| outcome.item.jid.clone()).collect();
         let missing = jobs.iter().filter(|job| !known.contains(&job.jid));
         self.outcomes
-            .extend(missing.map(|job| failed_call(job, error)));
+            .extend(missing.map(|job| failed_call_outcome(job, error)));
     }
 }
 
 /// The outcome of a job whose call ended in an error.
-pub(crate) fn failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
+pub(crate) fn failed_call_outcome(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let (code, why) = match error.kind() {
         Kind::Unknown => (OutcomeCode::Unknown, LOST.into()),
         _ => (OutcomeCode::Server, error.message()),

@@ -48,7 +48,7 @@ impl Moment {
 
     /// Whether a job that is due at this score will run at some time. No core runs what is scheduled before the
     /// epoch. A time of more than 1,000 years from now is in milliseconds, or is none.
-    pub(crate) fn will_reach(self, due_score: f64) -> bool {
+    pub(crate) fn can_become_due(self, due_score: f64) -> bool {
         (0.0..=self.seconds() + MAX_DELAY).contains(&due_score)
     }
 

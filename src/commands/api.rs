@@ -58,13 +58,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut call = Call::raw_call(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let max_bytes = value::LARGEST as usize;
-        call = if *arg == InputArg::Stdin && is_core_argument(&name, at) {
+        call = if *arg == InputArg::Stdin && is_dash_for_core(&name, at) {
             call.arg("-")
         } else {
-            call.arg(source.read(arg, "the argument", max_bytes)?.bytes)
+            call.arg(source.read_input(arg, "the argument", max_bytes)?.bytes)
         };
     }
-    let now = session.begin()?;
+    let now = session.connect()?;
     let now = args.now.map_or(now, |when| when.resolve(now));
     if writes {
         let what = format!("call `{}` on {}", Sanitized(&name), session.destination()?);
@@ -77,6 +77,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Whether a `-` at this position is an argument of the core: `check.revert` takes a key and three
 /// values per change.
-fn is_core_argument(command: &str, at: usize) -> bool {
+fn is_dash_for_core(command: &str, at: usize) -> bool {
     command == "check.revert" && !at.is_multiple_of(4)
 }

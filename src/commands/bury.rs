@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, MaxData, Targets, TargetsWithoutFailure};
+use crate::args::shared::{BulkFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
 use crate::bulk::bury;
 use crate::bulk::bury::BURY;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     message: InputArg,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
@@ -55,15 +55,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     targets.check_selection()?;
     let options = BulkOptions::new(session, &BURY, &args.bulk)?;
     let mut source = session.input();
-    let given = jids::read(&mut source, &targets.jids)?;
-    let message = source.read(&args.message, "the message", args.limit.max_data)?;
+    let given = jids::read_jids(&mut source, &targets.jids)?;
+    let message = source.read_input(&args.message, "the message", args.limit.max_data)?;
     let why = FailureReason {
         group: args.group,
         message: message.bytes.into(),
     };
     let fail = CommandLine::new("fail --as-holder")
-        .value("--group", &why.group)
-        .value("--message", args.message.as_typed());
-    let bury = bury::action(&why, Some(&fail));
-    BulkPlan::open_with_jids(session, options, &bury, &targets, &given)?.carry_out(bury, session)
+        .flag("--group", &why.group)
+        .flag("--message", args.message.as_typed());
+    let bury = bury::bury_action(&why, Some(&fail));
+    BulkPlan::open_with_jids(session, options, &bury, &targets, &given)?.ask_and_run(bury, session)
 }

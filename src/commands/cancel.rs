@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{Group, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::cancel::{CANCEL, refuse, run as cancel};
+use crate::bulk::cancel::{CANCEL, cancel_jobs as cancel, refuse_complete};
 use crate::bulk::save::SaveFile;
 use crate::bulk::{BulkOptions, BulkPlan};
 use crate::core::api::guard::DependentsPolicy;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     dependents: DependentsPolicy,
     /// Save the jobs to this file before deleting them, for `qless import`
-    #[arg(long, value_name = "FILE", value_parser = value::file())]
+    #[arg(long, value_name = "FILE", value_parser = value::file_to_write())]
     save: Option<PathBuf>,
     #[command(flatten)]
     bulk: BulkFlags,
@@ -68,8 +68,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         None => None,
     };
-    let given = jids::read(&mut session.input(), &args.jobs.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     let targets = (&args.jobs, &given);
-    let plan = BulkPlan::read_jobs(session, options, targets, State::UNFINISHED, refuse)?;
+    let plan = BulkPlan::read_jobs(
+        session,
+        options,
+        targets,
+        State::UNFINISHED,
+        refuse_complete,
+    )?;
     cancel(plan, args.dependents, save, session.now(), session)
 }

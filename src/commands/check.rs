@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Group, Spec};
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::check::repair;
 use crate::check::repair::revert;
@@ -93,15 +93,15 @@ pub(crate) struct Args {
     #[arg(long)]
     repair: bool,
     /// With `--repair`: record the old content in this file before each change
-    #[arg(long, value_name = "FILE", requires = "repair", value_parser = value::file())]
+    #[arg(long, value_name = "FILE", requires = "repair", value_parser = value::file_to_write())]
     undo: Option<PathBuf>,
     /// Revert a repair from the file of its `--undo`, where nothing has changed since; with `--only` and
     /// `--skip`, the repairs of some findings
-    #[arg(long, value_name = "FILE", value_parser = value::file(),
+    #[arg(long, value_name = "FILE", value_parser = value::file_to_write(),
           conflicts_with_all = ["repair", "undo", "queues"])]
     revert: Option<PathBuf>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 impl Args {
@@ -114,17 +114,17 @@ impl Args {
     fn selecting_command(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {
-            command = command.value("--queue", queue.as_typed());
+            command = command.flag("--queue", queue.as_typed());
         }
         for (flag, ids) in [("--only", &self.only), ("--skip", &self.skip)] {
             if !ids.is_empty() {
-                command = command.value(flag, ids.join(","));
+                command = command.flag(flag, ids.join(","));
             }
         }
         command
     }
 
-    fn filter(&self) -> FindingFilter {
+    fn finding_filter(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
             "all" => Some(FindingSelection::All),
             id => FindingId::from_name(id).map(FindingSelection::One),
@@ -140,7 +140,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let options = CheckOptions {
         queues: args.queues.clone(),
-        filter: args.filter(),
+        filter: args.finding_filter(),
         max_examples: args.max_examples,
         rate: args.rate,
         fail_on: args.fail_on,
@@ -158,7 +158,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return repair::run_repair(repair_options, session);
     }
     session.ui.check_columns::<CheckReport>()?;
-    session.begin()?;
+    session.connect()?;
     let scanned = run::run_check(&options, false, "scan", &Interrupt::listen(), session)?;
     run::report_findings(scanned, true, session)
 }

@@ -3,7 +3,7 @@
 use super::{Group, Spec};
 use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, ExistingQueue, HolderFlags, MaxData, RunTimeFlags};
+use crate::args::shared::{BulkFlags, ExistingQueueFlag, HolderFlags, MaxDataFlag, RunTimeFlags};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -47,13 +47,13 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     /// Advance the jobs to this queue instead of completing them
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           add = value::CandidateKind::Queues)]
     next: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     #[command(flatten)]
     later: RunTimeFlags,
     /// Jid of a job that must be complete first
@@ -99,16 +99,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .hint("a completed job does not run again"));
     }
     let mut source = session.input();
-    let given = jids::read(&mut source, &args.jids)?;
+    let given = jids::read_jids(&mut source, &args.jids)?;
     let data = match &args.data {
-        Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
+        Some(given) => Some(data::read_json_data(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
     let options = BulkOptions::new(session, &COMPLETE, &args.bulk)?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let queues = args.next.as_slice();
     new_queues::note_new_queues(queues, args.existing, args.bulk.dry_run, now, session)?;
-    let later = args.later.delay_from(now);
+    let later = args.later.delay_until_due(now);
     let completion = Completion {
         data,
         worker: ActingWorker::from_holder_flags(&args.holder)?,
@@ -140,12 +140,12 @@ fn complete_one(
 ) -> Result<Exit, Error> {
     let verb = COMPLETE.infinitive;
     let Completion { data, next, worker } = completion;
-    let job = worker.read_job(session.core()?, now, jid, verb)?;
+    let job = worker.read_held_job(session.core()?, now, jid, verb)?;
     if depends_on_itself(next.as_ref(), jid) {
-        return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(jid));
+        return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).about_jid(jid));
     }
     refuse_missing_dependencies(next.as_ref(), now, session)?;
-    maxima::set(throttles, options.dry_run, now, session)?;
+    maxima::set_changed_maxima(throttles, options.dry_run, now, session)?;
     let shown = short_jid(jid);
     if options.dry_run {
         session.ui.note(&match next {
@@ -169,7 +169,7 @@ fn complete_one(
     let state = match outcomes.pop() {
         Some(Ok(CallOutcome::Done(state))) => state,
         Some(Ok(CallOutcome::Refused(reply))) => {
-            return Err(JobOutcome::from_reply(&job, &reply).to_error(verb));
+            return Err(JobOutcome::from_refusing_reply(&job, &reply).to_error(verb));
         }
         Some(Err(error)) => return Err(JobOutcome::refusal_or_error(jid, verb, error)),
         None => return Err(Error::internal("the completed job has no outcome")),
@@ -203,7 +203,7 @@ fn complete_many(
     let refuse = |job: &JobSnapshot| completion.refuse(job);
     let plan = BulkPlan::from_jids(session, now, options, given, refuse)?;
     if !plan.is_empty() {
-        maxima::set(throttles, plan.is_dry_run(), now, session)?;
+        maxima::set_changed_maxima(throttles, plan.is_dry_run(), now, session)?;
     }
     let Completion { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {
@@ -211,15 +211,15 @@ fn complete_many(
         let worker = |job: &JobSnapshot| worker.worker_for(job);
         let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
         SliceOutcome::from_replies(jobs, states, |job, state| {
-            let mut outcome = JobOutcome::done(&job.jid).raw(state.as_bytes());
+            let mut outcome = JobOutcome::done(&job.jid).raw_reply(state.as_bytes());
             outcome.item.state_after = Some(state.clone());
-            outcome.cells([state])
+            outcome.with_cells([state])
         })
     });
     let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
     let complete = complete.without_question();
-    let complete = complete.effects(|_| next.as_ref().map_or(String::new(), advance));
-    plan.carry_out(complete, session)
+    let complete = complete.describe_effects(|_| next.as_ref().map_or(String::new(), advance));
+    plan.ask_and_run(complete, session)
 }
 
 impl Completion {
@@ -228,7 +228,7 @@ impl Completion {
         let itself = depends_on_itself(next.as_ref(), &job.jid);
         let cycle =
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
-        let refused = worker.refuse(job).map(|outcome| {
+        let refused = worker.refuse_not_held(job).map(|outcome| {
             let as_asked = next.is_none() && data.is_none() && job.is_in_state("complete");
             outcome.with_as_asked(as_asked)
         });

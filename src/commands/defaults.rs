@@ -2,7 +2,7 @@
 
 use super::{Group, Spec, is_list_word};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "queue")]
     unset: bool,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 impl Args {
@@ -80,18 +80,20 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let wanted = match &args.options {
         Some(given) => {
-            let (text, _) = data::read(&mut session.input(), given, LONGEST)?;
+            let (text, _) = data::read_json_data(&mut session.input(), given, LONGEST)?;
             Some(validate_queue_defaults(&text)?)
         }
         None => None,
     };
-    let now = session.begin()?;
+    let now = session.connect()?;
     let key = Name::from([queue.as_bytes(), SUFFIX].concat());
     let stored = stored_option(&key, now, session)?;
     let dry_run = args.dry.dry_run;
     let mut shown = QueueDefaults {
         queue: queue.clone(),
-        defaults: stored.as_ref().and_then(|text| Json::read(text.as_bytes())),
+        defaults: stored
+            .as_ref()
+            .and_then(|text| Json::parse(text.as_bytes())),
         dry_run: false,
     };
     if !args.writes() {
@@ -100,7 +102,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             None => session
                 .ui
                 .note_on_terminal(&format!("queue {queue} has no defaults")),
-            Some(stored) => warn_unusable(stored, queue, session),
+            Some(stored) => warn_of_unusable_defaults(stored, queue, session),
         }
         return Ok(Exit::Ok);
     }
@@ -124,7 +126,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         session.ui.note_on_terminal(&what);
     }
-    shown.defaults = wanted.and_then(|wanted| Json::read(wanted.as_bytes()));
+    shown.defaults = wanted.and_then(|wanted| Json::parse(wanted.as_bytes()));
     shown.dry_run = dry_run;
     session.ui.show(&shown)?;
     Ok(Exit::Ok)
@@ -133,19 +135,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Lists the defaults of all queues.
 fn list_defaults(session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<QueueDefaults>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let options = session.core()?.config(now)?.into_iter();
     let defaults = options.filter(|option| option.set).filter_map(|option| {
         let queue = option.key.as_bytes().strip_suffix(SUFFIX)?;
         Some(QueueDefaults {
             queue: Name::from(queue),
-            defaults: Json::read(option.value.as_bytes()),
+            defaults: Json::parse(option.value.as_bytes()),
             dry_run: false,
         })
     });
     let defaults: Vec<QueueDefaults> = defaults.collect();
     let none = defaults.is_empty();
-    session.ui.show(&List::whole(defaults))?;
+    session.ui.show(&List::of_all(defaults))?;
     if none {
         session.ui.note_on_terminal("no queue has defaults");
     }
@@ -163,11 +165,11 @@ fn stored_option(key: &Name, now: Moment, session: &mut Session) -> Result<Optio
 
 /// Warns of stored defaults that another program wrote and that the core ignores or reads otherwise than
 /// meant.
-fn warn_unusable(stored: &Name, queue: &Name, session: &mut Session) {
+fn warn_of_unusable_defaults(stored: &Name, queue: &Name, session: &mut Session) {
     let Err(error) = validate_queue_defaults(stored.as_bytes()) else {
         return;
     };
-    let object = Json::read(stored.as_bytes()).and_then(|stored| stored.object());
+    let object = Json::parse(stored.as_bytes()).and_then(|stored| stored.object());
     session.ui.warn(&match object {
         Some(_) => format!(
             "not all defaults of queue {queue} can be used: {}",

@@ -41,7 +41,7 @@ pub(crate) struct Args {
           add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     on: Vec<Name>,
     /// Remove these dependencies
-    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::any_name(),
+    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name_or_empty(),
           add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     off: Vec<Name>,
     /// Remove all dependencies
@@ -77,24 +77,28 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.check_selection()?;
-    let given = jids::read(&mut session.input(), &args.jobs.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     match &given {
-        JidArgs::One(jid) => change_one(&args, jid, session),
-        JidArgs::Many(_) if args.off_all => release_all(&args, &given, session),
+        JidArgs::One(jid) => change_and_show_dependencies(&args, jid, session),
+        JidArgs::Many(_) if args.off_all => remove_all_dependencies(&args, &given, session),
         JidArgs::Many(_) => Err(Error::usage("`qless depends` takes one job")
             .hint("only `--off-all` takes several jobs")),
     }
 }
 
 /// Changes the dependencies of one job, if flags say so, and shows them.
-fn change_one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
+fn change_and_show_dependencies(
+    args: &Args,
+    jid: &Name,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     if let Some(flag) = args.bulk.flag_for_several_jobs() {
         return Err(Error::usage(format!(
             "`{flag}` needs `--off-all` and several jobs"
         )));
     }
     let note = BulkOptions::new(session, &RELEASE, &args.bulk)?.note;
-    let now = session.begin()?;
+    let now = session.connect()?;
     if args.writes() {
         change_dependencies(args, jid, &note, now, session)?;
     }
@@ -102,7 +106,11 @@ fn change_one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Er
 }
 
 /// Removes all dependencies of many jobs.
-fn release_all(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
+fn remove_all_dependencies(
+    args: &Args,
+    given: &JidArgs,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &RELEASE, &args.bulk)?;
     let targets = (&args.jobs, given);
     let mut plan = BulkPlan::read_jobs(session, options, targets, &[State::Depends], refuse)?;
@@ -115,10 +123,10 @@ fn release_all(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Ex
                 Some(_) => "scheduled",
                 None => "waiting",
             };
-            JobOutcome::done(&job.jid).state_after(state)
+            JobOutcome::done(&job.jid).with_state_after(state)
         })
     });
-    plan.carry_out(release, session)
+    plan.ask_and_run(release, session)
 }
 
 /// Refuses a job that does not wait for other jobs.
@@ -170,7 +178,7 @@ fn change_dependencies(
     if let Some(edge) = edges.get(jid)
         && (args.off.contains(&edge.before) || (args.off_all && edge.only))
     {
-        let refusal = edge.refusal(jid, job.queue.as_ref());
+        let refusal = edge.waiting_outcome(jid, job.queue.as_ref());
         return Err(refusal.to_error(ASKS));
     }
     if args.bulk.dry_run {
@@ -211,7 +219,9 @@ fn change_dependencies(
 fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
     let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
-        OutcomeCode::Gone | OutcomeCode::StateChanged => JobOutcome::from_reply(job, reply),
+        OutcomeCode::Gone | OutcomeCode::StateChanged => {
+            JobOutcome::from_refusing_reply(job, reply)
+        }
         OutcomeCode::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));

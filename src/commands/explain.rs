@@ -53,12 +53,12 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     if let Some(queue) = &args.queue {
-        let now = session.begin()?;
+        let now = session.connect()?;
         let explanation = explain::explain_queue(session.core()?, now, queue)?;
         return session.ui.show(&explanation).map(|()| Exit::Ok);
     }
-    let given = jids::read(&mut session.input(), &args.jids)?;
-    let now = session.begin()?;
+    let given = jids::read_jids(&mut session.input(), &args.jids)?;
+    let now = session.connect()?;
     let found = explain::explain_jobs(session.core()?, now, given.jids())?;
     let missing = given.jids().iter().zip(&found);
     let missing = missing.filter(|(_, found)| found.is_none());
@@ -68,7 +68,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (JidArgs::One(_), 1) => session.ui.show(&found.remove(0))?,
         (JidArgs::One(_), _) => {}
         (JidArgs::Many(_), _) => session.ui.show(&Explanations {
-            list: List::whole(found),
+            list: List::of_all(found),
         })?,
     }
     match missing.as_slice() {

@@ -111,9 +111,9 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = if args.targets.jids.is_empty() {
         None
     } else {
-        Some(jids::read(&mut session.input(), &args.targets.jids)?)
+        Some(jids::read_jids(&mut session.input(), &args.targets.jids)?)
     };
-    let now = session.begin()?;
+    let now = session.connect()?;
     let selector = &args.targets.selector;
     let jobs = match &given {
         Some(given) => Some(given.jids().len() as u64),
@@ -162,7 +162,8 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     }
-    let unreadable_throttles = writer.write_parts(&args.with, &selector.queues, now, session)?;
+    let unreadable_throttles =
+        writer.write_extra_parts(&args.with, &selector.queues, now, session)?;
     let ExportWriter {
         to,
         jobs,
@@ -184,15 +185,15 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         note_on_terminal(session, &format!("exported {exported}"));
     }
     if !args.with.contains(&ExportPart::Throttles) {
-        note_throttles(throttles, now, session)?;
+        note_unexported_maxima(throttles, now, session)?;
     }
     not_found::refuse_missing_jobs(&missing)?;
     let queues = session
         .ui
-        .report_left_out(queue::left_out_error(&unreadable));
+        .report_if_incomplete(queue::left_out_error(&unreadable));
     let throttles = session
         .ui
-        .report_left_out(throttle::left_out_error(&unreadable_throttles));
+        .report_if_incomplete(throttle::left_out_error(&unreadable_throttles));
     Ok(if queues == Exit::Ok {
         throttles
     } else {
@@ -205,7 +206,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
 const NOTED_THROTTLES: usize = 1000;
 
 /// Notes which throttles of the exported jobs have a maximum that is not exported.
-fn note_throttles(
+fn note_unexported_maxima(
     throttles: BTreeSet<Name>,
     now: Moment,
     session: &mut Session,
@@ -250,7 +251,7 @@ fn note_on_terminal(session: &mut Session, line: &str) {
 fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     let coordination = recurring.coordination();
     let ids = coordination.option_value(CoordinationOption::Throttles);
-    let ids = ids.and_then(Json::read).and_then(|ids| ids.names());
+    let ids = ids.and_then(Json::parse).and_then(|ids| ids.names());
     ids.unwrap_or_default()
 }
 
@@ -316,7 +317,7 @@ impl ExportWriter {
                 self.write_line(ui, &saved.export_line()?)?;
             }
             self.jobs += some;
-            self.progress.add(some);
+            self.progress.add_done(some);
         }
     }
 
@@ -330,7 +331,7 @@ impl ExportWriter {
     }
 
     /// Writes what `--with` names. Returns the throttles that cannot be read.
-    fn write_parts(
+    fn write_extra_parts(
         &mut self,
         with: &[ExportPart],
         queues: &[Pattern],

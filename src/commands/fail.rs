@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, HolderFlags, MaxData, Targets, TargetsWithoutFailure};
+use crate::args::shared::{BulkFlags, HolderFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     #[command(flatten)]
     holder: HolderFlags,
     #[command(flatten)]
@@ -74,10 +74,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &FAIL, &args.bulk)?;
     let max_data = args.limit.max_data;
     let mut source = session.input();
-    let given = jids::read(&mut source, &targets.jids)?;
-    let message = source.read(&args.message, "the message", max_data)?.bytes;
+    let given = jids::read_jids(&mut source, &targets.jids)?;
+    let message = source
+        .read_input(&args.message, "the message", max_data)?
+        .bytes;
     let data = match &args.data {
-        Some(given) => Some(data::read(&mut source, given, max_data)?.0),
+        Some(given) => Some(data::read_json_data(&mut source, given, max_data)?.0),
         None => None,
     };
     let why = FailureReason {
@@ -91,21 +93,21 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let replies = core.fail(now, note, jobs, worker, &why, data.as_deref());
         SliceOutcome::from_replies(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
-                .state_after("failed")
-                .raw(job.jid.as_bytes())
+                .with_state_after("failed")
+                .raw_reply(job.jid.as_bytes())
         })
     });
     let fail = fail
-        .states(&[State::Running, State::Stalled])
-        .refuse(|job| refuse(&name, &why, job))
-        .effects(|_| format!("\n  their group becomes `{}`\n", why.group));
-    BulkPlan::open_with_jids(session, options, &fail, &targets, &given)?.carry_out(fail, session)
+        .default_states(&[State::Running, State::Stalled])
+        .refuse_if(|job| refuse(&name, &why, job))
+        .describe_effects(|_| format!("\n  their group becomes `{}`\n", why.group));
+    BulkPlan::open_with_jids(session, options, &fail, &targets, &given)?.ask_and_run(fail, session)
 }
 
 /// Refuses a job that the worker does not hold.
 fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option<JobOutcome> {
     let outcome = name
-        .refuse(job)?
+        .refuse_not_held(job)?
         .with_as_asked(job.has_failed_in_group(&why.group));
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {

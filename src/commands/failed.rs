@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::jobs;
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, WatchFlag};
+use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, WatchFlag};
 use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
@@ -47,7 +47,7 @@ use crate::session::Session;
 #[command(mut_arg("spread", |flag| flag.conflicts_with("cancel_all")))]
 pub(crate) struct Args {
     #[command(flatten)]
-    action: FailedAction,
+    action: FailedActionFlags,
     /// Act on all groups
     #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags", "all"])]
     all_groups: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Args {
           conflicts_with = "cancel_all", add = value::CandidateKind::Queues)]
     to: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     /// With `--retry-all`: run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,
           requires = "retry_all", conflicts_with = "cancel_all")]
@@ -74,7 +74,7 @@ pub(crate) struct Args {
 /// What happens to the jobs.
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "action", multiple = false)]
-struct FailedAction {
+struct FailedActionFlags {
     /// Retry these jobs, each in its own queue
     #[arg(long)]
     retry_all: bool,
@@ -117,9 +117,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     selector = selector.with_default_states(&[State::Failed])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.call_raw(now, &raw_call(&selector)?)?;
+        let text = session
+            .core()?
+            .call_raw(now, &raw_failed_call(&selector)?)?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
@@ -147,36 +149,42 @@ fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error>
         &RETRY
     };
     let bulk_options = BulkOptions::new(session, verb, &args.bulk)?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     if args.action.cancel_all {
-        let plan = BulkPlan::from_selector(session, now, bulk_options, &selector, cancel::refuse)?;
-        return cancel::run(plan, DependentsPolicy::Refuse, None, now, session);
+        let plan = BulkPlan::from_selector(
+            session,
+            now,
+            bulk_options,
+            &selector,
+            cancel::refuse_complete,
+        )?;
+        return cancel::cancel_jobs(plan, DependentsPolicy::Refuse, None, now, session);
     }
     let options = RetryOptions {
         to: args.to,
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let action = options.action();
+    let action = options.bulk_action();
     BulkPlan::from_selector(session, now, bulk_options, &selector, &action.refuse)?
         .spread(&args.spread)
         .note_new_queue(options.to.as_ref(), args.existing, session)?
-        .carry_out(action, session)
+        .ask_and_run(action, session)
 }
 
 fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<failure::FailureGroup>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("failed"))?;
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let mut groups = List::whole(core.failed_groups(now)?);
+    let mut groups = List::of_all(core.failed_groups(now)?);
     let first = groups.items.first().map(|group| group.group.clone());
-    groups.keep_page(selector.offset, selector.limit.or(out.default_rows()));
+    groups.keep_page(selector.offset, selector.limit.or(out.default_row_limit()));
     out.show(&groups)?;
     out.note_cut(
         groups.items.len() as u64,
@@ -191,16 +199,16 @@ fn list_groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error
         }
         None => {
             out.note_on_terminal("no failed jobs");
-            nothing::hint_at_reason(session, now, None)?;
+            nothing::hint_why_empty(session, now, None)?;
         }
     }
     Ok(Exit::Ok)
 }
 
 /// The core's own `failed`, which takes one group.
-fn raw_call(selector: &Selector) -> Result<Call, Error> {
+fn raw_failed_call(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
-        [group] if selector.only_group() && selector.states == [State::Failed] => {
+        [group] if selector.narrows_only_by_group() && selector.states == [State::Failed] => {
             group.as_plain_name()
         }
         _ => None,

@@ -67,9 +67,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = if args.targets.jids.is_empty() {
         None
     } else {
-        Some(jids::read(&mut source, &args.targets.jids)?)
+        Some(jids::read_jids(&mut source, &args.targets.jids)?)
     };
-    let now = session.begin()?;
+    let now = session.connect()?;
     if session.ui.format() == Format::Raw {
         return print_raw(given, &args, now, session);
     }
@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let mut details = JobDetails::default();
     match &given {
-        Some(given) => find_jobs(
+        Some(given) => read_jobs_and_recurring(
             session.core()?,
             now,
             detail_level,
@@ -89,9 +89,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             &mut details,
         )?,
         None => {
-            let mut jobs = select::all_jobs(session, now, &args.targets.selector, detail_level)?;
+            let mut jobs =
+                select::matching_jobs(session, now, &args.targets.selector, detail_level)?;
             session.core()?.add_payloads(now, jobs.iter_mut())?;
-            details.list = List::whole(
+            details.list = List::of_all(
                 jobs.into_iter()
                     .map(|job| JobOrRecurring::Job(job.into()))
                     .collect(),
@@ -109,7 +110,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Reads jobs, then recurring jobs for the jids that no job has.
-fn find_jobs(
+fn read_jobs_and_recurring(
     core: &mut Core,
     now: Moment,
     detail_level: job::JobFields,
@@ -140,7 +141,7 @@ fn find_jobs(
             },
         }
     }
-    details.list = List::whole(found);
+    details.list = List::of_all(found);
     Ok(())
 }
 
@@ -223,7 +224,7 @@ fn print_data(details: &JobDetails, is_single: bool, session: &mut Session) -> R
         };
         session.ui.write_verbatim(data.as_bytes())?;
         if !is_single || session.ui.is_terminal() {
-            session.ui.text("\n")?;
+            session.ui.print_text("\n")?;
         }
     }
     Ok(())
@@ -245,10 +246,10 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
             FieldLookup::Nothing => {
                 let jid = detail.jid();
                 let error = format!("`{jid}` has no `{}`", Sanitized(path));
-                return Err(Error::not_found(error).jid(jid));
+                return Err(Error::not_found(error).about_jid(jid));
             }
         };
-        session.ui.text(&format!("{text}\n"))?;
+        session.ui.print_text(&format!("{text}\n"))?;
     }
     Ok(())
 }
@@ -264,7 +265,7 @@ fn print_raw(
         Some(JidArgs::One(jid)) => Call::raw_call("get").arg(jid),
         Some(JidArgs::Many(jids)) => Call::raw_call("multiget").args(jids),
         None => {
-            let jobs = select::all_jobs(
+            let jobs = select::matching_jobs(
                 session,
                 now,
                 &args.targets.selector,

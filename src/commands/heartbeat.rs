@@ -3,7 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{BulkFlags, DryRun, HolderFlags, MaxData};
+use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxDataFlag};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -43,11 +43,11 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     #[command(flatten)]
     holder: HolderFlags,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 const HEARTBEAT: Verb = Verb {
@@ -67,12 +67,12 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = session.input();
-    let given = jids::read(&mut source, &args.jids)?;
+    let given = jids::read_jids(&mut source, &args.jids)?;
     let data = match &args.data {
-        Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
+        Some(given) => Some(data::read_json_data(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
-    let now = session.begin()?;
+    let now = session.connect()?;
     let worker = ActingWorker::from_holder_flags(&args.holder)?;
     let dry = args.dry.dry_run;
     match given {
@@ -90,7 +90,7 @@ fn extend_one(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let job = worker.read_job(session.core()?, now, &jid, VERB)?;
+    let job = worker.read_held_job(session.core()?, now, &jid, VERB)?;
     if dry_run {
         let shown = short_jid(&jid);
         session
@@ -109,13 +109,13 @@ fn extend_one(
     let end = match outcomes.pop() {
         Some(Ok(CallOutcome::Done(end))) => end,
         Some(Ok(CallOutcome::Refused(reply))) => {
-            return Err(JobOutcome::from_reply(&job, &reply).to_error(VERB));
+            return Err(JobOutcome::from_refusing_reply(&job, &reply).to_error(VERB));
         }
         Some(Err(error)) => return Err(JobOutcome::refusal_or_error(&jid, VERB, error)),
         None => return Err(Error::internal("the extended lock has no outcome")),
     };
     if session.ui.format() == Format::Raw {
-        session.ui.text(&format!("{end}\n"))?;
+        session.ui.print_text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);
     }
     session.ui.show(&Lock {
@@ -146,13 +146,15 @@ fn extend_many(
         SliceOutcome::from_replies(slice.jobs, ends, |job, end| {
             let expires = moment_of_seconds(end);
             let expires = expires.to_rfc3339().unwrap_or_else(|| expires.to_string());
-            let mut outcome = JobOutcome::done(&job.jid).raw(end.to_string());
+            let mut outcome = JobOutcome::done(&job.jid).raw_reply(end.to_string());
             outcome.item.detail = Some(format!("the lock expires {expires}").into());
-            outcome.cells([Name::from(expires)])
+            outcome.with_cells([Name::from(expires)])
         })
     });
-    let plan = BulkPlan::from_jids(session, now, options, given, |job| worker.refuse(job))?;
-    plan.carry_out(heartbeat.without_question(), session)
+    let plan = BulkPlan::from_jids(session, now, options, given, |job| {
+        worker.refuse_not_held(job)
+    })?;
+    plan.ask_and_run(heartbeat.without_question(), session)
 }
 
 fn moment_of_seconds(seconds: i64) -> Moment {

@@ -53,36 +53,36 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.count {
         session.ui.require_format(&[])?;
         session.ui.check_columns::<StateCounts>()?;
-        let now = session.begin()?;
-        let (counts, unreadable) = select::count(session, now, &args.selector)?;
+        let now = session.connect()?;
+        let (counts, unreadable) = select::count_by_state(session, now, &args.selector)?;
         session.ui.show(&counts)?;
         let exit = session
             .ui
-            .report_left_out(queue::left_out_error(&unreadable));
+            .report_if_incomplete(queue::left_out_error(&unreadable));
         let jobs = counts.total();
-        return require_match(args.require_match, ListSummary { jobs, exit });
+        return exit_or_no_match_error(args.require_match, ListSummary { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let raw = match session.ui.format() {
-        Format::Raw => Some(raw_call(&args.selector)?),
+        Format::Raw => Some(raw_jobs_call(&args.selector)?),
         _ => None,
     };
     if raw.as_ref().is_some_and(Call::may_write) {
         session.require_writable_raw()?;
     }
-    let now = session.begin()?;
+    let now = session.connect()?;
     if let Some(call) = raw {
         let text = session.core()?.call_raw(now, &call)?;
         session.ui.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
     let listed = list_jobs(&args.selector, false, now, session)?;
-    require_match(args.require_match, listed)
+    exit_or_no_match_error(args.require_match, listed)
 }
 
 /// The exit code. With `--require-match`, a complete list without jobs is an error.
-fn require_match(required: bool, listed: ListSummary) -> Result<Exit, Error> {
+fn exit_or_no_match_error(required: bool, listed: ListSummary) -> Result<Exit, Error> {
     match listed {
         ListSummary {
             jobs: 0,
@@ -110,12 +110,12 @@ pub(crate) fn list_jobs(
 ) -> Result<ListSummary, Error> {
     let mut selector = selector.clone();
     let table = session.ui.format() == Format::Table;
-    selector.limit = selector.limit.or(session.ui.default_rows());
+    selector.limit = selector.limit.or(session.ui.default_row_limit());
     if table && session.ui.has_sort_flag() {
         // The first rows of a sorted table are known only when all rows have been read.
         session
             .ui
-            .set_row_range(selector.offset, selector.limit.take());
+            .set_shown_rows(selector.offset, selector.limit.take());
         selector.offset = 0;
     }
     let (core, out) = session.core_and_ui()?;
@@ -151,9 +151,9 @@ pub(crate) fn list_jobs(
     let left_out = queue::left_out_error(&selection.unreadable);
     if streams {
         let read_all = left_out.is_none();
-        let exit = out.report_left_out(left_out);
+        let exit = out.report_if_incomplete(left_out);
         if shown == 0 && read_all {
-            nothing::hint_at_reason(session, now, Some(&selector))?;
+            nothing::hint_why_empty(session, now, Some(&selector))?;
         }
         return Ok(ListSummary { jobs: shown, exit });
     }
@@ -163,16 +163,16 @@ pub(crate) fn list_jobs(
         0 if left_out.is_some() => {}
         0 => {
             out.note_on_terminal("no jobs");
-            nothing::hint_at_reason(session, now, Some(&selector))?;
+            nothing::hint_why_empty(session, now, Some(&selector))?;
         }
         _ => out.note_cut(shown, jobs.list.total, selector.offset, "jobs"),
     }
-    let exit = session.ui.report_left_out(left_out);
+    let exit = session.ui.report_if_incomplete(left_out);
     Ok(ListSummary { jobs: shown, exit })
 }
 
 /// The core's own `jobs`, which takes one state of one queue, or complete jobs.
-fn raw_call(selector: &Selector) -> Result<Call, Error> {
+fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.as_plain_name(),
         _ => None,
@@ -188,7 +188,7 @@ fn raw_call(selector: &Selector) -> Result<Call, Error> {
         }
         _ => return Err(raw_unsupported_error()),
     };
-    if !selector.only_queue() {
+    if !selector.narrows_only_by_queue() {
         return Err(raw_unsupported_error());
     }
     let count = selector.limit.unwrap_or(25);

@@ -40,7 +40,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let lane = lane::lane_name(&args.queue, args.key.as_bytes());
-    let now = session.begin()?;
+    let now = session.connect()?;
     if session.ui.format() == Format::Raw {
         let text = session
             .core()?

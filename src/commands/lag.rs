@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
     queues: Vec<Pattern>,
     /// Only queues with at least this lag; exit with 10 if there are any
-    #[arg(long, value_name = "D", value_parser = value::interval)]
+    #[arg(long, value_name = "D", value_parser = value::recurring_interval)]
     older_than: Option<Duration>,
     #[command(flatten)]
     pub watch: WatchFlag,
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     session.ui.require_format(raw)?;
     session.ui.check_columns::<List<Lag>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
@@ -76,14 +76,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             lags.retain(|lag| lag.lag_s.0 >= than.as_secs_f64());
             exceeding = lags.len();
         }
-        out.show(&List::whole(lags))?;
+        out.show(&List::of_all(lags))?;
     }
     if names.is_empty() && unreadable.is_empty() {
         out.note_on_terminal("no queues");
-        nothing::hint_at_reason(session, now, None)?;
+        nothing::hint_why_empty(session, now, None)?;
     }
     let exit = session
         .ui
-        .report_left_out(queue::left_out_error(&unreadable));
+        .report_if_incomplete(queue::left_out_error(&unreadable));
     Ok(if exceeding > 0 { Exit::Threshold } else { exit })
 }

@@ -29,7 +29,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let length = session.core()?.length(now, &args.queue)?;
     session.ui.show(&length)?;
     Ok(Exit::Ok)

@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::Subcommand;
 
 use super::{Group, Spec};
-use crate::address::{Address, Fsync};
+use crate::address::{Address, AppendFsync};
 use crate::args::format::Format;
 use crate::core::call::local::Local;
 use crate::error::Error;
@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let changes = matches!(verb, LocalCommand::Start | LocalCommand::Stop);
     match verb {
         LocalCommand::Url if session.ui.format() == Format::Table => {
-            session.ui.text(&format!("{}\n", local.url()))?;
+            session.ui.print_text(&format!("{}\n", local.url()))?;
             return Ok(Exit::Ok);
         }
         LocalCommand::Status | LocalCommand::Url => {}
@@ -107,7 +107,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The private server, and how it is to sync to disk.
-fn private_server(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
+fn private_server(session: &Session) -> Result<(Local, Option<AppendFsync>), Error> {
     match session.target().map(|target| target.address) {
         Ok(Address::Local { dir, fsync, .. }) => Ok((Local::new(dir.as_deref())?, fsync)),
         _ => Ok((Local::new(None)?, None)),
@@ -118,7 +118,7 @@ fn private_server(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
 fn read_status(local: &Local, session: &mut Session) -> Result<LocalStatus, Error> {
     let running = local.is_running()?;
     let jobs = if running {
-        let core = session.core_at(local.target())?;
+        let core = session.connect_to(local.target())?;
         Some(core.job_count(core.now())?)
     } else {
         None

@@ -3,7 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{DryRun, MaxData};
+use crate::args::shared::{DryRunFlag, MaxDataFlag};
 use crate::args::value;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -25,7 +25,7 @@ use crate::text::short_jid;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jid of the job
-    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Open))]
+    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     jid: Name,
     /// Text of the entry
     #[arg(value_parser = value::new_name())]
@@ -34,9 +34,9 @@ pub(crate) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 /// The entries that the core writes into histories itself.
@@ -62,15 +62,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let data = match &args.data {
         None => None,
-        Some(given) => match data::read(&mut session.input(), given, args.limit.max_data)? {
-            (data, JsonType::Object) => Some(data),
-            _ => {
-                return Err(Error::usage("`--data` expects a JSON object")
-                    .hint("name the value: `--data '{\"value\":7}'`"));
+        Some(given) => {
+            match data::read_json_data(&mut session.input(), given, args.limit.max_data)? {
+                (data, JsonType::Object) => Some(data),
+                _ => {
+                    return Err(Error::usage("`--data` expects a JSON object")
+                        .hint("name the value: `--data '{\"value\":7}'`"));
+                }
             }
-        },
+        }
     };
-    let now = session.begin()?;
+    let now = session.connect()?;
     let core = session.core()?;
     let found = core.job_snapshots(now, std::slice::from_ref(&args.jid))?;
     if found.iter().all(Option::is_none) {

@@ -74,7 +74,7 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
             None => missing.push(jid.clone()),
         }
     }
-    let list = List::whole(jobs);
+    let list = List::of_all(jobs);
     session.ui.show(&JobList { list, missing })
 }
 

@@ -115,18 +115,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         MorgueAction::List => {
             session.ui.require_format(&[Format::Jid])?;
             session.ui.check_columns::<JobList>()?;
-            let now = session.begin()?;
+            let now = session.connect()?;
             jobs::list_jobs(&morgue.selector(), true, now, session).map(|listed| listed.exit)
         }
         MorgueAction::Requeue => {
             let options = RetryOptions::default();
-            let retry = options.action();
+            let retry = options.bulk_action();
             let plan = morgue.plan_dead_jobs(&args, &RETRY, &retry.refuse, session)?;
-            plan.carry_out(retry, session)
+            plan.ask_and_run(retry, session)
         }
         MorgueAction::Delete => {
-            let plan = morgue.plan_dead_jobs(&args, &CANCEL, cancel::refuse, session)?;
-            cancel::run(plan, args.dependents, None, session.now(), session)
+            let plan = morgue.plan_dead_jobs(&args, &CANCEL, cancel::refuse_complete, session)?;
+            cancel::cancel_jobs(plan, args.dependents, None, session.now(), session)
         }
         MorgueAction::Bury => {
             let why = FailureReason {
@@ -136,12 +136,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     .unwrap_or_else(|| exhausted_group(&args.queue)),
                 message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
-            let plan = morgue.plan_retrying_jobs(&args, &BURY, session)?;
-            plan.carry_out(bury::action(&why, None), session)
+            let plan = morgue.plan_jobs_with_used_retries(&args, &BURY, session)?;
+            plan.ask_and_run(bury::bury_action(&why, None), session)
         }
         MorgueAction::Drop => {
-            let plan = morgue.plan_retrying_jobs(&args, &CANCEL, session)?;
-            cancel::run(plan, args.dependents, None, session.now(), session)
+            let plan = morgue.plan_jobs_with_used_retries(&args, &CANCEL, session)?;
+            cancel::cancel_jobs(plan, args.dependents, None, session.now(), session)
         }
     }
 }
@@ -249,9 +249,9 @@ impl QueueMorgue {
     ) -> Result<BulkPlan, Error> {
         session.ui.require_format(&[Format::Jid])?;
         session.ui.check_columns::<BulkReport>()?;
-        let given = jids::read(&mut session.input(), &args.jids)?;
+        let given = jids::read_jids(&mut session.input(), &args.jids)?;
         let options = BulkOptions::new(session, verb, &args.bulk)?;
-        let now = session.begin()?;
+        let now = session.connect()?;
         if args.all {
             return BulkPlan::from_selector(session, now, options, &self.selector(), refuse);
         }
@@ -266,14 +266,14 @@ impl QueueMorgue {
             if dead.contains(&job.jid) && job.is_in_state("failed") {
                 None
             } else {
-                Some(self.not_in_morgue(job))
+                Some(self.not_in_morgue_outcome(job))
             }
         };
         BulkPlan::from_jids(session, now, options, &given, refuse)
     }
 
     /// The outcome of a job that is not in this morgue.
-    fn not_in_morgue(&self, job: &JobSnapshot) -> JobOutcome {
+    fn not_in_morgue_outcome(&self, job: &JobSnapshot) -> JobOutcome {
         if !job.is_in_state("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
         }
@@ -285,7 +285,7 @@ impl QueueMorgue {
     }
 
     /// Reads the jobs of the queue that have used a retry and are not running.
-    fn plan_retrying_jobs(
+    fn plan_jobs_with_used_retries(
         &self,
         args: &Args,
         verb: &'static Verb,
@@ -294,7 +294,7 @@ impl QueueMorgue {
         session.ui.require_format(&[Format::Jid])?;
         session.ui.check_columns::<BulkReport>()?;
         let options = BulkOptions::new(session, verb, &args.bulk)?;
-        let now = session.begin()?;
+        let now = session.connect()?;
         session.core()?.require_queue(now, &self.queue)?;
         let selector = Selector::from(Filters {
             queues: vec![Pattern::Plain(self.queue.clone())],

@@ -1,7 +1,7 @@
 //! `qless move`
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueue, RunTimeFlags, SpreadFlag, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueueFlag, RunTimeFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::MoveOptions;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
           add = value::CandidateKind::Queues)]
     to: Name,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     #[command(flatten)]
     later: RunTimeFlags,
     /// Move running jobs, too; their locks are revoked
@@ -54,9 +54,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         later: args.later,
         force: args.force,
     };
-    let action = options.action();
+    let action = options.bulk_action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread(&args.spread)
         .note_new_queue(Some(&options.to), args.existing, session)?
-        .carry_out(action, session)
+        .ask_and_run(action, session)
 }

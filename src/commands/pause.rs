@@ -6,7 +6,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
-use crate::args::shared::{DryRun, QueueTargets};
+use crate::args::shared::{DryRunFlag, QueueTargets};
 use crate::args::value;
 use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
@@ -20,7 +20,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{joined, plural};
+use crate::text::{comma_list, plural};
 
 /// Pause queues: workers get no more jobs from them
 ///
@@ -55,14 +55,14 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let until = match (args.for_, &args.until) {
         (Some(wait), _) => Some(now.after(wait)),
         (None, Some(when)) => Some(when.resolve(now)),
@@ -87,7 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         };
         let count = plural(queues.len() as u64, "queue", "queues");
         let what = format!("pause {count}{}{revoke}", session.on_destination()?);
-        let details = |_: &_| format!("  {}\n", joined(&queues));
+        let details = |_: &_| format!("  {}\n", comma_list(&queues));
         session.ui.confirm_protected(&what, details)?;
     }
     let mut stopped = 0;
@@ -139,14 +139,14 @@ fn revoke_locks(
 fn note_paused(
     queues: &[Name],
     until: Option<Moment>,
-    stopped: u64,
-    dry: bool,
+    revoked: u64,
+    is_dry_run: bool,
     session: &mut Session,
 ) {
-    let mut line = match (queues.is_empty(), dry) {
+    let mut line = match (queues.is_empty(), is_dry_run) {
         (true, _) => "no queues".into(),
-        (false, true) => format!("would pause {}", joined(queues)),
-        (false, false) => format!("paused {}", joined(queues)),
+        (false, true) => format!("would pause {}", comma_list(queues)),
+        (false, false) => format!("paused {}", comma_list(queues)),
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
         let page = session.ui.render_options();
@@ -156,11 +156,11 @@ fn note_paused(
             page.zone_suffix()
         ));
     }
-    if stopped > 0 {
-        let jobs = plural(stopped, "running job", "running jobs");
+    if revoked > 0 {
+        let jobs = plural(revoked, "running job", "running jobs");
         line.push_str(&format!(", {jobs} timed out"));
     }
-    if dry {
+    if is_dry_run {
         session.ui.note_dry_run(&line)
     } else {
         session.ui.note_on_terminal(&line)

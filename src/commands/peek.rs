@@ -38,7 +38,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     session.require_writable_raw()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let call = Call::raw_call("peek")
@@ -55,7 +55,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let empty = jobs.is_empty();
     out.show(&JobList {
-        list: List::whole(jobs),
+        list: List::of_all(jobs),
         ..JobList::default()
     })?;
     if empty {

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -18,7 +18,7 @@ use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{duration, plural, quoted};
+use crate::text::{backtick_list, duration, plural};
 
 /// Pop the next jobs of queues, to work on them
 ///
@@ -47,7 +47,7 @@ pub(crate) struct Args {
           add = value::CandidateKind::Workers)]
     worker: Option<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
@@ -56,16 +56,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let worker = actor::worker_name(args.worker.as_ref())?;
-    session.ui.keep_output_without_reader();
-    let now = session.begin()?;
+    session.ui.enable_lost_output_without_reader();
+    let now = session.connect()?;
     if args.dry.dry_run {
         return preview(&args, now, session);
     }
-    let jids = pop(&args, &worker, now, session)?;
+    let jids = pop_jobs(&args, &worker, now, session)?;
     let exit = show_popped(&args, &jids, &worker, now, session)?;
     session.ui.finish()?;
     match session.ui.lost_output() {
-        Some(lost) if !jids.is_empty() => Err(give_back(lost, &jids, &worker, session)),
+        Some(lost) if !jids.is_empty() => Err(return_unshown_jobs(lost, &jids, &worker, session)),
         _ => Ok(exit),
     }
 }
@@ -93,7 +93,7 @@ fn show_popped(
     core.add_payloads(now, found.iter_mut())
         .map_err(|error| unshown_jobs_error(jids, worker, &error))?;
     let jobs = JobList {
-        list: List::whole(found),
+        list: List::of_all(found),
         missing: Vec::new(),
     };
     out.show(&jobs)?;
@@ -108,7 +108,7 @@ fn show_popped(
 }
 
 /// Gives jobs back that could not be shown. Returns the error that says so.
-fn give_back(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -> Error {
+fn return_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -> Error {
     let note = actor::history_note("pop", None);
     let given_back = session.core().and_then(|core| {
         let now = core.now();
@@ -125,7 +125,12 @@ fn give_back(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -
 }
 
 /// Pops jobs up to `--count`.
-fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result<Vec<Name>, Error> {
+fn pop_jobs(
+    args: &Args,
+    worker: &Name,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Vec<Name>, Error> {
     let mut jids: Vec<Name> = Vec::new();
     for queue in &args.queues {
         loop {
@@ -183,7 +188,7 @@ fn explain_empty_pop(queues: &[Name], now: Moment, session: &mut Session) {
 /// Reads the jids of the core's reply.
 fn parse_popped_jids(reply: &[u8]) -> Result<Vec<Name>, Error> {
     let unexpected = || reply::unexpected_reply("pop", "not a list of jobs");
-    let jobs = Json::read(reply).and_then(|jobs| jobs.array());
+    let jobs = Json::parse(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {
         let fields = job.object().ok_or_else(unexpected)?;
@@ -195,7 +200,7 @@ fn parse_popped_jids(reply: &[u8]) -> Result<Vec<Name>, Error> {
 
 /// The error for jobs that were popped but cannot be shown.
 fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
-    let names = quoted(jids);
+    let names = backtick_list(jids);
     Error::new(
         error.kind(),
         format!("popped {names}, but cannot show it: {}", error.message()),
@@ -219,7 +224,7 @@ fn preview(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Erro
     // A dry run pops nothing, so there is no reply of the core to show.
     if out.format() != Format::Raw {
         out.show(&JobList {
-            list: List::whole(found),
+            list: List::of_all(found),
             missing: Vec::new(),
         })?;
     }

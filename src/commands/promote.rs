@@ -35,8 +35,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let promote = promote::action();
+    let promote = promote::promote_action();
     BulkPlan::open(session, &promote, &args.bulk, &args.jobs)?
         .spread(&args.spread)
-        .carry_out(promote, session)
+        .ask_and_run(promote, session)
 }

@@ -41,7 +41,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<Queue>>()?;
     session.require_writable_raw()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let calls: Vec<Call> = if args.queues.is_empty() {
@@ -61,10 +61,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;
     let empty = queues.is_empty();
-    out.show(&List::whole(queues))?;
+    out.show(&List::of_all(queues))?;
     if empty && unreadable.is_empty() {
         out.note_on_terminal("no queues");
-        nothing::hint_at_reason(session, now, None)?;
+        nothing::hint_why_empty(session, now, None)?;
     }
     let (core, out) = session.core_and_ui()?;
     if out.shows_hints() {
@@ -79,5 +79,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }
     }
-    Ok(out.report_left_out(queue::left_out_error(&unreadable)))
+    Ok(out.report_if_incomplete(queue::left_out_error(&unreadable)))
 }

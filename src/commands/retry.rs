@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::{Group, Spec};
-use crate::args::shared::{BulkFlags, ExistingQueue, HolderFlags, Selector, SpreadFlag, Targets};
+use crate::args::shared::{
+    BulkFlags, ExistingQueueFlag, HolderFlags, Selector, SpreadFlag, Targets,
+};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::RetryOptions;
@@ -46,7 +48,7 @@ pub(crate) struct Args {
           conflicts_with_all = ["worker", "as_holder"], add = value::CandidateKind::Queues)]
     to: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     /// Run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     delay: Option<Duration>,
@@ -108,11 +110,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         force: args.force,
     };
     note_unselected_states(&options, &args.jobs.selector, session);
-    let action = options.action();
+    let action = options.bulk_action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread(&args.spread)
         .note_new_queue(options.to.as_ref(), args.existing, session)?
-        .carry_out(action, session)
+        .ask_and_run(action, session)
 }
 
 /// Says that a selector without `--state` selects only failed jobs, where a flag lets one expect more.
@@ -155,13 +157,13 @@ fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
                 _ => remaining.to_string(),
             };
             let outcome = JobOutcome::done(&job.jid)
-                .state_after(state)
-                .raw(remaining.to_string().as_bytes());
-            outcome.cells([Name::from(shown)])
+                .with_state_after(state)
+                .raw_reply(remaining.to_string().as_bytes());
+            outcome.with_cells([Name::from(shown)])
         })
     });
     let retry = retry
-        .states(&[State::Running])
-        .refuse(|job| name.refuse(job));
+        .default_states(&[State::Running])
+        .refuse_if(|job| name.refuse_not_held(job));
     retry.run(&args.bulk, &args.jobs, session)
 }

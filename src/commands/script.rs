@@ -30,12 +30,12 @@ pub(crate) struct Args {
     lib: bool,
     /// Print the script with the defaults and replies of another client's core
     #[arg(long = "for", value_name = "CLIENT", conflicts_with = "lib")]
-    client: Option<Client>,
+    client: Option<ClientLibrary>,
 }
 
 /// A client whose core differs from qless-core.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Client {
+enum ClientLibrary {
     QlessPhp,
 }
 
@@ -44,10 +44,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let script = match (args.client, args.lib) {
-        (Some(Client::QlessPhp), _) => Script::for_qless_php(session.prefix()),
+        (Some(ClientLibrary::QlessPhp), _) => Script::for_qless_php(session.prefix()),
         (None, true) => Script::library_form(session.prefix()),
         (None, false) => Script::new(session.prefix()),
     };
-    session.ui.text(&script.script_text())?;
+    session.ui.print_text(&script.script_text())?;
     Ok(Exit::Ok)
 }

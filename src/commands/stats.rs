@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]
     day: Day,
     /// Show the last N days up to today, one line per day (up to 366)
-    #[arg(long, value_name = "N", conflicts_with_all = ["day", "histogram"], value_parser = value::days)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["day", "histogram"], value_parser = value::day_count)]
     days: Option<u16>,
     /// Show the histogram of this measure; in a pipe, one line per bucket that has jobs
     #[arg(long, value_name = "MEASURE")]
@@ -57,7 +57,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(_) => session.ui.check_columns::<StatsByDay>()?,
         None => session.ui.check_columns::<stats::StatsOfDay>()?,
     }
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     let mut days = days_to_show(&args, now)?;
     let queues = core.queues_like(now, &args.queues)?;
@@ -75,7 +75,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let Some(count) = args.days else {
-        let list = List::whole(core.stats(now, &names, &days)?);
+        let list = List::of_all(core.stats(now, &names, &days)?);
         let picture = args.histogram;
         out.show(&stats::StatsOfDay { list, picture })?;
         return Ok(Exit::Ok);
@@ -89,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         shown.extend_from_slice(&queue[1..]);
     }
-    out.show(&StatsByDay(List::whole(shown)))?;
+    out.show(&StatsByDay(List::of_all(shown)))?;
     Ok(Exit::Ok)
 }
 

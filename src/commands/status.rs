@@ -51,18 +51,18 @@ const WINDOW: Duration = Duration::from_secs(60);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<Overview>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let since = args.since.as_secs_f64();
     let from = Moment::from_seconds(now.seconds() - since).unwrap_or(now);
     let facts = session.core()?.status_facts(now, from)?;
-    let mut overview = overview(facts, now);
+    let mut overview = build_overview(facts, now);
     overview.since_s = RoundedSeconds(since);
     overview.last_minute = rates_of_last_minute(&overview, session);
     session.ui.show(&overview)?;
     Ok(Exit::Ok)
 }
 
-fn overview(facts: StatusFacts, now: Moment) -> Overview {
+fn build_overview(facts: StatusFacts, now: Moment) -> Overview {
     let (queues, workers) = (&facts.queues, &facts.workers);
     let busy = workers
         .iter()
@@ -118,7 +118,7 @@ fn overview(facts: StatusFacts, now: Moment) -> Overview {
         late_recurring: facts.late_recurring,
         ..Overview::default()
     };
-    overview.problems = problems(
+    overview.problems = find_problems(
         &overview,
         queues,
         workers,
@@ -139,7 +139,7 @@ const LATE: f64 = 60.0;
 const SILENT: f64 = 120.0;
 
 /// What needs attention: what endangers data first, then what keeps most jobs from running.
-fn problems(
+fn find_problems(
     overview: &Overview,
     queues: &[Queue],
     workers: &[Worker],

@@ -21,7 +21,7 @@ use crate::model::tag::Tag;
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::joined;
+use crate::text::comma_list;
 
 /// Add tags to jobs, remove them, or list the most used tags
 ///
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::CandidateKind::Tags)]
     add: Vec<Name>,
     /// Tag to remove
-    #[arg(long, value_name = "T", value_parser = value::any_name(), add = value::CandidateKind::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::name_or_empty(), add = value::CandidateKind::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     bulk: BulkFlags,
@@ -90,11 +90,11 @@ fn change_tags(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let tag = BulkAction::new(&TAG, |core, slice| {
         let replies = core.change_tags(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
         SliceOutcome::from_replies(slice.jobs, replies, |job, tags| {
-            let names = Json::read(tags.as_bytes()).and_then(|tags| tags.names());
+            let names = Json::parse(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut outcome = JobOutcome::done(&job.jid).raw(tags.as_bytes());
-            outcome.item.detail = Some(joined(&names).into());
-            outcome.cells(names)
+            let mut outcome = JobOutcome::done(&job.jid).raw_reply(tags.as_bytes());
+            outcome.item.detail = Some(comma_list(&names).into());
+            outcome.with_cells(names)
         })
     });
     tag.run(&args.bulk, &args.jobs, session)
@@ -105,12 +105,12 @@ fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
     jobs.check_selection()?;
-    let given = jids::read(&mut session.input(), &jobs.jids)?;
-    let now = session.begin()?;
+    let given = jids::read_jids(&mut session.input(), &jobs.jids)?;
+    let now = session.connect()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
-        found = select::all_jobs(session, now, &jobs.selector, JobFields::Brief)?;
+        found = select::matching_jobs(session, now, &jobs.selector, JobFields::Brief)?;
     } else {
         let jobs = session.core()?.jobs(now, JobFields::Brief, given.jids())?;
         for (jid, job) in given.jids().iter().zip(jobs) {
@@ -127,10 +127,10 @@ fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
             cells: job.tags.clone(),
         };
         let rows: Vec<BulkRow> = found.iter().map(row).collect();
-        out.show(&table_of_rows(rows))?;
+        out.show(&tag_table(rows))?;
     } else {
         out.show(&JobList {
-            list: List::whole(found),
+            list: List::of_all(found),
             missing: missing.clone(),
         })?;
     }
@@ -140,7 +140,7 @@ fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-fn table_of_rows(rows: Vec<BulkRow>) -> BulkReport {
+fn tag_table(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
         sum: BulkTotals::new("tag", false, 0),
         items: Vec::new(),
@@ -153,7 +153,7 @@ fn table_of_rows(rows: Vec<BulkRow>) -> BulkReport {
 fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<Tag>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let limit = limit.unwrap_or(25).to_string();
@@ -167,9 +167,9 @@ fn list_tags(offset: u64, limit: Option<u64>, session: &mut Session) -> Result<E
         out.write_verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let mut tags = List::whole(core.tags(now)?);
+    let mut tags = List::of_all(core.tags(now)?);
     let total = tags.items.len();
-    tags.keep_page(offset, limit.or(out.default_rows()));
+    tags.keep_page(offset, limit.or(out.default_row_limit()));
     out.show(&tags)?;
     out.note_cut(tags.items.len() as u64, tags.total, offset, "tags");
     if total == 0 {

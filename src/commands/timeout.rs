@@ -46,12 +46,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let timeout = BulkAction::new(&TIMEOUT, |core, slice| {
         let replies = core.revoke_locks(slice.now, slice.note, slice.jobs);
         SliceOutcome::from_replies(slice.jobs, replies, |job, ()| {
-            JobOutcome::done(&job.jid).state_after("stalled")
+            JobOutcome::done(&job.jid).with_state_after("stalled")
         })
     });
     let timeout = timeout
-        .states(&[State::Running, State::Stalled])
-        .refuse(refuse);
+        .default_states(&[State::Running, State::Stalled])
+        .refuse_if(refuse);
     timeout.run(&args.bulk, &args.jobs, session)
 }
 

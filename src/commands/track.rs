@@ -17,7 +17,7 @@ use crate::model::bulk::Verb;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{joined, plural};
+use crate::text::{comma_list, plural};
 
 /// Track jobs, or list tracked jobs
 ///
@@ -84,7 +84,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let track = action(&args);
     let mut plan = BulkPlan::open(session, &track, &args.bulk, &args.jobs)?;
-    if args.remove && plan.has_missing() {
+    if args.remove && plan.has_missing_jobs() {
         let now = session.now();
         let tracked: HashSet<Name> = session
             .core()?
@@ -93,7 +93,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .collect();
         plan.readmit_missing(|jid| tracked.contains(jid));
     }
-    plan.carry_out(track, session)
+    plan.ask_and_run(track, session)
 }
 
 fn action(args: &Args) -> BulkAction<'static> {
@@ -102,7 +102,7 @@ fn action(args: &Args) -> BulkAction<'static> {
     BulkAction::new(verb, move |core, slice| {
         let replies = core.set_tracked(slice.now, slice.note, slice.jobs, tracked);
         SliceOutcome::from_replies(slice.jobs, replies, |job, changed| {
-            JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
+            JobOutcome::done(&job.jid).raw_reply(if changed { "1" } else { "0" })
         })
     })
 }
@@ -110,17 +110,17 @@ fn action(args: &Args) -> BulkAction<'static> {
 /// Stops tracking jobs that do not exist.
 fn untrack_missing(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &UNTRACK, &args.bulk)?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let tracked = JidArgs::Many(session.core()?.index_members(now, &Index::Tracked)?);
     let mut plan = BulkPlan::from_jids(session, now, options, &tracked, |_| None)?;
     plan.keep_only_nonexistent();
-    plan.carry_out(action(args), session)
+    plan.ask_and_run(action(args), session)
 }
 
 fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("track"))?;
@@ -137,7 +137,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
         }
     }
     core.count_failed_dependencies(now, found.iter_mut().collect())?;
-    jobs.list = List::whole(found);
+    jobs.list = List::of_all(found);
     out.show(&jobs)?;
     match jobs.missing.as_slice() {
         [] if jobs.list.items.is_empty() => out.note_on_terminal("no tracked jobs"),
@@ -145,7 +145,7 @@ fn list_tracked(session: &mut Session) -> Result<Exit, Error> {
         missing => {
             let jobs = plural(missing.len() as u64, "tracked job", "tracked jobs");
             let verb = if missing.len() == 1 { "has" } else { "have" };
-            out.note(&format!("{jobs} {verb} expired: {}", joined(missing)));
+            out.note(&format!("{jobs} {verb} expired: {}", comma_list(missing)));
         }
     }
     Ok(Exit::Ok)

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, ExistingQueue};
+use crate::args::shared::{DryRunFlag, ExistingQueueFlag};
 use crate::args::value;
 use crate::bulk::new_queues;
 use crate::core::api::index::Index;
@@ -31,7 +31,7 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Failure group
-    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Groups)]
+    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Groups)]
     group: Name,
     /// Queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
@@ -41,9 +41,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]
     count: u64,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
@@ -51,7 +51,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<BulkReport>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let index = Index::Failed(args.group.clone());
     let core = session.core()?;
     let total = core.index_slice(now, &index, 0, 0)?.total;
@@ -76,7 +76,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     if matches!(session.ui.format(), Format::Table | Format::Raw) {
         if !args.dry.dry_run {
-            session.ui.text(&format!("{moved}\n"))?;
+            session.ui.print_text(&format!("{moved}\n"))?;
         }
         return Ok(Exit::Ok);
     }

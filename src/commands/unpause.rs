@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, QueueTargets};
+use crate::args::shared::{DryRunFlag, QueueTargets};
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::joined;
+use crate::text::comma_list;
 
 /// Resume paused queues
 ///
@@ -30,14 +30,14 @@ pub(crate) struct Args {
     #[command(flatten)]
     queues: QueueTargets,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let core = session.core()?;
     let mut queues = not_found::named_or_all_queues(
         core,
@@ -53,7 +53,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         queues = paused;
         if !running.is_empty() {
             let verb = if running.len() == 1 { "is" } else { "are" };
-            let note = format!("{} {verb} not paused", joined(&running));
+            let note = format!("{} {verb} not paused", comma_list(&running));
             session.ui.note_on_terminal(&note);
         }
     }
@@ -63,11 +63,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note_on_terminal("no paused queues");
         }
     } else if session
-        .consent_for(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
+        .consent_for_names(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
         .is_some()
     {
         session.core()?.unpause_queues(now, &queues)?;
-        let unpaused = format!("unpaused {}", joined(&queues));
+        let unpaused = format!("unpaused {}", comma_list(&queues));
         session.ui.note_on_terminal(&unpaused);
     }
     let done = CommandResult::new("unpause", queues, args.dry.dry_run);

@@ -68,11 +68,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.targets.check_selection()?;
     let by_jid = !args.targets.jids.is_empty();
     let given = if by_jid {
-        Some(jids::read(&mut session.input(), &args.targets.jids)?)
+        Some(jids::read_jids(&mut session.input(), &args.targets.jids)?)
     } else {
         None
     };
-    let now = session.begin()?;
+    let now = session.connect()?;
     let options = WaitOptions {
         awaited: args.awaited,
         any: args.any,
@@ -85,9 +85,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => given.into_jids(),
         None => {
             session.core()?.end_calls_at(waiter.deadline);
-            let jobs = select::all_jobs(session, now, &args.targets.selector, JobFields::Jid);
+            let jobs = select::matching_jobs(session, now, &args.targets.selector, JobFields::Jid);
             let jobs = jobs.map_err(|error| {
-                if waiter.is_over() {
+                if waiter.is_deadline_over() {
                     Error::new(
                         Kind::Deadline,
                         "the deadline passed before the jobs to wait for were read",
@@ -112,7 +112,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 show_line(item, &mut session.ui)?;
             }
             let summary = &wait.totals;
-            let line = json::line(&WaitSummary { summary }).map_err(Error::internal)?;
+            let line = json::compact_line(&WaitSummary { summary }).map_err(Error::internal)?;
             session.ui.write(&line)?;
         }
         _ => {}
@@ -135,7 +135,7 @@ fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
     match ui.format() {
         Format::Table => {
             let line = item.result_line(ui.render_options());
-            ui.text(&line)
+            ui.print_text(&line)
         }
         Format::Ndjson => show_line(item, ui),
         Format::Jid if matches!(item.result, WaitResult::Reached(_)) => ui.write_jids(&[&item.jid]),
@@ -144,5 +144,5 @@ fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
 }
 
 fn show_line(item: &WaitItem, ui: &mut Ui) -> Result<(), Error> {
-    ui.write(&json::line(item).map_err(Error::internal)?)
+    ui.write(&json::compact_line(item).map_err(Error::internal)?)
 }

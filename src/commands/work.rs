@@ -21,7 +21,7 @@ use crate::work;
 use crate::work::machine::event::{DispatchMode, WorkLimit, WorkResult};
 use crate::work::machine::rotation::QueueOrder;
 use crate::work::process::Directory;
-use crate::work::{Hooks, WorkOptions};
+use crate::work::{HookCommands, WorkOptions};
 
 /// A program for `--persistent`. A test runs it.
 const WORKER: &str = r#"import json, os, sys
@@ -88,7 +88,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ORDER", default_value = "ordered")]
     order: QueueOrder,
     /// Maximum number of processes at a time
-    #[arg(long, short = 'c', value_name = "N", value_parser = value::processes, default_value = "1")]
+    #[arg(long, short = 'c', value_name = "N", value_parser = value::process_count, default_value = "1")]
     concurrency: usize,
     /// Maximum time between two pops from empty queues
     #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "5s")]
@@ -102,13 +102,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::at_least_one)]
     count: Option<u64>,
     /// Give each process up to this number of jobs, as lines on its stdin
-    #[arg(long, value_name = "N", value_parser = value::batch, conflicts_with = "persistent")]
+    #[arg(long, value_name = "N", value_parser = value::jobs_per_call, conflicts_with = "persistent")]
     batch: Option<usize>,
     /// Keep the processes, and give them jobs as lines on their stdin
     #[arg(long)]
     persistent: bool,
     /// Maximum number of unanswered jobs per process
-    #[arg(long, value_name = "N", value_parser = value::batch, default_value = "1", requires = "persistent",
+    #[arg(long, value_name = "N", value_parser = value::jobs_per_call, default_value = "1", requires = "persistent",
           conflicts_with_all = ["batch", "capture"])]
     in_flight: usize,
     /// Read answers from stdout, too, not only from descriptor 3
@@ -143,10 +143,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::positive_duration)]
     heartbeat: Option<Duration>,
     /// Run commands in this directory
-    #[arg(long, value_name = "DIR", value_parser = value::file(), conflicts_with = "sandbox")]
+    #[arg(long, value_name = "DIR", value_parser = value::file_to_write(), conflicts_with = "sandbox")]
     chdir: Option<PathBuf>,
     /// Run each slot in its own directory below this one, emptied before each process
-    #[arg(long, value_name = "DIR", value_parser = value::file())]
+    #[arg(long, value_name = "DIR", value_parser = value::file_to_write())]
     sandbox: Option<PathBuf>,
     /// Shell command to run before the first job; if it fails, no job is popped
     #[arg(long, value_name = "CMD")]
@@ -158,7 +158,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CMD")]
     on_crash: Option<String>,
     /// Maximum length of the message of a failure, in bytes: the end of stderr
-    #[arg(long, value_name = "N", value_parser = value::error_bytes, default_value = "8192")]
+    #[arg(long, value_name = "N", value_parser = value::error_message_size, default_value = "8192")]
     error_bytes: usize,
     /// Accept placeholders whose value makes an argument begin with a dash
     #[arg(long)]
@@ -220,7 +220,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             (None, Some(directory)) => Directory::Sandbox(directory),
             (None, None) => Directory::Inherited,
         },
-        hooks: Hooks {
+        hooks: HookCommands {
             on_start: args.on_start,
             on_exhausted: args.on_exhausted,
             on_crash: args.on_crash,

@@ -52,7 +52,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     session.require_writable_raw()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     if session.ui.format() == Format::Raw {
         return print_raw(&args.workers, session);
     }
@@ -60,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(name) = one {
         let Some(holder) = core.worker_with_jobs(now, name)? else {
             let known = core.index_members(now, &Index::Workers)?;
-            return Err(Error::unknown("worker", name, &known));
+            return Err(Error::unknown_name("worker", name, &known));
         };
         let empty = holder.details.is_empty();
         out.show(&holder)?;
@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .filter_map(|worker| worker.as_plain_name())
     {
         if !known.contains(name) {
-            return Err(Error::unknown("worker", name, &known));
+            return Err(Error::unknown_name("worker", name, &known));
         }
     }
     if !args.workers.is_empty() {
@@ -88,10 +88,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         });
     }
     let empty = workers.is_empty();
-    out.show(&List::whole(workers))?;
+    out.show(&List::of_all(workers))?;
     if empty {
         out.note_on_terminal("no workers");
-        nothing::hint_at_reason(session, now, None)?;
+        nothing::hint_why_empty(session, now, None)?;
     }
     Ok(Exit::Ok)
 }

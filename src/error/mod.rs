@@ -55,9 +55,9 @@ impl Error {
 
     /// An error about a name that does not exist: exit 4. The hint is the known name that
     /// is most like it.
-    pub fn unknown(what: &str, name: &Name, known: &[Name]) -> Error {
+    pub fn unknown_name(what: &str, name: &Name, known: &[Name]) -> Error {
         let error = Error::not_found(format!("{what} `{name}` does not exist"));
-        match text::nearest(name, known) {
+        match text::nearest_spelling(name, known) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,
         }
@@ -81,7 +81,7 @@ impl Error {
     }
 
     /// Adds what the failed call did to the data.
-    pub fn effect(mut self, effect: EffectOnData) -> Error {
+    pub fn with_effect(mut self, effect: EffectOnData) -> Error {
         self.effect = Some(effect);
         self
     }
@@ -99,7 +99,7 @@ impl Error {
     }
 
     /// Adds the job that the error is about.
-    pub fn jid(mut self, jid: &Name) -> Error {
+    pub fn about_jid(mut self, jid: &Name) -> Error {
         self.jid = Some(jid.clone());
         self
     }
@@ -214,7 +214,7 @@ mod tests {
     fn a_typo_suggests_the_nearest_known_name() {
         let known = ["emails", "images", "test"].map(Name::from);
         let hint = |name: &str| {
-            Error::unknown("queue", &Name::from(name), &known)
+            Error::unknown_name("queue", &Name::from(name), &known)
                 .hint_text()
                 .map(str::to_owned)
         };
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_effect_ends_the_message_and_not_the_reason() {
-        let error = Error::new(Kind::Oom, "out of memory").effect(EffectOnData::Unchanged);
+        let error = Error::new(Kind::Oom, "out of memory").with_effect(EffectOnData::Unchanged);
         assert_eq!(error.message(), "out of memory; nothing was changed");
         assert_eq!(error.message_without_effect(), "out of memory");
     }

@@ -61,7 +61,7 @@ pub(crate) fn explain_jobs(
                 None => (None, None),
             })
             .collect();
-        let facts = pop_facts(core, now, &asked)?;
+        let facts = read_pop_facts(core, now, &asked)?;
         for (item, queue) in items.iter().zip(facts) {
             explanations.push(match item {
                 Some(JobOrTemplate::Job(job)) => {
@@ -108,7 +108,7 @@ pub(crate) fn explain_read_job(
     now: Moment,
     job: &Job,
 ) -> Result<Explanation, Error> {
-    let queue = pop_facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
+    let queue = read_pop_facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
     explain_job_with_facts(core, now, job, queue.flatten())
 }
 
@@ -131,7 +131,7 @@ fn explain_job_with_facts(
         klass: job.klass.clone(),
         queue: job.queue.clone(),
         state: job.state,
-        ..explanation_of(reasons, queue.as_ref(), now)
+        ..build_explanation(reasons, queue.as_ref(), now)
     })
 }
 
@@ -158,7 +158,7 @@ fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment
         klass: recurring.klass.clone(),
         queue: recurring.queue.clone(),
         recurring: true,
-        ..explanation_of(reasons, queue.as_ref(), now)
+        ..build_explanation(reasons, queue.as_ref(), now)
     }
 }
 
@@ -168,12 +168,14 @@ pub(crate) fn explain_queue(
     now: Moment,
     name: &Name,
 ) -> Result<Explanation, Error> {
-    let found = pop_facts(core, now, &[(Some(name), None)])?.pop().flatten();
+    let found = read_pop_facts(core, now, &[(Some(name), None)])?
+        .pop()
+        .flatten();
     let Some(facts) = found else {
         return Err(not_found::missing_queue(core, now, name)?);
     };
     let reasons = reasons::queue_reasons(&facts, now);
-    let explanation = explanation_of(reasons, Some(&facts), now);
+    let explanation = build_explanation(reasons, Some(&facts), now);
     Ok(Explanation {
         queue: Some(name.clone()),
         runnable: explanation.next_jid.is_some(),
@@ -182,7 +184,11 @@ pub(crate) fn explain_queue(
     })
 }
 
-fn explanation_of(reasons: Vec<DelayReason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
+fn build_explanation(
+    reasons: Vec<DelayReason>,
+    queue: Option<&PopFacts>,
+    now: Moment,
+) -> Explanation {
     let oldest = queue.and_then(|facts| facts.oldest);
     Explanation {
         runnable: !reasons.iter().any(DelayReason::blocks_pop),
@@ -196,7 +202,7 @@ fn explanation_of(reasons: Vec<DelayReason>, queue: Option<&PopFacts>, now: Mome
 
 /// For each pair of a queue and a jid, the facts about the queue and the place of the job in it; `None`
 /// without a queue or if it does not exist. The figures of a queue are those of one moment.
-fn pop_facts(
+fn read_pop_facts(
     core: &mut Core,
     now: Moment,
     asked: &[(Option<&Name>, Option<&Name>)],

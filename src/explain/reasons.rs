@@ -38,7 +38,7 @@ pub(super) fn job_reasons(
         Some(State::Complete | State::Failed | State::Running)
     );
     let worker = job.worker.clone();
-    reasons.extend(lane_occupied(job, before));
+    reasons.extend(lane_occupied_reason(job, before));
     match job.state {
         Some(State::Complete) => reasons.push(DelayReason::new(
             ReasonCode::Complete,
@@ -108,7 +108,7 @@ pub(super) fn job_reasons(
         _ => {}
     }
     if is_queued {
-        reasons.extend(full.iter().map(throttle_full));
+        reasons.extend(full.iter().map(throttle_full_reason));
     }
     if let (true, Some(facts)) = (is_queued, facts) {
         let is_unlisted = match job.state {
@@ -117,25 +117,28 @@ pub(super) fn job_reasons(
             state => state.is_none(),
         };
         if is_unlisted {
-            reasons.push(queue_broken(&facts.queue.name, None));
+            reasons.push(queue_broken_reason(&facts.queue.name, None));
         }
         let can_run = matches!(
             job.state,
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
         ) && !reasons.iter().any(DelayReason::blocks_pop);
         add_queue_reasons(facts, can_run, now, &mut reasons);
-        if Json::read(job.data.as_bytes()).is_none() {
+        if Json::parse(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
             let invalid = DelayReason::new(ReasonCode::DataInvalid, ReasonEvidence::default(), fix);
             reasons.push(invalid.into_delay_only());
         }
         if facts.ahead > 0 {
-            reasons.push(jobs_ahead(job, facts));
+            reasons.push(jobs_ahead_reason(job, facts));
         }
     }
     if is_queued && facts.is_none() {
         // The server has nothing of its queue.
-        reasons.push(queue_broken(&job.queue.clone().unwrap_or_default(), None));
+        reasons.push(queue_broken_reason(
+            &job.queue.clone().unwrap_or_default(),
+            None,
+        ));
     }
     // A reason that blocks is more decisive than one that delays.
     reasons.sort_by_key(|reason| !reason.blocking);
@@ -161,7 +164,13 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
             reason
         }
     };
-    reasons.extend(facts.throttles.iter().map(throttle_full).map(unless_popped));
+    reasons.extend(
+        facts
+            .throttles
+            .iter()
+            .map(throttle_full_reason)
+            .map(unless_popped),
+    );
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = ReasonEvidence {
             jobs: Some(facts.late_recurring),
@@ -178,7 +187,7 @@ pub(super) fn queue_reasons(facts: &PopFacts, now: Moment) -> Vec<DelayReason> {
             ..ReasonEvidence::default()
         };
         let jobs = CommandLine::new("jobs").exact_pattern("--queue", &queue.name);
-        DelayReason::new(code, evidence, jobs.value("--state", state.into_str()))
+        DelayReason::new(code, evidence, jobs.flag("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
@@ -282,14 +291,14 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
         reasons.push(DelayReason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
-        reasons.push(queue_broken(&queue.name, Some(ghost)).into_delay_only());
+        reasons.push(queue_broken_reason(&queue.name, Some(ghost)).into_delay_only());
     }
     if can_run {
-        reasons.extend(no_consumer(facts, now));
+        reasons.extend(no_consumer_reason(facts, now));
     }
 }
 
-fn queue_broken(queue: &Name, entry: Option<&Name>) -> DelayReason {
+fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
     let evidence = ReasonEvidence {
         entry: entry.cloned(),
         ..ReasonEvidence::default()
@@ -300,7 +309,7 @@ fn queue_broken(queue: &Name, entry: Option<&Name>) -> DelayReason {
 
 /// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
 /// asks would have got the next job.
-fn no_consumer(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
+fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     facts.next.as_ref()?;
     let waited = now.since(facts.ready?);
     let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
@@ -318,7 +327,7 @@ fn no_consumer(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
     Some(DelayReason::new(ReasonCode::NoConsumer, evidence, fix))
 }
 
-fn jobs_ahead(job: &Job, facts: &PopFacts) -> DelayReason {
+fn jobs_ahead_reason(job: &Job, facts: &PopFacts) -> DelayReason {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
     let evidence = ReasonEvidence {
         jobs: Some(facts.ahead),
@@ -327,13 +336,13 @@ fn jobs_ahead(job: &Job, facts: &PopFacts) -> DelayReason {
         ..ReasonEvidence::default()
     };
     let fix = CommandLine::new("priority")
-        .value("--to", "N")
+        .flag("--to", "N")
         .name(&job.jid);
     DelayReason::new(ReasonCode::Ahead, evidence, fix).into_delay_only()
 }
 
 /// The reason that a throttle has no free slot.
-fn throttle_full(full: &FullThrottle) -> DelayReason {
+fn throttle_full_reason(full: &FullThrottle) -> DelayReason {
     let evidence = ReasonEvidence {
         throttle: Some(full.id.clone()),
         jobs: Some(full.taken),
@@ -351,7 +360,7 @@ fn throttle_full(full: &FullThrottle) -> DelayReason {
 }
 
 /// The reason that other jobs of the lane come first.
-fn lane_occupied(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
+fn lane_occupied_reason(job: &Job, before: &[Neighbor]) -> Option<DelayReason> {
     let lane = job.key.as_ref()?;
     let evidence = ReasonEvidence {
         lane: Some(lane.clone()),
@@ -371,7 +380,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
             cycle: walk.cycle.clone(),
             ..ReasonEvidence::default()
         };
-        let fix = CommandLine::new("depends").value("--off", next).name(owner);
+        let fix = CommandLine::new("depends").flag("--off", next).name(owner);
         reasons.push(DelayReason::new(ReasonCode::DependsCycle, evidence, fix));
     }
     let evidence = |roots: Vec<Neighbor>| ReasonEvidence {
@@ -383,7 +392,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         let jids = walk.missing.iter().map(|(_, jid)| jid.clone());
         let roots = jids.map(|jid| Neighbor::new(jid, None)).collect();
         let fix = CommandLine::new("depends")
-            .value("--off", missing)
+            .flag("--off", missing)
             .name(owner);
         reasons.push(DelayReason::new(
             ReasonCode::DependsMissing,
@@ -395,7 +404,7 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         reasons.push(DelayReason::new(
             ReasonCode::DependsOneSided,
             evidence(walk.unlisted.values().cloned().collect()),
-            CommandLine::new("check --repair").value("--only", "dependency-one-sided"),
+            CommandLine::new("check --repair").flag("--only", "dependency-one-sided"),
         ));
     }
     let of = |wanted: &dyn Fn(Option<State>) -> bool| {

@@ -39,7 +39,7 @@ impl AtomicFile {
         if let Some(route) = &route
             && !is_descriptor(path)
         {
-            route.must_have_own_links()?;
+            route.refuse_foreign_links()?;
         }
         let (file, path, temporary) = match fs::metadata(path) {
             // A terminal, a pipe or another device is not replaced.
@@ -80,5 +80,5 @@ impl AtomicFile {
 
 pub(super) fn write_error(path: &Path, why: Unopened) -> Error {
     let shown = Sanitized(path.as_os_str().as_encoded_bytes());
-    why.error(&format!("cannot write `{shown}`"), Kind::File)
+    why.into_error(&format!("cannot write `{shown}`"), Kind::File)
 }

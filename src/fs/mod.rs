@@ -44,7 +44,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
 }
 
 /// Rewrites a file of the user in the same way. An existing file keeps its mode and owner.
-pub(crate) fn update(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn rewrite_keeping_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     let mut new = temporary_file_for(path, PRIVATE_FILE)?;
     new.write_all(bytes)?;

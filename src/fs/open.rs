@@ -15,26 +15,26 @@ use rustix::process::geteuid;
 
 use super::trust::{self, is_descriptor};
 use super::unopened::Unopened;
-use crate::command_line::chmod;
+use crate::command_line::chmod_command;
 
 /// Opens a file or a device to read it.
 pub(crate) fn open_to_read(path: &Path) -> Result<File, Unopened> {
-    open(path, OpenOptions::new().read(true), OFlags::empty())
+    open_without_waiting(path, OpenOptions::new().read(true), OFlags::empty())
 }
 
 /// Opens a file of which only this user knows, to read or write it as the options say: nobody else can
 /// use it, or put another one in its place. A device is accepted: only root creates them.
 pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<File, Unopened> {
     if is_descriptor(path) {
-        return open(path, options, OFlags::empty());
+        return open_without_waiting(path, options, OFlags::empty());
     }
     let is_link = || Unopened::refused("it is a symbolic link").hint("name the file itself");
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => return Err(is_link()),
         Ok(found) if is_device(found.file_type()) => {}
-        _ => trust::must_have_trusted_parents(path)?,
+        _ => trust::refuse_untrusted_parents(path)?,
     }
-    let file = match open(path, options, OFlags::NOFOLLOW) {
+    let file = match open_without_waiting(path, options, OFlags::NOFOLLOW) {
         Err(Unopened::Failed(fault)) if has_errno(&fault, Errno::LOOP) => return Err(is_link()),
         opened => opened?,
     };
@@ -49,7 +49,7 @@ pub(crate) fn open_private(path: &Path, options: &mut OpenOptions) -> Result<Fil
         return Err(Unopened::refused("it belongs to another user").hint("name another file"));
     }
     if trust::others_may_use(about.mode()) {
-        let change = format!("`{}` leaves it to its owner", chmod("600", path));
+        let change = format!("`{}` leaves it to its owner", chmod_command("600", path));
         return Err(Unopened::refused("other users may use it").hint(change));
     }
     if about.nlink() > 1 {
@@ -65,7 +65,7 @@ fn is_device(found: FileType) -> bool {
 
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
 pub(super) fn open_device(path: &Path) -> Result<File, Unopened> {
-    let file = open(path, OpenOptions::new().write(true), OFlags::empty())?;
+    let file = open_without_waiting(path, OpenOptions::new().write(true), OFlags::empty())?;
     // Regular files are replaced, not opened. This one has appeared since the caller looked.
     if !is_descriptor(path) && file.metadata()?.is_file() {
         return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
@@ -74,7 +74,11 @@ pub(super) fn open_device(path: &Path) -> Result<File, Unopened> {
 }
 
 /// Opens a path without waiting, and refuses what only another process could make readable.
-fn open(path: &Path, options: &mut OpenOptions, more: OFlags) -> Result<File, Unopened> {
+fn open_without_waiting(
+    path: &Path,
+    options: &mut OpenOptions,
+    more: OFlags,
+) -> Result<File, Unopened> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | more;
     options.custom_flags(flags.bits().cast_signed());
     let file = match options.open(path) {

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::unopened::Unopened;
-use crate::command_line::chmod;
+use crate::command_line::chmod_command;
 use crate::text::Sanitized;
 
 /// All rights of the group and of others.
@@ -78,7 +78,7 @@ pub(super) fn is_descriptor(path: &Path) -> bool {
 }
 
 /// Refuses a file with settings that somebody besides this user and root can have written.
-pub(crate) fn must_be_trusted(path: &Path, file: &File) -> Result<(), Unopened> {
+pub(crate) fn refuse_untrusted_file(path: &Path, file: &File) -> Result<(), Unopened> {
     let about = file.metadata()?;
     if is_descriptor(path) || !about.is_file() {
         return Ok(());
@@ -88,15 +88,15 @@ pub(crate) fn must_be_trusted(path: &Path, file: &File) -> Result<(), Unopened> 
         return Err(refused.hint("name a copy that is yours"));
     }
     if others_may_write(about.mode()) {
-        let change = format!("`{}` leaves that to its owner", chmod("go-w", path));
+        let change = format!("`{}` leaves that to its owner", chmod_command("go-w", path));
         return Err(Unopened::refused("other users may write it").hint(change));
     }
-    must_have_trusted_parents(path)
+    refuse_untrusted_parents(path)
 }
 
 /// Refuses a path on which another user can replace a directory, a link or what it leads to.
-pub(crate) fn must_have_trusted_parents(path: &Path) -> Result<(), Unopened> {
-    ResolvedPath::resolve(path)?.must_be_trusted()
+pub(crate) fn refuse_untrusted_parents(path: &Path) -> Result<(), Unopened> {
+    ResolvedPath::resolve(path)?.refuse_untrusted_route()
 }
 
 /// A path with all its links followed, and the directories on the way.
@@ -149,7 +149,7 @@ impl ResolvedPath {
     }
 
     /// Refuses a link that another user made: its target is not what the caller means.
-    pub(crate) fn must_have_own_links(&self) -> Result<(), Unopened> {
+    pub(crate) fn refuse_foreign_links(&self) -> Result<(), Unopened> {
         match &self.strange_link {
             None => Ok(()),
             Some(link) => {
@@ -161,8 +161,8 @@ impl ResolvedPath {
     }
 
     /// Refuses a route on which another user can replace a directory, a link or its target.
-    pub(crate) fn must_be_trusted(&self) -> Result<(), Unopened> {
-        self.must_have_own_links()?;
+    pub(crate) fn refuse_untrusted_route(&self) -> Result<(), Unopened> {
+        self.refuse_foreign_links()?;
         for directory in &self.directories {
             let about = match fs::metadata(directory) {
                 // The directory above a missing one is trusted, so nobody else can create the missing one.
@@ -179,7 +179,10 @@ impl ResolvedPath {
             if is_replaceable && (everybody_may_write(about.mode()) || !is_own_or_root(about.gid()))
             {
                 let why = format!("other users may write the directory `{shown}`");
-                let change = format!("`{}` takes that right away", chmod("go-w", directory));
+                let change = format!(
+                    "`{}` takes that right away",
+                    chmod_command("go-w", directory)
+                );
                 return Err(Unopened::refused(why).hint(change));
             }
         }

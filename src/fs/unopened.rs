@@ -41,15 +41,15 @@ impl Unopened {
 
     /// The error that begins with `what`, such as ``cannot write `F` ``. A refused file is bad usage; a
     /// failure of the system has this kind.
-    pub(crate) fn error(self, what: &str, kind: Kind) -> Error {
+    pub(crate) fn into_error(self, what: &str, kind: Kind) -> Error {
         match &self {
-            Unopened::Failed(_) => self.error_of_kind(what, kind),
-            Unopened::Refused { .. } => self.error_of_kind(what, Kind::Usage),
+            Unopened::Failed(_) => self.into_error_of_kind(what, kind),
+            Unopened::Refused { .. } => self.into_error_of_kind(what, Kind::Usage),
         }
     }
 
     /// The error that begins with `what`, of this kind also for what is refused.
-    pub(crate) fn error_of_kind(self, what: &str, kind: Kind) -> Error {
+    pub(crate) fn into_error_of_kind(self, what: &str, kind: Kind) -> Error {
         let (why, hint) = match self {
             Unopened::Failed(fault) => (io_message(&fault), None),
             Unopened::Refused { why, hint } => (why, hint),

@@ -42,13 +42,13 @@ pub(crate) struct ArchiveHead {
     /// The command line that wrote the file.
     command: Option<Name>,
     /// The number of jobs that the file announces.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "optional_whole_number")]
     pub jobs: Option<i64>,
 }
 
 impl ArchiveHead {
     /// Whether `cancel --save` wrote the file.
-    pub(crate) fn is_saved(&self) -> bool {
+    pub(crate) fn is_from_cancel_save(&self) -> bool {
         let command = self.command.as_ref();
         command.is_some_and(|command| command.as_bytes().starts_with(b"cancel"))
     }
@@ -69,7 +69,7 @@ pub(crate) struct ArchivedJob<'t> {
     pub data: Cow<'t, [u8]>,
     pub priority: Option<FiniteNumber<'t>>,
     pub retries: Option<FiniteNumber<'t>>,
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "optional_whole_number")]
     pub remaining: Option<i64>,
     #[serde(default)]
     pub tracked: Option<bool>,
@@ -78,7 +78,7 @@ pub(crate) struct ArchivedJob<'t> {
     #[serde(default, rename = "dependencies", deserialize_with = "names")]
     pub depends: Vec<Name>,
     pub spawned_from: Option<Name>,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "optional_time")]
     scheduled_for: Option<Moment>,
     due: Option<FiniteNumber<'t>>,
     #[serde(default, deserialize_with = "failure")]
@@ -94,8 +94,8 @@ pub(crate) struct ArchivedJob<'t> {
     #[serde(default, deserialize_with = "backoff")]
     pub backoff: Option<Name>,
     /// The payloads of a merge job.
-    pub payloads: Option<Vec<ArchivedPayload<'t>>>,
-    history: Option<Vec<ArchivedEntry>>,
+    pub payloads: Option<Vec<ArchivedMergeData<'t>>>,
+    history: Option<Vec<ArchivedHistoryEntry>>,
     /// The entries as the core stores them, if `history` does not preserve them.
     history_bytes: Option<Vec<Base64>>,
 }
@@ -112,21 +112,21 @@ impl ArchivedJob<'_> {
     }
 
     /// The history entries as the core stores them, and the number of those that it does not take.
-    pub(crate) fn history(&self) -> (Vec<&Name>, usize) {
+    pub(crate) fn history_and_unreadable_count(&self) -> (Vec<&Name>, usize) {
         let exact = self.history_bytes.iter().flatten();
         let exact = exact.map(|Base64(entry)| entry);
         let shown = self.history.iter().flatten();
         let shown = shown.filter(|_| self.history_bytes.is_none());
-        let all = exact.chain(shown.map(|ArchivedEntry(entry)| entry));
+        let all = exact.chain(shown.map(|ArchivedHistoryEntry(entry)| entry));
         let (taken, unreadable): (Vec<_>, Vec<_>) =
-            all.partition(|entry| is_entry(entry.as_bytes()));
+            all.partition(|entry| is_history_entry(entry.as_bytes()));
         (taken, unreadable.len())
     }
 }
 
 /// Data of a merge job.
 #[derive(Debug, Deserialize)]
-pub(crate) struct ArchivedPayload<'t> {
+pub(crate) struct ArchivedMergeData<'t> {
     #[serde(borrow, deserialize_with = "data")]
     pub data: Cow<'t, [u8]>,
     pub score: FiniteNumber<'t>,
@@ -144,20 +144,20 @@ pub(crate) struct ArchivedFailure {
 /// A recurring job to make again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedTemplate<'t> {
-    #[serde(deserialize_with = "not_empty")]
+    #[serde(deserialize_with = "nonempty_name")]
     pub jid: Name,
     pub klass: Name,
-    #[serde(deserialize_with = "not_empty")]
+    #[serde(deserialize_with = "nonempty_name")]
     pub queue: Name,
     #[serde(borrow, deserialize_with = "data")]
     pub data: Cow<'t, [u8]>,
     #[serde(rename = "every_s", deserialize_with = "interval")]
     pub every: FiniteNumber<'t>,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "optional_time")]
     next: Option<Moment>,
     due: Option<FiniteNumber<'t>>,
     pub backlog: Option<FiniteNumber<'t>>,
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "optional_whole_number")]
     count: Option<i64>,
     pub priority: Option<FiniteNumber<'t>>,
     pub retries: Option<FiniteNumber<'t>>,
@@ -166,7 +166,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     #[serde(default, rename = "options", deserialize_with = "coordination")]
     pub coordination: Coordination<'static>,
     /// Since when it is paused, if it is.
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "optional_time")]
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
     pub paused_reason: Option<Name>,
@@ -201,34 +201,34 @@ pub(crate) struct ArchivedOption {
 /// The maximum of a throttle to set again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedLimit {
-    #[serde(deserialize_with = "not_empty")]
+    #[serde(deserialize_with = "nonempty_name")]
     pub id: Name,
     #[serde(deserialize_with = "whole_number")]
     pub maximum: i64,
     /// When the maximum is forgotten, if it is.
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "optional_time")]
     pub expires: Option<Moment>,
 }
 
 /// A queue to pause again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedPause {
-    #[serde(deserialize_with = "not_empty")]
+    #[serde(deserialize_with = "nonempty_name")]
     pub queue: Name,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "optional_time")]
     pub until: Option<Moment>,
     pub reason: Option<Name>,
     pub by: Option<Name>,
 }
 
 /// Parses a line.
-pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
+pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
     let line = ParsedObject::parse(text, ObjectForm::Document)?;
-    let kind = kind(&line)?;
+    let kind = read_line_kind(&line)?;
     refuse_version(&line)?;
     Ok(match kind {
         LineKind::Export => ArchiveLine::Head(line.read_all()?),
-        LineKind::Job => ArchiveLine::Job(Box::new(job(line)?)),
+        LineKind::Job => ArchiveLine::Job(Box::new(read_archived_job(line)?)),
         LineKind::Recurring => ArchiveLine::Recurring(Box::new(line.read_all()?)),
         LineKind::Config => ArchiveLine::Config(line.read_all()?),
         LineKind::Limit => ArchiveLine::Limit(line.read_all()?),
@@ -239,7 +239,7 @@ pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_other_version(text: &[u8]) -> bool {
     let line = ParsedObject::parse(text, ObjectForm::Document);
-    line.is_ok_and(|line| kind(&line).is_ok() && refuse_version(&line).is_err())
+    line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_version(&line).is_err())
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -253,7 +253,7 @@ enum LineKind {
     Paused,
 }
 
-fn kind(line: &ParsedObject) -> Result<LineKind, SyntaxFault> {
+fn read_line_kind(line: &ParsedObject) -> Result<LineKind, SyntaxFault> {
     line.read_required("kind")
 }
 
@@ -269,7 +269,7 @@ fn refuse_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
     }
 }
 
-fn job<'t>(line: ParsedObject<'t>) -> Result<ArchivedJob<'t>, SyntaxFault> {
+fn read_archived_job<'t>(line: ParsedObject<'t>) -> Result<ArchivedJob<'t>, SyntaxFault> {
     let mut job: ArchivedJob = line.read_all()?;
     if job.state == State::Complete {
         job.queue = None;
@@ -312,7 +312,7 @@ fn whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
     }
 }
 
-fn whole<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
+fn optional_whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
     #[derive(Deserialize)]
     struct WholeNumber(#[serde(deserialize_with = "whole_number")] i64);
 
@@ -327,7 +327,7 @@ fn interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Er
     }
 }
 
-fn not_empty<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
+fn nonempty_name<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
     let name = Name::deserialize(value)?;
     if name.is_empty() {
         Err(D::Error::custom("is empty"))
@@ -337,7 +337,7 @@ fn not_empty<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
 }
 
 fn new_jid<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
-    let jid = not_empty(value)?;
+    let jid = nonempty_name(value)?;
     match reserved_jid_suffix(jid.as_bytes()) {
         Some(suffix) => Err(D::Error::custom(format!(
             "ends in `{suffix}`, which is reserved for the keys beside a job"
@@ -368,7 +368,7 @@ fn data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
 }
 
 /// A time in the format of documents.
-fn time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
+fn optional_time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
     let Some(raw) = Option::<&RawValue>::deserialize(value)? else {
         return Ok(None);
     };
@@ -398,7 +398,7 @@ fn failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFailure>,
         group: Name,
         message: Option<Name>,
         worker: Option<Name>,
-        #[serde(default, deserialize_with = "time")]
+        #[serde(default, deserialize_with = "optional_time")]
         when: Option<Moment>,
     }
     let shown: Option<ShownFailure> = Option::deserialize(value)?;
@@ -456,20 +456,23 @@ impl<'de> Deserialize<'de> for Base64 {
 
 /// A history entry, as the core stores it.
 #[derive(Debug)]
-struct ArchivedEntry(Name);
+struct ArchivedHistoryEntry(Name);
 
-impl<'de> Deserialize<'de> for ArchivedEntry {
-    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<ArchivedEntry, D::Error> {
+impl<'de> Deserialize<'de> for ArchivedHistoryEntry {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<ArchivedHistoryEntry, D::Error> {
         struct EntryVisitor;
 
         impl<'de> Visitor<'de> for EntryVisitor {
-            type Value = ArchivedEntry;
+            type Value = ArchivedHistoryEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ArchivedEntry, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<ArchivedHistoryEntry, A::Error> {
                 let (mut what, mut when, mut note) = (None, None, Vec::new());
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
@@ -485,20 +488,20 @@ impl<'de> Deserialize<'de> for ArchivedEntry {
                     when: Some(when.ok_or_else(|| A::Error::missing_field("when"))?),
                     note,
                 };
-                Ok(ArchivedEntry(Name::from(entry.to_stored())))
+                Ok(ArchivedHistoryEntry(Name::from(entry.to_stored())))
             }
         }
 
         #[derive(Deserialize)]
-        struct EntryTime(#[serde(deserialize_with = "time")] Option<Moment>);
+        struct EntryTime(#[serde(deserialize_with = "optional_time")] Option<Moment>);
 
         value.deserialize_struct("Entry", &["what", "when"], EntryVisitor)
     }
 }
 
 /// Whether the core takes these bytes as an entry.
-fn is_entry(entry: &[u8]) -> bool {
-    let Some(parts) = Json::read(entry).and_then(|entry| entry.array()) else {
+fn is_history_entry(entry: &[u8]) -> bool {
+    let Some(parts) = Json::parse(entry).and_then(|entry| entry.array()) else {
         return false;
     };
     let shaped = match parts.as_slice() {
@@ -516,7 +519,7 @@ mod tests {
     use super::*;
 
     fn fault(text: &str) -> String {
-        let fault = read(text.as_bytes()).unwrap_err();
+        let fault = parse_archive_line(text.as_bytes()).unwrap_err();
         format!("{}: {}", fault.column, fault.what)
     }
 
@@ -524,7 +527,7 @@ mod tests {
         let text = format!(
             r#"{{"kind":"job","v":1,"jid":"j","klass":"K","queue":"q","state":"waiting","data":{{}}{more}}}"#
         );
-        match read(Box::leak(text.into_boxed_str()).as_bytes()) {
+        match parse_archive_line(Box::leak(text.into_boxed_str()).as_bytes()) {
             Ok(ArchiveLine::Job(job)) => *job,
             other => panic!("{other:?}"),
         }
@@ -537,7 +540,10 @@ mod tests {
         );
         assert_eq!(&*job.data, b" 1 ");
         assert_eq!(job.jid, Name::from(&b"j\xff"[..]));
-        assert_eq!(job.history(), (vec![&Name::from(r#"[1,"put"]"#)], 1));
+        assert_eq!(
+            job.history_and_unreadable_count(),
+            (vec![&Name::from(r#"[1,"put"]"#)], 1)
+        );
     }
 
     #[test]
@@ -560,7 +566,7 @@ mod tests {
             r#"{"what":"a/b","when":"1970-01-01T00:00:01.500Z","n":9007199254740993,"l":[]}]"#
         );
         assert_eq!(
-            job_of(members).history().0,
+            job_of(members).history_and_unreadable_count().0,
             [
                 &Name::from(r#"[1,"put",{"q":"q"}]"#),
                 &Name::from(r#"[1.5,"a\/b",{"n":9007199254740993,"l":[]}]"#)

@@ -11,12 +11,12 @@ use crate::json::syntax::JsonType;
 
 /// Reads data from an argument, `@FILE` or `-`, and validates that it is JSON. The bytes are not
 /// changed.
-pub(crate) fn read(
+pub(crate) fn read_json_data(
     source: &mut InputSource,
     given: &InputArg,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<(Vec<u8>, JsonType), Error> {
-    let text = source.read(given, "data", most)?;
+    let text = source.read_input(given, "data", max_bytes)?;
     match syntax::check_syntax(&text.bytes) {
         Ok(shape) => Ok((text.bytes, shape)),
         Err(fault) => Err(Error::usage(format!("{} is not JSON: {fault}", text.what))
@@ -25,9 +25,9 @@ pub(crate) fn read(
 }
 
 /// Refuses data that is longer than `most` bytes.
-pub(crate) fn refuse_too_long(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
-    if data.len() > most {
-        return Err(too_long_error("data", Some(data.len() as u64), most));
+pub(crate) fn refuse_too_long(data: Vec<u8>, max_bytes: usize) -> Result<Vec<u8>, Error> {
+    if data.len() > max_bytes {
+        return Err(too_long_error("data", Some(data.len() as u64), max_bytes));
     }
     Ok(data)
 }
@@ -60,7 +60,7 @@ pub(crate) fn build_object(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
         insert_at_path(&mut root, path.split('.'), value).map_err(|why| wrong(&why))?;
     }
     let mut data = Vec::new();
-    write(&root, &mut data);
+    write_object(&root, &mut data);
     match syntax::check_syntax(&data) {
         Ok(_) => Ok(data),
         Err(fault) => Err(Error::usage(format!("`--arg` builds no JSON: {fault}"))),
@@ -107,7 +107,7 @@ fn insert_at_path<'k>(
     }
 }
 
-fn write(object: &[(String, ArgNode)], into: &mut Vec<u8>) {
+fn write_object(object: &[(String, ArgNode)], into: &mut Vec<u8>) {
     into.push(b'{');
     for (at, (key, node)) in object.iter().enumerate() {
         if at > 0 {
@@ -117,7 +117,7 @@ fn write(object: &[(String, ArgNode)], into: &mut Vec<u8>) {
         into.push(b':');
         match node {
             ArgNode::Value(value) => into.extend(value),
-            ArgNode::Object(inner) => write(inner, into),
+            ArgNode::Object(inner) => write_object(inner, into),
         }
     }
     into.push(b'}');

@@ -34,11 +34,11 @@ impl JidArgs {
 }
 
 /// Reads `JID…`, `-` and `@FILE`.
-pub(crate) fn read(source: &mut InputSource, given: &[InputArg]) -> Result<JidArgs, Error> {
+pub(crate) fn read_jids(source: &mut InputSource, given: &[InputArg]) -> Result<JidArgs, Error> {
     let mut jids = Vec::new();
     let mut listed = false;
     for arg in given {
-        let take = |item: InputItem| read_item(item).map(|jid| jids.extend(jid));
+        let take = |item: InputItem| jid_of_item(item).map(|jid| jids.extend(jid));
         match source.for_each_item(arg, "job ids", take)? {
             Some(jid) => jids.push(Name::from(jid)),
             None => listed = true,
@@ -48,17 +48,17 @@ pub(crate) fn read(source: &mut InputSource, given: &[InputArg]) -> Result<JidAr
 }
 
 /// Removes duplicates.
-fn without_duplicates(mut jids: Vec<Name>, listed: bool) -> JidArgs {
+fn without_duplicates(mut jids: Vec<Name>, is_list: bool) -> JidArgs {
     let mut seen = HashSet::with_capacity(jids.len());
     jids.retain(|jid| seen.insert(jid.clone()));
     match jids.len() {
-        1 if !listed => JidArgs::One(jids.swap_remove(0)),
+        1 if !is_list => JidArgs::One(jids.swap_remove(0)),
         _ => JidArgs::Many(jids),
     }
 }
 
 /// The jid of an item, if it has one.
-fn read_item(item: InputItem) -> Result<Option<Name>, String> {
+fn jid_of_item(item: InputItem) -> Result<Option<Name>, String> {
     match item {
         InputItem::Line(line) => jid_list::read_jid_line(line),
         InputItem::Exact(jid) => Ok(Some(Name::from(jid))),

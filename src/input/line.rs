@@ -49,10 +49,10 @@ pub(crate) struct NewJob<'l> {
     #[serde(deserialize_with = "moment")]
     pub at: Option<TypedMoment>,
     /// A number as it is written, as in `retries`.
-    #[serde(deserialize_with = "integer")]
+    #[serde(deserialize_with = "integer_text")]
     pub priority: Option<Cow<'l, [u8]>>,
     pub tags: Option<Cow<'l, [NewName<'l>]>>,
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "count_text")]
     pub retries: Option<Cow<'l, [u8]>>,
     pub depends: Option<Cow<'l, [Dependency<'l>]>>,
     pub throttles: Option<&'l RawValue>,
@@ -111,7 +111,7 @@ impl NewJid<'_> {
 /// The jid of a job that exists, or stands in the file.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Dependency<'l>(
-    #[serde(borrow, deserialize_with = "not_empty")] pub Cow<'l, [u8]>,
+    #[serde(borrow, deserialize_with = "nonempty_text")] pub Cow<'l, [u8]>,
 );
 
 impl<'l> NewName<'l> {
@@ -175,7 +175,7 @@ impl From<SyntaxFault> for LineFault {
 
 impl<'l> NewJob<'l> {
     /// Parses a line; its data may have up to `most` bytes.
-    pub(crate) fn read(text: &'l [u8], most: usize) -> Result<NewJob<'l>, LineFault> {
+    pub(crate) fn parse_line(text: &'l [u8], max_data: usize) -> Result<NewJob<'l>, LineFault> {
         let mut job: NewJob = object::read_object(text)?;
         let wrong = |name: &str, what: String| {
             let column = object::column_of_member(text, name);
@@ -186,8 +186,8 @@ impl<'l> NewJob<'l> {
             }
         };
         let size = job.data.as_ref().map_or(0, |data| data.len());
-        if size > most {
-            let what = format!("is {size} bytes long, the maximum is {most}");
+        if size > max_data {
+            let what = format!("is {size} bytes long, the maximum is {max_data}");
             return Err(wrong("data", what));
         }
         if job.tags.as_ref().is_some_and(|tags| tags.len() > MAX_TAGS) {
@@ -203,7 +203,7 @@ impl<'l> NewJob<'l> {
             let wrong = |what| wrong(option.into_str(), what);
             let mut value = option_value(given, option).map_err(wrong)?;
             if option == CoordinationOption::Throttles {
-                let mut throttles = ThrottleArg::list(&value).map_err(wrong)?;
+                let mut throttles = ThrottleArg::parse_array(&value).map_err(wrong)?;
                 if value.contains(&b'=') {
                     value = Cow::Owned(string_array(throttles.iter().map(|one| &one.id)));
                 }
@@ -253,7 +253,7 @@ impl<'l> NewJob<'l> {
     }
 
     /// Adds the job to a call, under a jid. Relative times count from `now`.
-    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut PutCall) {
+    pub(crate) fn add_to_call(&self, jid: &[u8], now: Moment, puts: &mut PutCall) {
         let delay = self.delay.map(duration::format_seconds);
         let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
         let (tags, depends) = (
@@ -334,7 +334,7 @@ fn new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error
     checked_text(value, name::refuse_as_new_name)
 }
 
-fn not_empty<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
+fn nonempty_text<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
     let refuse = |jid: &[u8]| {
         if jid.is_empty() {
             Err("is empty")
@@ -407,11 +407,11 @@ fn text_or_number<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", found_value(raw))))
 }
 
-fn integer<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+fn integer_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     whole_number_text(value, value::integer)
 }
 
-fn count<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+fn count_text<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     whole_number_text(value, value::count)
 }
 
@@ -479,7 +479,7 @@ mod tests {
     use super::*;
 
     fn fault(text: &str) -> String {
-        let fault = NewJob::read(text.as_bytes(), 100).unwrap_err();
+        let fault = NewJob::parse_line(text.as_bytes(), 100).unwrap_err();
         let hint = fault
             .hint
             .map_or(String::new(), |hint| format!(" ({hint})"));
@@ -493,7 +493,7 @@ mod tests {
             r#""tags":["eu", "v\u0069p"],"depends":[],"priority":-3,"retries":0,"delay":"10m"}"#,
             "\r\n"
         );
-        let line = NewJob::read(text.as_bytes(), 100).unwrap();
+        let line = NewJob::parse_line(text.as_bytes(), 100).unwrap();
         let texts = |names: Cow<[NewName]>| -> Vec<Vec<u8>> {
             names.iter().map(|name| name.0.to_vec()).collect()
         };
@@ -514,12 +514,12 @@ mod tests {
     fn times_are_texts_or_seconds() {
         let due = |text: &str| {
             let text = format!("{{\"at\":{text}}}");
-            NewJob::read(text.as_bytes(), 0).map(|line| line.at)
+            NewJob::parse_line(text.as_bytes(), 0).map(|line| line.at)
         };
         let at = Moment::from_seconds(1000.5).map(TypedMoment::At);
         assert_eq!(due("1000.5").unwrap(), at);
         assert!(due("\"2026-11-21T06:00:00Z\"").unwrap().is_some());
-        let delay = NewJob::read(b"{\"delay\":1.5}", 0).unwrap().delay;
+        let delay = NewJob::parse_line(b"{\"delay\":1.5}", 0).unwrap().delay;
         assert_eq!(delay, Some(Duration::from_millis(1500)));
         for text in ["1e300", "\"soon\"", "null", "[]"] {
             assert!(due(text).is_err(), "{text}");

@@ -11,7 +11,7 @@ use crate::json::quote::quote_string;
 use crate::model::config::{OptionKind, SETTINGS, known_option};
 use crate::model::coordination::{CoordinationOption, OptionValueFault};
 use crate::name::Name;
-use crate::text::{joined, nearest};
+use crate::text::{comma_list, nearest_spelling};
 
 /// Validates a value and returns it as the core stores it.
 pub(crate) fn validate_option(
@@ -63,7 +63,7 @@ pub(crate) fn validate_option(
 /// Validates the defaults of a queue and returns them as the core stores them: durations in seconds,
 /// in the order in which they were given.
 pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
-    let members = Json::read(text).and_then(|defaults| defaults.object());
+    let members = Json::parse(text).and_then(|defaults| defaults.object());
     let Some(members) = members else {
         return Err(Error::usage("the defaults of a queue are a JSON object"));
     };
@@ -110,7 +110,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     Err(OptionValueFault::Because(why)) => return refuse(why),
                 };
                 if option == CoordinationOption::Throttles
-                    && let Err(why) = ThrottleArg::list(&checked)
+                    && let Err(why) = ThrottleArg::parse_array(&checked)
                 {
                     return refuse(why);
                 }
@@ -153,7 +153,7 @@ fn wrong_placeholder(option: CoordinationOption, value: &[u8]) -> Option<(Name, 
     match option {
         CoordinationOption::Key | CoordinationOption::Lock => first_wrong_placeholder(value),
         CoordinationOption::Throttles => {
-            let ids = Json::read(value).and_then(|ids| ids.names())?;
+            let ids = Json::parse(value).and_then(|ids| ids.names())?;
             ids.iter()
                 .find_map(|id| first_wrong_placeholder(id.as_bytes()))
         }
@@ -192,9 +192,9 @@ fn unknown_default(name: &Name) -> Error {
     let known = known.map(|option| Name::from(option.into_str()));
     let known: Vec<Name> = known.chain(others).collect();
     let error = Error::usage(format!("a queue has no default for `{name}`"));
-    match nearest(name, &known) {
+    match nearest_spelling(name, &known) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => error.hint(format!("the options are {}", joined(known))),
+        None => error.hint(format!("the options are {}", comma_list(known))),
     }
 }
 
@@ -211,7 +211,7 @@ fn unknown_option(key: &Name) -> Error {
             ));
         }
     }
-    Error::unknown("option", key, &names)
+    Error::unknown_name("option", key, &names)
 }
 
 /// Whether the name is unknown and resembles a known one.

@@ -49,21 +49,21 @@ impl InputSource {
     }
 
     /// Reads `what` from the source `given`, up to `most` bytes.
-    pub(crate) fn read(
+    pub(crate) fn read_input(
         &mut self,
         given: &InputArg,
         what: &'static str,
-        most: usize,
+        max_bytes: usize,
     ) -> Result<InputText, Error> {
         let text = match given {
             InputArg::Value(value) => InputText {
                 bytes: value.as_bytes().to_vec(),
                 what: what.to_owned(),
             },
-            InputArg::Stdin => read_past_limit(self.stdin(what)?, most)?,
-            InputArg::File(path) => read_past_limit(OpenInput::file(path)?, most)?,
+            InputArg::Stdin => read_past_limit(self.open_stdin(what)?, max_bytes)?,
+            InputArg::File(path) => read_past_limit(OpenInput::open_file(path)?, max_bytes)?,
         };
-        if text.bytes.len() <= most {
+        if text.bytes.len() <= max_bytes {
             return Ok(text);
         }
         let size = match given {
@@ -72,8 +72,8 @@ impl InputSource {
             // Other files than regular ones have the size 0.
             InputArg::File(path) => path.metadata().ok().map(|file| file.len()),
         };
-        let size = size.filter(|size| *size > most as u64);
-        Err(too_long_error(&text.what, size, most))
+        let size = size.filter(|size| *size > max_bytes as u64);
+        Err(too_long_error(&text.what, size, max_bytes))
     }
 
     /// Passes each item of the list `given` to `take`, one at a time. Returns the value if `given` is
@@ -86,8 +86,8 @@ impl InputSource {
     ) -> Result<Option<&'g OsStr>, Error> {
         let mut input = match given {
             InputArg::Value(value) => return Ok(Some(value)),
-            InputArg::Stdin => self.stdin(what)?,
-            InputArg::File(path) => OpenInput::file(path)?,
+            InputArg::Stdin => self.open_stdin(what)?,
+            InputArg::File(path) => OpenInput::open_file(path)?,
         };
         let (end, unit) = if self.null {
             (0, "item")
@@ -115,8 +115,8 @@ impl InputSource {
         Ok(None)
     }
 
-    fn stdin(&mut self, what: &'static str) -> Result<OpenInput, Error> {
-        self.claim_stdin(what)?;
+    fn open_stdin(&mut self, what: &'static str) -> Result<OpenInput, Error> {
+        self.claim_piped_stdin(what)?;
         Ok(OpenInput {
             from: Box::new(io::stdin()),
             what: what.to_owned(),
@@ -134,7 +134,7 @@ impl InputSource {
         Ok(())
     }
 
-    fn claim_stdin(&mut self, what: &'static str) -> Result<(), Error> {
+    fn claim_piped_stdin(&mut self, what: &'static str) -> Result<(), Error> {
         self.claim_stdin_for(what)?;
         if io::stdin().is_terminal() {
             return Err(Error::usage(format!(
@@ -148,18 +148,18 @@ impl InputSource {
 
 /// The error for a text that is longer than `most` bytes. The size of what is read from a pipe is not
 /// known.
-pub(super) fn too_long_error(what: &str, size: Option<u64>, most: usize) -> Error {
+pub(super) fn too_long_error(what: &str, size: Option<u64>, max_bytes: usize) -> Error {
     let message = match size {
-        Some(size) => format!("{what} is {size} bytes long, the maximum is {most}"),
-        None => format!("{what} is longer than {most} bytes"),
+        Some(size) => format!("{what} is {size} bytes long, the maximum is {max_bytes}"),
+        None => format!("{what} is longer than {max_bytes} bytes"),
     };
     Error::usage(message).hint("`--max-data` raises the limit")
 }
 
 /// Reads an input up to `most` bytes and one more, by which the caller sees that it is too long.
-fn read_past_limit(mut input: OpenInput, most: usize) -> Result<InputText, Error> {
+fn read_past_limit(mut input: OpenInput, max_bytes: usize) -> Result<InputText, Error> {
     let mut bytes = Vec::new();
-    let more = (most as u64).saturating_add(1);
+    let more = (max_bytes as u64).saturating_add(1);
     let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
     read.map_err(|fault| input.read_error(&fault))?;
     let what = input.what;
@@ -167,7 +167,7 @@ fn read_past_limit(mut input: OpenInput, most: usize) -> Result<InputText, Error
 }
 
 impl OpenInput {
-    fn file(path: &Path) -> Result<OpenInput, Error> {
+    fn open_file(path: &Path) -> Result<OpenInput, Error> {
         let mut input = OpenInput {
             from: Box::new(io::empty()),
             what: format!("`{}`", Sanitized(path.as_os_str().as_bytes())),

@@ -56,9 +56,9 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl TwoPassFile {
     /// Opens a file, or stdin. No line may be longer than `longest` bytes.
-    pub(crate) fn open(given: &FileArg, longest: usize) -> Result<TwoPassFile, Error> {
+    pub(crate) fn open(given: &FileArg, max_line_bytes: usize) -> Result<TwoPassFile, Error> {
         match given {
-            FileArg::Stream => TwoPassFile::stdin(longest),
+            FileArg::Stream => TwoPassFile::open_stdin(max_line_bytes),
             FileArg::Path(path) => {
                 let what = format!("`{}`", Sanitized(path.as_os_str().as_encoded_bytes()));
                 let failed = |fault: &io::Error| {
@@ -70,15 +70,15 @@ impl TwoPassFile {
                     return Err(failed(&io::ErrorKind::IsADirectory.into()));
                 }
                 if about.is_file() {
-                    Ok(TwoPassFile::new(what, file, 0, longest))
+                    Ok(TwoPassFile::new(what, file, 0, max_line_bytes))
                 } else {
-                    TwoPassFile::copy_to_spool(what, file, longest)
+                    TwoPassFile::copy_to_spool(what, file, max_line_bytes)
                 }
             }
         }
     }
 
-    fn stdin(longest: usize) -> Result<TwoPassFile, Error> {
+    fn open_stdin(max_line_bytes: usize) -> Result<TwoPassFile, Error> {
         let stdin = io::stdin();
         if stdin.is_terminal() {
             return Err(
@@ -94,29 +94,38 @@ impl TwoPassFile {
         let regular = file.metadata().is_ok_and(|about| about.is_file());
         // Another program may have read the beginning of a file that the shell opened as stdin.
         match io::Seek::stream_position(&mut &file) {
-            Ok(start) if regular => Ok(TwoPassFile::new("stdin".into(), file, start, longest)),
-            _ => TwoPassFile::copy_to_spool("stdin".into(), file, longest),
+            Ok(start) if regular => Ok(TwoPassFile::new(
+                "stdin".into(),
+                file,
+                start,
+                max_line_bytes,
+            )),
+            _ => TwoPassFile::copy_to_spool("stdin".into(), file, max_line_bytes),
         }
     }
 
-    fn new(what: String, file: File, start: u64, longest: usize) -> TwoPassFile {
+    fn new(what: String, file: File, start: u64, max_line_bytes: usize) -> TwoPassFile {
         TwoPassFile {
             what,
-            stamp: FileStamp::read(&file),
+            stamp: FileStamp::of_file(&file),
             file,
             start,
             end: u64::MAX,
             from: None,
-            longest,
+            longest: max_line_bytes,
         }
     }
 
-    fn copy_to_spool(what: String, from: File, longest: usize) -> Result<TwoPassFile, Error> {
+    fn copy_to_spool(
+        what: String,
+        from: File,
+        max_line_bytes: usize,
+    ) -> Result<TwoPassFile, Error> {
         let spool = tempfile::tempfile().map_err(|fault| spool_error(&what, &fault))?;
         Ok(TwoPassFile {
             from: Some(from),
             stamp: None,
-            ..TwoPassFile::new(what, spool, 0, longest)
+            ..TwoPassFile::new(what, spool, 0, max_line_bytes)
         })
     }
 
@@ -138,7 +147,7 @@ impl TwoPassFile {
                     to: &self.file,
                     write_error: None,
                 };
-                let mut lines = OffsetLineReader::over(copy, 0, self.longest);
+                let mut lines = OffsetLineReader::starting_at(copy, 0, self.longest);
                 let read = self.pass_lines(&mut lines, take);
                 if let Some(fault) = lines.from.into_inner().write_error {
                     return Err(spool_error(&self.what, &fault));
@@ -158,7 +167,7 @@ impl TwoPassFile {
             at: self.start,
             end: self.end,
         };
-        OffsetLineReader::over(part, self.start, self.longest)
+        OffsetLineReader::starting_at(part, self.start, self.longest)
     }
 
     /// Reads one line again.
@@ -188,7 +197,7 @@ impl TwoPassFile {
         lines: &mut OffsetLineReader<R>,
         mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        while lines.next().map_err(|fault| self.read_error(&fault))? {
+        while lines.read_next().map_err(|fault| self.read_error(&fault))? {
             if lines.line.len() > self.longest {
                 let (what, number) = (&self.what, lines.number);
                 return Err(Error::usage(format!(
@@ -206,7 +215,7 @@ impl TwoPassFile {
 
     /// Refuses a file that was changed since it was opened.
     pub(crate) fn refuse_changed(&self) -> Result<(), Error> {
-        if self.stamp == FileStamp::read(&self.file) || self.stamp.is_none() {
+        if self.stamp == FileStamp::of_file(&self.file) || self.stamp.is_none() {
             Ok(())
         } else {
             Err(self.changed_error())
@@ -228,7 +237,7 @@ impl TwoPassFile {
 }
 
 impl FileStamp {
-    fn read(file: &File) -> Option<FileStamp> {
+    fn of_file(file: &File) -> Option<FileStamp> {
         let about = file.metadata().ok()?;
         Some(FileStamp {
             length: about.len(),
@@ -259,19 +268,19 @@ pub(crate) struct OffsetLineReader<R> {
 }
 
 impl<R: Read> OffsetLineReader<R> {
-    fn over(from: R, offset: u64, longest: usize) -> OffsetLineReader<R> {
+    fn starting_at(from: R, offset: u64, max_line_bytes: usize) -> OffsetLineReader<R> {
         OffsetLineReader {
             from: BufReader::with_capacity(PAGE, from),
             line: Vec::new(),
             number: 0,
             begin: offset,
             offset,
-            longest,
+            longest: max_line_bytes,
         }
     }
 
     /// Reads the next line, up to the maximum length. Returns whether there was one.
-    fn next(&mut self) -> io::Result<bool> {
+    fn read_next(&mut self) -> io::Result<bool> {
         self.line.clear();
         self.number += 1;
         self.begin = self.offset;

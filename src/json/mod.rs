@@ -27,7 +27,7 @@ pub struct Json(String);
 
 impl Json {
     /// Reads one JSON value; `None` if the bytes are not JSON.
-    pub fn read(bytes: &[u8]) -> Option<Json> {
+    pub fn parse(bytes: &[u8]) -> Option<Json> {
         let text = lossless_text(bytes);
         serde_json::from_str::<IgnoredAny>(&text).ok()?;
         Some(Json(text.into_owned()))
@@ -117,7 +117,7 @@ pub(crate) struct OrderedMembers<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// A key, borrowed if it has no escapes.
 #[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct ObjectKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> OrderedMembers<'a> {
     /// Adds the members before the first fault, if there is one.
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for OrderedMembersVisitor<'_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some((Key(key), value)) = map.next_entry()? {
+        while let Some((ObjectKey(key), value)) = map.next_entry()? {
             self.0.push((key, value));
         }
         Ok(())
@@ -193,7 +193,7 @@ impl Data {
     }
 
     /// The JSON value; `None` if the stored bytes are not JSON.
-    fn json(&self) -> Option<Box<RawValue>> {
+    fn to_json_value(&self) -> Option<Box<RawValue>> {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
             DataForm::Whole => text.to_owned(),
@@ -216,7 +216,7 @@ impl Serialize for Data {
         use serde::ser::SerializeMap;
 
         let mut fields = serializer.serialize_map(None)?;
-        let json = self.json();
+        let json = self.to_json_value();
         fields.serialize_entry("data", &json)?;
         if json.is_none() || self.form == DataForm::Both {
             fields.serialize_entry("data_bytes", &STANDARD.encode(&self.bytes))?;
@@ -231,7 +231,7 @@ pub struct Number(pub f64);
 
 impl Number {
     /// Reads the decimal text of a field.
-    pub fn read(text: &[u8]) -> Option<Number> {
+    pub fn parse(text: &[u8]) -> Option<Number> {
         std::str::from_utf8(text)
             .ok()?
             .trim()
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn digits_key_order_and_empty_lists_are_kept() {
         let text = r#"{"b":9007199254740993,"a":[],"c":1.10,"b":2}"#;
-        assert_eq!(written(&Json::read(text.as_bytes()).unwrap()), text);
+        assert_eq!(written(&Json::parse(text.as_bytes()).unwrap()), text);
         assert_eq!(
             written(&Data::from(text.as_bytes().to_vec())),
             format!(r#"{{"data":{text}}}"#)
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn strings_that_are_not_utf8_keep_their_bytes() {
-        let json = Json::read(b"[\"caf\xe9\",\"\\u00e9\"]").unwrap();
+        let json = Json::parse(b"[\"caf\xe9\",\"\\u00e9\"]").unwrap();
         let names = json.names().unwrap();
         assert_eq!(names, [Name::from(&b"caf\xe9"[..]), Name::from("é")]);
         assert_eq!(written(&json), r#"["caf\\xe9","\u00e9"]"#);
@@ -374,10 +374,10 @@ mod tests {
 
     #[test]
     fn the_empty_object_of_the_core_is_an_empty_list() {
-        assert_eq!(Json::read(b"{}").unwrap().names(), Some(Vec::new()));
-        assert_eq!(Json::read(b"[]").unwrap().names(), Some(Vec::new()));
-        assert_eq!(Json::read(b"{\"a\":1}").unwrap().names(), None);
-        assert_eq!(Json::read(b"[1]").unwrap().names(), None);
+        assert_eq!(Json::parse(b"{}").unwrap().names(), Some(Vec::new()));
+        assert_eq!(Json::parse(b"[]").unwrap().names(), Some(Vec::new()));
+        assert_eq!(Json::parse(b"{\"a\":1}").unwrap().names(), None);
+        assert_eq!(Json::parse(b"[1]").unwrap().names(), None);
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl<'t> ParsedObject<'t> {
             form: self.form,
             is_base64: twin.is_some(),
         };
-        let read = Option::deserialize(value).map_err(|wrong| wrong.below_step(key, raw));
+        let read = Option::deserialize(value).map_err(|wrong| wrong.prepend_step(key, raw));
         read.map_err(|wrong| wrong.into_syntax_fault(self.text))
     }
 
@@ -215,7 +215,7 @@ impl ObjectFault {
     }
 
     /// Prepends a step to the path of the fault.
-    fn below_step(mut self, step: &str, value: &RawValue) -> ObjectFault {
+    fn prepend_step(mut self, step: &str, value: &RawValue) -> ObjectFault {
         let dot = if self.path.is_empty() || self.path.starts_with('[') {
             ""
         } else {
@@ -481,7 +481,7 @@ impl<'t> de::MapAccess<'t> for MemberAccess<'t> {
         let ObjectMember { key, value, .. } =
             member.ok_or_else(|| ObjectFault::custom("has no key"))?;
         let read = seed.deserialize(value);
-        read.map_err(|wrong| wrong.below_step(&key, value.raw))
+        read.map_err(|wrong| wrong.prepend_step(&key, value.raw))
     }
 }
 
@@ -625,6 +625,6 @@ impl<'t> de::SeqAccess<'t> for ElementAccess<'t> {
         let value = MemberValue { raw, ..self.list };
         let read = seed.deserialize(value);
         read.map(Some)
-            .map_err(|wrong| wrong.below_step(&format!("[{at}]"), raw))
+            .map_err(|wrong| wrong.prepend_step(&format!("[{at}]"), raw))
     }
 }

@@ -10,36 +10,38 @@ use crate::name::lossless_text;
 
 /// The keys and indexes that lead to a value within a JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Path(Vec<String>);
+pub(crate) struct JsonPath(Vec<String>);
 
-impl Path {
+impl JsonPath {
     /// Parses a path; the error names the form that is expected.
-    pub(crate) fn new(typed: &[u8]) -> Result<Path, &'static str> {
+    pub(crate) fn parse(typed: &[u8]) -> Result<JsonPath, &'static str> {
         let text = lossless_text(typed);
         if let Some(pointer) = text.strip_prefix('/') {
             return pointer
                 .split('/')
                 .map(unescape_step)
                 .collect::<Result<_, _>>()
-                .map(Path);
+                .map(JsonPath);
         }
         let steps: Vec<String> = text.split('.').map(str::to_owned).collect();
         if steps.iter().any(String::is_empty) {
             Err("a path such as `user.id`, `items.0.sku` or `/user/id`")
         } else {
-            Ok(Path(steps))
+            Ok(JsonPath(steps))
         }
     }
 
     /// The path of a member of the root.
-    pub(crate) fn of_member(name: &str) -> Path {
-        Path(vec![name.to_owned()])
+    pub(crate) fn of_member(name: &str) -> JsonPath {
+        JsonPath(vec![name.to_owned()])
     }
 
     /// The path within a member of the root; `None` if it leads elsewhere.
-    pub(crate) fn within_member(&self, member: &str) -> Option<Path> {
+    pub(crate) fn within_member(&self, member: &str) -> Option<JsonPath> {
         match self.0.split_first() {
-            Some((first, rest)) if first == member && !rest.is_empty() => Some(Path(rest.to_vec())),
+            Some((first, rest)) if first == member && !rest.is_empty() => {
+                Some(JsonPath(rest.to_vec()))
+            }
             _ => None,
         }
     }
@@ -67,7 +69,7 @@ impl Path {
 }
 
 /// Shows a path as it can be typed: with dots where they are unambiguous, else as a JSON pointer.
-impl fmt::Display for Path {
+impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let is_plain = |step: &String| !step.is_empty() && !step.contains(['.', '=']);
         let text = self.0.join(".");
@@ -111,7 +113,7 @@ mod tests {
     );
 
     fn found(path: &str) -> Option<&'static str> {
-        Path::new(path.as_bytes())
+        JsonPath::parse(path.as_bytes())
             .unwrap()
             .find_value(DATA)
             .map(RawValue::get)
@@ -149,7 +151,7 @@ mod tests {
         ] {
             assert_eq!(found(path), None, "{path}");
         }
-        let path = Path::new(b"a").unwrap();
+        let path = JsonPath::parse(b"a").unwrap();
         for text in [
             "",
             "[1]",
@@ -166,7 +168,7 @@ mod tests {
     #[test]
     fn an_invalid_path_is_refused() {
         for path in ["", ".", "a.", ".a", "a..b", "/a~2", "/a~"] {
-            assert!(Path::new(path.as_bytes()).is_err(), "{path}");
+            assert!(JsonPath::parse(path.as_bytes()).is_err(), "{path}");
         }
     }
 
@@ -178,7 +180,7 @@ mod tests {
             "]".repeat(100_000)
         );
         assert_eq!(
-            Path::new(b"b")
+            JsonPath::parse(b"b")
                 .unwrap()
                 .find_value(&deep)
                 .map(RawValue::get),

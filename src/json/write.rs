@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 
-use crate::name::document_text;
+use crate::name::escape_invalid_utf8;
 use crate::text::is_harmful;
 
 /// Writes a value over several lines, harmless on a terminal.
@@ -73,7 +73,7 @@ impl<F: Formatter> DocumentFormatter<F> {
     }
 
     /// Notes a part of a key, or of a string in a list.
-    fn note_part(&mut self, part: &str) {
+    fn note_string_part(&mut self, part: &str) {
         let Some(field) = self.fields.last_mut() else {
             return;
         };
@@ -139,7 +139,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
         w: &mut W,
         text: &str,
     ) -> io::Result<()> {
-        self.note_part(text);
+        self.note_string_part(text);
         self.write_harmless(w, text)
     }
 
@@ -159,7 +159,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
             CharEscape::Tab => '\t',
             CharEscape::AsciiControl(byte) => char::from(*byte),
         };
-        self.note_part(c.encode_utf8(&mut [0; 4]));
+        self.note_string_part(c.encode_utf8(&mut [0; 4]));
         self.inner.write_char_escape(w, escape)
     }
 
@@ -169,7 +169,7 @@ impl<F: Formatter> Formatter for DocumentFormatter<F> {
             field.names.push(name.to_vec());
             field.needs_bytes = true;
         }
-        self.write_harmless(w, &serde_json::to_string(&document_text(name))?)
+        self.write_harmless(w, &serde_json::to_string(&escape_invalid_utf8(name))?)
     }
 
     /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line

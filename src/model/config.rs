@@ -282,15 +282,15 @@ impl Row for ConfigOption {
         DocumentKind::of_list::<ConfigOption>("config", "Options: config list, config get");
 
     const COLUMNS: &'static [Column<ConfigOption>] = &[
-        Column::name("KEY", |option| &option.key),
-        Column::text("VALUE", |option, _| {
+        Column::of_names("KEY", |option| &option.key),
+        Column::of_text("VALUE", |option, _| {
             if option.value.is_empty() && !option.set {
                 Cell::text(NONE)
             } else {
                 Cell::text(&option.value)
             }
         }),
-        Column::text("DEFAULT", |option, _| {
+        Column::of_text("DEFAULT", |option, _| {
             Cell::text(option.default.unwrap_or(NONE))
         }),
         Column::of_free_text("MEANING", |option, _| Cell::text(option.meaning_text())),

@@ -67,13 +67,14 @@ pub(crate) struct ContextsInFull(pub List<Context>);
 #[serde(transparent)]
 pub(crate) struct ValidatedContexts(pub List<Context>);
 
-const USED: Column<Context> = Column::text("USED", |context: &Context, _| {
+const USED: Column<Context> = Column::of_text("USED", |context: &Context, _| {
     Cell::text(if context.used { "*" } else { "" })
 })
 .without_header();
-const NAME: Column<Context> = Column::text("NAME", |context, _| Cell::text(&context.name));
-const REDIS: Column<Context> =
-    Column::text("REDIS", |context, _| Cell::maybe(context.redis.as_ref()));
+const NAME: Column<Context> = Column::of_text("NAME", |context, _| Cell::text(&context.name));
+const REDIS: Column<Context> = Column::of_text("REDIS", |context, _| {
+    Cell::or_missing(context.redis.as_ref())
+});
 
 /// The columns of contexts that were validated.
 const VALIDATED: &[Column<Context>] = &[
@@ -82,7 +83,7 @@ const VALIDATED: &[Column<Context>] = &[
     REDIS,
     Column::of_free_text("SERVER", |context, _| {
         let error = context.error.as_ref();
-        Cell::maybe(context.server.as_ref().or(error))
+        Cell::or_missing(context.server.as_ref().or(error))
     }),
 ];
 
@@ -96,7 +97,7 @@ impl Row for Context {
         USED,
         NAME,
         REDIS,
-        Column::text("FLAGS", |context, _| {
+        Column::of_text("FLAGS", |context, _| {
             Cell::text(context.active_protections())
         }),
     ];

@@ -201,7 +201,7 @@ fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
     use OptionValueFault::{Because, Expects};
 
     let ids = match array.trim_ascii().first() {
-        Some(b'[') => Json::read(array).and_then(|ids| ids.names()),
+        Some(b'[') => Json::parse(array).and_then(|ids| ids.names()),
         _ => None,
     };
     match ids {
@@ -364,7 +364,7 @@ impl Serialize for Coordination<'_> {
                 CoordinationOption::Throttles
                 | CoordinationOption::Ttl
                 | CoordinationOption::Score => {
-                    fields.serialize_entry(name, &Json::read(value))?;
+                    fields.serialize_entry(name, &Json::parse(value))?;
                 }
                 _ => fields.serialize_entry(name, &Name::from(&**value))?,
             }

@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::json::Data;
-use crate::json::path::Path;
+use crate::json::path::JsonPath;
 use crate::model::text_regex::TextRegex;
 use crate::name::{Name, lossless_text};
 
 /// A path in the data and what its value must be like.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFilter {
-    path: Path,
+    path: JsonPath,
     condition: ValueCondition,
 }
 
@@ -62,7 +62,7 @@ impl DataFilter {
         };
         let (before, after) = (&bytes[..end], &bytes[end + 1..]);
         let read_path = |path: &[u8], operator| {
-            Path::new(path).map_err(|what| format!("{what} before its `{operator}`"))
+            JsonPath::parse(path).map_err(|what| format!("{what} before its `{operator}`"))
         };
         let Some(regex) = after.strip_prefix(b"~") else {
             let path = read_path(before, "=")?;
@@ -97,7 +97,7 @@ impl DataFilter {
 
     /// Its path, and the rest behind `data` if it begins so, as those of `get --field` do. Data without
     /// a member `data` are compared by the rest.
-    pub(crate) fn path_below_data(&self) -> Option<(&Path, Path)> {
+    pub(crate) fn path_below_data(&self) -> Option<(&JsonPath, JsonPath)> {
         Some((&self.path, self.path.within_member("data")?))
     }
 
@@ -105,7 +105,7 @@ impl DataFilter {
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
         let below = self.path_below_data();
-        let below = below.filter(|_| Path::of_member("data").find_value(&text).is_none());
+        let below = below.filter(|_| JsonPath::of_member("data").find_value(&text).is_none());
         let path = below.as_ref().map_or(&self.path, |(_, below)| below);
         path.find_value(&text)
             .is_some_and(|found| match &self.condition {

@@ -29,9 +29,9 @@ impl Row for QueueDefaults {
     );
 
     const COLUMNS: &'static [Column<QueueDefaults>] = &[
-        Column::name("QUEUE", |of| &of.queue),
+        Column::of_names("QUEUE", |of| &of.queue),
         Column::of_free_text("DEFAULTS", |of: &QueueDefaults, _| {
-            Cell::maybe(of.defaults.as_ref().map(Json::to_single_line))
+            Cell::or_missing(of.defaults.as_ref().map(Json::to_single_line))
         })
         .drop_rank(1),
     ];

@@ -9,9 +9,9 @@ use crate::view::table::{Cell, Column, NONE, Table};
 use crate::view::{RenderOptions, View};
 
 const NEIGHBORS: &[Column<Neighbor>] = &[
-    Column::name("JID", |other| &other.jid),
-    Column::text("KLASS", |other, _| Cell::maybe(other.klass.as_ref())),
-    Column::text("STATE", |other, _| {
+    Column::of_names("JID", |other| &other.jid),
+    Column::of_text("KLASS", |other, _| Cell::or_missing(other.klass.as_ref())),
+    Column::of_text("STATE", |other, _| {
         Cell::text(other.state_text()).with_style(other.state.and_then(State::state_style))
     }),
     Column::of_free_text("DETAIL", |other, page| Cell::text(other.state_detail(page))),

@@ -164,7 +164,7 @@ pub(crate) fn head_line(head: &ExportHead) -> Result<Vec<u8>, Error> {
 
 /// The line of all options that are set.
 pub(crate) fn config_line(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
-    document_line_of(ConfigOption::LIST.kind, &List::whole(options))
+    document_line_of(ConfigOption::LIST.kind, &List::of_all(options))
 }
 
 /// The line of a throttle's maximum.

@@ -33,19 +33,19 @@ impl Row for FailureGroup {
         DocumentKind::of_list::<FailureGroup>("failed", "Failure groups: failed");
 
     const COLUMNS: &'static [Column<FailureGroup>] = &[
-        Column::name("GROUP", |group| &group.group),
-        Column::count("JOBS", |group: &FailureGroup| group.jobs).drop_rank(1),
-        Column::text("LAST", |group: &FailureGroup, page| {
+        Column::of_names("GROUP", |group| &group.group),
+        Column::of_counts("JOBS", |group: &FailureGroup| group.jobs).drop_rank(1),
+        Column::of_text("LAST", |group: &FailureGroup, page| {
             time_since_last(group.last, page)
         })
         .drop_rank(3),
-        Column::text("QUEUES", |group: &FailureGroup, _| {
-            Cell::names(&group.queues, !group.queues_complete)
+        Column::of_text("QUEUES", |group: &FailureGroup, _| {
+            Cell::name_list(&group.queues, !group.queues_complete)
         })
         .drop_rank(4),
         Column::of_free_text("SAMPLE", |group: &FailureGroup, _| {
             let sample = group.sample.as_ref();
-            Cell::maybe(sample.map(|sample| text::decisive_line(sample.as_bytes())))
+            Cell::or_missing(sample.map(|sample| text::decisive_line(sample.as_bytes())))
         })
         .drop_rank(2),
     ];
@@ -58,6 +58,6 @@ fn time_since_last(last: Option<Moment>, page: &RenderOptions) -> Cell {
         Some(age) if age >= 0.0 && page.times == Times::Relative => {
             Cell::sorted_by(age, format!("{} ago", text::format_rough_duration(age)))
         }
-        _ => Cell::when(last, page),
+        _ => Cell::moment(last, page),
     }
 }

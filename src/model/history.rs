@@ -12,14 +12,14 @@ type Step<'h> = (&'h [HistoryEntry], usize);
 /// One line for each entry: when, what, its note, and how long the job waited or ran.
 pub(crate) fn render_history(history: &[HistoryEntry], page: &RenderOptions) -> String {
     let columns: [Column<Step>; 4] = [
-        Column::text("WHEN", |(history, at), page| {
-            Cell::maybe(history[*at].when.map(|when| page.format_timestamp(when)))
+        Column::of_text("WHEN", |(history, at), page| {
+            Cell::or_missing(history[*at].when.map(|when| page.format_timestamp(when)))
         }),
-        Column::text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
-        Column::text("NOTE", |(history, at), _| {
+        Column::of_text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
+        Column::of_text("NOTE", |(history, at), _| {
             Cell::text(note_text(&history[*at]))
         }),
-        Column::text("DURATION", |(history, at), _| {
+        Column::of_text("DURATION", |(history, at), _| {
             Cell::text(wait_or_run_text(history, *at))
         }),
     ];

@@ -31,8 +31,8 @@ impl ImportPlan<'_> {
     /// The jobs by queue, and a line for each other change.
     pub(crate) fn plan_text(&self, page: &RenderOptions) -> String {
         let columns: [Column<Target>; 2] = [
-            Column::text("QUEUE", |(queue, _), _| Cell::text(queue)),
-            Column::count("JOBS", |(_, jobs)| *jobs),
+            Column::of_text("QUEUE", |(queue, _), _| Cell::text(queue)),
+            Column::of_counts("JOBS", |(_, jobs)| *jobs),
         ];
         let targets: Vec<Target> = self
             .queues

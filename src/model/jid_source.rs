@@ -1,6 +1,6 @@
 //! The origin of the jids of submitted jobs.
 
-use crate::json::path::Path;
+use crate::json::path::JsonPath;
 
 /// The origin of a jid that the line of the job does not give.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,5 +11,5 @@ pub(crate) enum JidOrigin {
     /// A hash of the job's content.
     Content,
     /// A path in the data, and the text that was typed for it.
-    Path(Path, String),
+    Path(JsonPath, String),
 }

@@ -58,11 +58,11 @@ impl Row for Lag {
     const LIST: DocumentKind = DocumentKind::of_list::<Lag>("lag", "Lags of queues: lag");
 
     const COLUMNS: &'static [Column<Lag>] = &[
-        Column::name("QUEUE", |lag| &lag.queue),
-        Column::text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
-        Column::text("JOB", |lag, _| Cell::maybe(lag.jid.as_ref())),
-        Column::text("WHY", |lag, _| {
-            Cell::maybe(lag.why.map(|why| why.as_sentence(lag.held_by.as_ref())))
+        Column::of_names("QUEUE", |lag| &lag.queue),
+        Column::of_text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
+        Column::of_text("JOB", |lag, _| Cell::or_missing(lag.jid.as_ref())),
+        Column::of_text("WHY", |lag, _| {
+            Cell::or_missing(lag.why.map(|why| why.as_sentence(lag.held_by.as_ref())))
         }),
     ];
 }

@@ -39,10 +39,16 @@ pub struct Queue {
     /// Whether pops from it get no jobs
     pub paused: bool,
     /// When it was paused, if known
-    #[serde(rename(deserialize = "since"), deserialize_with = "lenient::read")]
+    #[serde(
+        rename(deserialize = "since"),
+        deserialize_with = "lenient::read_or_none"
+    )]
     pub paused_since: Option<Moment>,
     /// When the pause ends, if an end was given
-    #[serde(rename(deserialize = "until"), deserialize_with = "lenient::read")]
+    #[serde(
+        rename(deserialize = "until"),
+        deserialize_with = "lenient::read_or_none"
+    )]
     pub paused_until: Option<Moment>,
     /// The reason, if one was given
     #[serde(rename(deserialize = "reason"))]
@@ -51,7 +57,11 @@ pub struct Queue {
     #[serde(skip_deserializing)]
     pub head_wait_s: Option<RoundedSeconds>,
     /// Since when it has.
-    #[serde(skip_serializing, rename = "head", deserialize_with = "lenient::read")]
+    #[serde(
+        skip_serializing,
+        rename = "head",
+        deserialize_with = "lenient::read_or_none"
+    )]
     pub head_since: Option<Moment>,
     /// The user and host that paused it, if known.
     #[serde(skip_serializing, rename = "by")]
@@ -90,7 +100,7 @@ impl Queue {
 #[serde(rename = "row")]
 pub struct ReadyQueues {
     /// In how many seconds the next other queue is due, if that is known.
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub due_in: Option<f64>,
     #[serde(rename = "..")]
     pub queues: Vec<Name>,
@@ -121,19 +131,19 @@ impl Row for Queue {
     const LIST: DocumentKind = DocumentKind::of_list::<Queue>("queues", "Queues: queues");
 
     const COLUMNS: &'static [Column<Queue>] = &[
-        Column::name("QUEUE", |missing_queue| &missing_queue.name),
-        Column::count("WAITING", |queue: &Queue| queue.waiting).drop_rank(2),
-        Column::count("RUNNING", |queue: &Queue| queue.running).drop_rank(3),
-        Column::count("STALLED", |queue: &Queue| queue.stalled)
+        Column::of_names("QUEUE", |missing_queue| &missing_queue.name),
+        Column::of_counts("WAITING", |queue: &Queue| queue.waiting).drop_rank(2),
+        Column::of_counts("RUNNING", |queue: &Queue| queue.running).drop_rank(3),
+        Column::of_counts("STALLED", |queue: &Queue| queue.stalled)
             .drop_rank(4)
             .warn_if_not_zero(),
-        Column::count("SCHEDULED", |queue: &Queue| queue.scheduled).drop_rank(6),
-        Column::count("DEPENDS", |queue: &Queue| queue.depends).drop_rank(7),
-        Column::count("THROTTLED", |queue: &Queue| queue.throttled)
+        Column::of_counts("SCHEDULED", |queue: &Queue| queue.scheduled).drop_rank(6),
+        Column::of_counts("DEPENDS", |queue: &Queue| queue.depends).drop_rank(7),
+        Column::of_counts("THROTTLED", |queue: &Queue| queue.throttled)
             .drop_rank(8)
             .only_if_not_zero(),
-        Column::count("RECURRING", |queue: &Queue| queue.recurring).drop_rank(9),
-        Column::text("NEXT WAITS", |queue: &Queue, _| {
+        Column::of_counts("RECURRING", |queue: &Queue| queue.recurring).drop_rank(9),
+        Column::of_text("NEXT WAITS", |queue: &Queue, _| {
             Cell::duration(queue.head_wait_s.map(|wait| wait.0))
         })
         .drop_rank(5),
@@ -187,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_queue_is_one_row_with_counts_and_pause() {
-        let queues = List::whole(vec![
+        let queues = List::of_all(vec![
             Queue {
                 name: Name::from("images"),
                 running: 3,

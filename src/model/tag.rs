@@ -21,7 +21,7 @@ impl Row for Tag {
     const LIST: DocumentKind = DocumentKind::of_list::<Tag>("tags", "Tags: tag");
 
     const COLUMNS: &'static [Column<Tag>] = &[
-        Column::name("TAG", |tag| &tag.tag),
-        Column::count("JOBS", |tag| tag.jobs),
+        Column::of_names("TAG", |tag| &tag.tag),
+        Column::of_counts("JOBS", |tag| tag.jobs),
     ];
 }

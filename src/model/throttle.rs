@@ -78,14 +78,14 @@ impl Row for Throttle {
         DocumentKind::of_list::<Throttle>("throttles", "Throttles: throttle list");
 
     const COLUMNS: &'static [Column<Throttle>] = &[
-        Column::name("THROTTLE", |throttle_line| &throttle_line.id),
-        Column::text("MAXIMUM", |throttle: &Throttle, _| {
+        Column::of_names("THROTTLE", |throttle_line| &throttle_line.id),
+        Column::of_text("MAXIMUM", |throttle: &Throttle, _| {
             Cell::sorted_by(throttle.maximum as f64, throttle.limit_text())
         })
         .drop_rank(1),
-        Column::count("LOCKS", |throttle: &Throttle| throttle.locks).drop_rank(2),
-        Column::count("PENDING", |throttle: &Throttle| throttle.pending).drop_rank(3),
-        Column::text("EXPIRES", |throttle: &Throttle, page| {
+        Column::of_counts("LOCKS", |throttle: &Throttle| throttle.locks).drop_rank(2),
+        Column::of_counts("PENDING", |throttle: &Throttle| throttle.pending).drop_rank(3),
+        Column::of_text("EXPIRES", |throttle: &Throttle, page| {
             match throttle.ttl_s {
                 Some(seconds) => Cell::sorted_by(seconds as f64, page.format_end_of_ttl(seconds)),
                 None => Cell::missing(),
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_throttle_is_one_row_and_the_limits_are_words_where_they_are_no_numbers() {
-        let throttles = List::whole(vec![
+        let throttles = List::of_all(vec![
             throttle("api", 10, 3),
             throttle("closed", -1, 0),
             Throttle {

@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::{Sanitized, duration, format_measured};
+use crate::text::{Sanitized, duration, format_measured_duration};
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
@@ -85,7 +85,7 @@ impl WorkEvent {
             }
             (_, Some(elapsed)) => {
                 let elapsed = if elapsed.0 < 1.0 {
-                    format_measured(elapsed.0)
+                    format_measured_duration(elapsed.0)
                 } else {
                     duration(elapsed.0)
                 };

@@ -24,7 +24,10 @@ pub struct Worker {
     /// Jobs whose lock it lost
     pub stalled: u64,
     /// Its last pop or heartbeat
-    #[serde(rename(deserialize = "seen"), deserialize_with = "lenient::read")]
+    #[serde(
+        rename(deserialize = "seen"),
+        deserialize_with = "lenient::read_or_none"
+    )]
     pub last_seen: Option<Moment>,
     #[serde(flatten, skip_deserializing)]
     pub process: WorkerProcess,
@@ -53,30 +56,32 @@ impl Row for Worker {
     const LIST: DocumentKind = DocumentKind::of_list::<Worker>("workers", "Workers: workers");
 
     const COLUMNS: &'static [Column<Worker>] = &[
-        Column::name("WORKER", |worker| &worker.name),
-        Column::count("RUNNING", |worker: &Worker| worker.running).drop_rank(1),
-        Column::count("STALLED", |worker: &Worker| worker.stalled)
+        Column::of_names("WORKER", |worker| &worker.name),
+        Column::of_counts("RUNNING", |worker: &Worker| worker.running).drop_rank(1),
+        Column::of_counts("STALLED", |worker: &Worker| worker.stalled)
             .drop_rank(2)
             .warn_if_not_zero(),
-        Column::text("LAST SEEN", |worker: &Worker, page| {
-            Cell::when(worker.last_seen, page)
+        Column::of_text("LAST SEEN", |worker: &Worker, page| {
+            Cell::moment(worker.last_seen, page)
         })
         .drop_rank(3),
-        Column::text("HOST", |worker: &Worker, _| {
-            Cell::maybe(worker.process.host.as_ref())
+        Column::of_text("HOST", |worker: &Worker, _| {
+            Cell::or_missing(worker.process.host.as_ref())
         })
         .drop_rank(5)
         .only_if_filled(),
-        Column::number("PID", |worker: &Worker, _| Cell::plain(worker.process.pid))
-            .drop_rank(6)
-            .only_if_filled(),
-        Column::number("SLOTS", |worker: &Worker, _| {
-            Cell::plain(worker.process.slots)
+        Column::of_numbers("PID", |worker: &Worker, _| {
+            Cell::value_or_missing(worker.process.pid)
+        })
+        .drop_rank(6)
+        .only_if_filled(),
+        Column::of_numbers("SLOTS", |worker: &Worker, _| {
+            Cell::value_or_missing(worker.process.slots)
         })
         .drop_rank(4)
         .only_if_filled(),
-        Column::text("VERSION", |worker: &Worker, _| {
-            Cell::maybe(worker.process.version.as_ref())
+        Column::of_text("VERSION", |worker: &Worker, _| {
+            Cell::or_missing(worker.process.version.as_ref())
         })
         .drop_rank(7)
         .only_if_filled(),

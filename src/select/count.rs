@@ -14,7 +14,7 @@ use crate::session::Session;
 
 /// Counts the selected jobs; without any condition, those in all states. Returns the queues that
 /// cannot be read, too.
-pub(crate) fn count(
+pub(crate) fn count_by_state(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
@@ -27,7 +27,7 @@ pub(crate) fn count(
         selector.selected_states()
     };
     // What no index counts is counted job by job.
-    let simple = selector.only_queue();
+    let simple = selector.narrows_only_by_queue();
     let indexed =
         |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));
     let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);

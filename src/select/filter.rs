@@ -138,7 +138,7 @@ impl<'a> Filter<'a> {
 
     /// The fields to read: those of `detail` and those of the conditions; with `ordered` also
     /// the state.
-    pub(super) fn field_list(&self, detail: JobFields, ordered: bool) -> Cow<'static, str> {
+    pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();
         if matches!(detail, JobFields::Brief | JobFields::Full) {
             return base.into();
@@ -149,7 +149,7 @@ impl<'a> Filter<'a> {
                 names.push(name);
             }
         };
-        if ordered {
+        if with_state {
             add("shown");
         }
         for field in self.condition_fields() {
@@ -223,7 +223,8 @@ impl<'a> Filter<'a> {
     }
 
     fn is_never_due(&self, job: &Job) -> bool {
-        job.due_score.is_some_and(|due| !self.now.will_reach(due))
+        job.due_score
+            .is_some_and(|due| !self.now.can_become_due(due))
     }
 
     fn has_failure(&self, failure: Option<&Failure>) -> bool {
@@ -297,14 +298,14 @@ impl Prefilter {
                 FilterField::Klass => matches_any(&selector.klasses, Some(&Name::from(text))),
                 FilterField::Worker => matches_any(&selector.held_by, Some(&Name::from(text))),
                 FilterField::Tags => {
-                    let tags = Json::read(&text).and_then(|tags| tags.names());
+                    let tags = Json::parse(&text).and_then(|tags| tags.names());
                     filter.has_tags(&tags.unwrap_or_default())
                 }
                 FilterField::Failure => filter.has_failure(Failure::from_stored(&text).as_ref()),
                 FilterField::Data => filter.has_data(&Data::from(text)),
                 FilterField::Key => filter.has_key(Some(&Name::from(text))),
                 FilterField::Throttles => {
-                    let throttles = Json::read(&text).and_then(|ids| ids.names());
+                    let throttles = Json::parse(&text).and_then(|ids| ids.names());
                     filter.has_throttle(&throttles.unwrap_or_default())
                 }
             }

@@ -30,7 +30,7 @@ mod filter;
 pub(crate) mod nothing;
 mod source;
 
-pub(crate) use count::count;
+pub(crate) use count::count_by_state;
 
 use filter::{Filter, Prefilter};
 use source::IndexSource;
@@ -83,7 +83,7 @@ pub(crate) struct MisplacedEntry {
 }
 
 /// All matching jobs with the fields of `detail`.
-pub(crate) fn all_jobs(
+pub(crate) fn matching_jobs(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
@@ -96,7 +96,7 @@ pub(crate) fn all_jobs(
 
 /// Snapshots of all matching jobs, and the misplaced entries of the failure lists that were
 /// read.
-pub(crate) fn snapshots(
+pub(crate) fn read_snapshots(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
@@ -106,7 +106,7 @@ pub(crate) fn snapshots(
         jobs.push(JobSnapshot::from_job(job, &mut alike))
     })?;
     if jobs.is_empty() && misplaced.is_empty() {
-        nothing::hint_at_reason(session, now, Some(selector))?;
+        nothing::hint_why_empty(session, now, Some(selector))?;
     }
     if !misplaced.is_empty() {
         // An entry that belongs to another list that was read is not misplaced.
@@ -179,7 +179,7 @@ impl<'a> Selection<'a> {
                 "`--where {path}` means `{below}` in data without a member `data`"
             ));
         }
-        if self.left > 0 && self.sources.iter().any(IndexSource::is_everything) {
+        if self.left > 0 && self.sources.iter().any(IndexSource::is_all_jobs) {
             ui.note(&format!(
                 "scanning all jobs: {}",
                 self.filter.unindexed_reason()
@@ -191,7 +191,7 @@ impl<'a> Selection<'a> {
     fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(stranger) = self.unknown_workers.first() {
             let known = core.index_members(self.now, &Index::Workers)?;
-            return Err(Error::unknown("worker", stranger, &known));
+            return Err(Error::unknown_name("worker", stranger, &known));
         }
         let queues = self.filter.selector.queues.iter();
         for queue in queues.filter_map(|pattern| pattern.as_plain_name()) {
@@ -257,7 +257,9 @@ impl<'a> Selection<'a> {
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());
         for (jid, job) in slice.into_iter().zip(found) {
             match (job, &group) {
-                (Some(job), _) if (certain || self.filter.matches(&job)) && self.is_new(&job) => {
+                (Some(job), _)
+                    if (certain || self.filter.matches(&job)) && self.is_first_occurrence(&job) =>
+                {
                     jobs.push(job);
                 }
                 (job, Some(group)) if job.as_ref().is_none_or(|job| !is_in_group(job, group)) => {
@@ -365,7 +367,7 @@ impl<'a> Selection<'a> {
     }
 
     /// Whether a job comes for the first time.
-    fn is_new(&mut self, job: &Job) -> bool {
+    fn is_first_occurrence(&mut self, job: &Job) -> bool {
         self.seen.as_mut().is_none_or(|seen| seen.insert(&job.jid))
     }
 }

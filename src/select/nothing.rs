@@ -16,7 +16,7 @@ use crate::name::Name;
 use crate::session::Session;
 
 /// Hints at the reason why a list is empty, or why a selector matches no job.
-pub(crate) fn hint_at_reason(
+pub(crate) fn hint_why_empty(
     session: &mut Session,
     now: Moment,
     selector: Option<&Selector>,
@@ -37,7 +37,7 @@ pub(crate) fn hint_at_reason(
 
 /// Adds a hint to an error about a name that does not exist, if the name means something else or if
 /// nothing exists at all. What cannot be read for that is left out.
-pub(crate) fn explain_not_found(error: Error, session: &mut Session) -> Error {
+pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error {
     if error.kind() != Kind::NotFound || error.hint_text().is_some() {
         return error;
     }
@@ -86,7 +86,7 @@ fn meaning_of_name(
         return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
     }
     let flag = |what: &str, flag: &str| {
-        let flag = command_line::exact_flag(flag, jid);
+        let flag = command_line::exact_pattern_flag(flag, jid);
         format!("`{jid}` is a {what}: `{flag}`")
     };
     if core.index_members(now, &Index::Groups).ok()?.contains(jid) {

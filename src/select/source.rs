@@ -29,7 +29,7 @@ pub(super) struct IndexSource {
 
 impl IndexSource {
     /// Whether it stands for all jobs.
-    pub(super) fn is_everything(&self) -> bool {
+    pub(super) fn is_all_jobs(&self) -> bool {
         self.index.is_none() && self.listed.is_none()
     }
 
@@ -69,7 +69,7 @@ pub(super) fn plan_search(
     // A failed or complete job has left its lane, unless it still blocks the lane.
     let is_queued = |state: &State| State::QUEUED.contains(state);
     if !selector.keys.is_empty() && states.iter().any(is_queued) {
-        let sets = vec![lane_sets(core, now, selector)?];
+        let sets = vec![listed_lane_jobs(core, now, selector)?];
         return Ok(SearchPlan {
             sets,
             ..SearchPlan::default()
@@ -80,13 +80,13 @@ pub(super) fn plan_search(
         plans.push(failure_lists(core, now, selector)?);
     }
     for tag in &selector.tags {
-        let exact = selector.tags.len() == 1 && selector.only_tag();
+        let exact = selector.tags.len() == 1 && selector.narrows_only_by_tag();
         plans.push(vec![IndexSource::new(Index::Tag(tag.clone()), exact)]);
     }
     if selector.tracked {
         plans.push(vec![IndexSource::new(
             Index::Tracked,
-            selector.only_tracked(),
+            selector.narrows_only_by_tracked(),
         )]);
     }
     if !selector.held_by.is_empty() {
@@ -107,10 +107,14 @@ pub(super) fn plan_search(
     let others = others && (!selector.queues.is_empty() || !filter.matches_any_state());
     let mut best = 0;
     if plans.len() > 1 || others {
-        let mut costs = count_members(core, now, &plans)?;
+        let mut costs = count_members_per_plan(core, now, &plans)?;
         if others && costs.iter().all(|cost| *cost > FEW) {
             let plan = sets_by_state(core, now, selector, filter, &mut unreadable)?;
-            costs.extend(self::count_members(core, now, std::slice::from_ref(&plan))?);
+            costs.extend(self::count_members_per_plan(
+                core,
+                now,
+                std::slice::from_ref(&plan),
+            )?);
             plans.push(plan);
         }
         best = (0..costs.len())
@@ -130,7 +134,7 @@ pub(super) fn plan_search(
 const FEW: u64 = 500;
 
 /// The number of jobs that each plan reads.
-fn count_members(
+fn count_members_per_plan(
     core: &mut Core,
     now: Moment,
     plans: &[Vec<IndexSource>],
@@ -179,14 +183,21 @@ fn sets_by_state(
     let queues = &selector.queues;
     let anywhere = queues.is_empty() || queues.iter().any(|pattern| pattern.matches(&no_queue));
     if states.contains(&State::Complete) && anywhere {
-        sources.push(IndexSource::new(Index::Complete, selector.only_queue()));
+        sources.push(IndexSource::new(
+            Index::Complete,
+            selector.narrows_only_by_queue(),
+        ));
     }
     Ok(sources)
 }
 
 /// The jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
 /// lane of the queue in which it got its key, so the lanes of all queues are read.
-fn lane_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
+fn listed_lane_jobs(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+) -> Result<IndexSource, Error> {
     let queues = core.index_members(now, &Index::Queues)?;
     let mut lanes: Vec<Name> = selector.keys.clone();
     for key in selector
@@ -214,7 +225,7 @@ fn failure_lists(
     selector: &Selector,
 ) -> Result<Vec<IndexSource>, Error> {
     let groups = &selector.groups;
-    let exact = selector.only_group();
+    let exact = selector.narrows_only_by_group();
     let list = |group: Name| IndexSource::new(Index::Failed(group), exact);
     let plain: Vec<&Name> = groups
         .iter()
@@ -235,7 +246,7 @@ fn failure_lists(
     }
     let known = core.index_members(now, &Index::Groups)?;
     if let Some(unknown) = plain.into_iter().find(|group| !known.contains(group)) {
-        return Err(Error::unknown("group", unknown, &known));
+        return Err(Error::unknown_name("group", unknown, &known));
     }
     let fits = |group: &Name| groups.is_empty() || groups.iter().any(|glob| glob.matches(group));
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
@@ -290,7 +301,7 @@ fn queue_sets(
     use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Throttled, Waiting};
 
     let selected = |state: State| states.contains(&state);
-    let only = selector.only_queue();
+    let only = selector.narrows_only_by_queue();
     // Jobs whose lock was revoked come before all other waiting jobs.
     let front = selected(Stalled) && !selected(Waiting);
     let sets = |queue: &Name, holds: &dyn Fn(State) -> bool| {

@@ -53,7 +53,7 @@ fn session_id() -> Option<u32> {
 }
 
 fn user() -> String {
-    let named = |name| name_part(env::var(name)?.into_string().ok()?);
+    let named = |name| usable_name_part(env::var(name)?.into_string().ok()?);
     named("USER")
         .or_else(|| named("LOGNAME"))
         .or_else(|| program_output("id", "-un"))
@@ -64,7 +64,7 @@ fn user() -> String {
 pub fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .ok()
-        .and_then(name_part)
+        .and_then(usable_name_part)
         .or_else(|| program_output("uname", "-n"))
         .unwrap_or_else(|| "localhost".into())
 }
@@ -72,11 +72,11 @@ pub fn host() -> String {
 /// The output of a system program.
 fn program_output(program: &str, flag: &str) -> Option<String> {
     let output = std::process::Command::new(program).arg(flag).output();
-    name_part(String::from_utf8(output.ok()?.stdout).ok()?)
+    usable_name_part(String::from_utf8(output.ok()?.stdout).ok()?)
 }
 
 /// A text that can be part of a name, trimmed.
-fn name_part(text: String) -> Option<String> {
+fn usable_name_part(text: String) -> Option<String> {
     let text = text.trim();
     refuse_as_new_name(text.as_bytes())
         .ok()

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use super::Session;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::consent::Consent;
 use crate::error::Error;
-use crate::text::{joined, plural};
+use crate::text::{comma_list, plural};
 use crate::view::RenderOptions;
 
 /// When a change needs an answer.
@@ -33,7 +33,7 @@ impl Session {
     /// and there is no consent.
     pub(crate) fn consent(
         &mut self,
-        dry: DryRun,
+        dry: DryRunFlag,
         asks: AskWhen,
         what: &str,
         details: impl FnOnce(&RenderOptions) -> String,
@@ -52,15 +52,15 @@ impl Session {
 
     /// Asks, or previews, as `consent` does, about things with names: the question counts them, a dry run
     /// names them.
-    pub(crate) fn consent_for(
+    pub(crate) fn consent_for_names(
         &mut self,
-        dry: DryRun,
+        dry: DryRunFlag,
         asks: AskWhen,
         verb: &str,
         (one, many): (&str, &str),
         names: &[impl Display],
     ) -> Result<Option<Consent>, Error> {
-        let listed = joined(names);
+        let listed = comma_list(names);
         if dry.dry_run {
             return self.consent(dry, asks, &format!("{verb} {listed}"), |_| String::new());
         }

@@ -146,7 +146,7 @@ impl Session {
 
     /// Connects. The commands that bring work warn if the server may delete it.
     fn open_core(&mut self) -> Result<Core, Error> {
-        let core = match Core::connect(self.settings()?) {
+        let core = match Core::connect(self.core_settings()?) {
             Ok(core) => core,
             Err(error) => {
                 return Err(with_corrected_line(
@@ -207,7 +207,7 @@ impl Session {
 
     /// The moment of this command by the server's clock. A command calls this once, at its
     /// start.
-    pub(crate) fn begin(&mut self) -> Result<Moment, Error> {
+    pub(crate) fn connect(&mut self) -> Result<Moment, Error> {
         self.core()?;
         let now = self.now();
         self.ui.set_now(now);
@@ -271,13 +271,13 @@ impl Session {
     }
 
     /// Connects to this address instead of the one that was given.
-    pub(crate) fn core_at(&mut self, target: Target) -> Result<&mut Core, Error> {
-        let settings = self.settings_for(target);
+    pub(crate) fn connect_to(&mut self, target: Target) -> Result<&mut Core, Error> {
+        let settings = self.core_settings_for(target);
         Ok(self.core.insert(Core::connect(settings)?))
     }
 
     /// Connects with the settings of a context. Returns the server's version.
-    pub(crate) fn probe(&mut self, context: &ContextSettings) -> Result<String, Error> {
+    pub(crate) fn probe_context(&mut self, context: &ContextSettings) -> Result<String, Error> {
         let defaults = self.file.as_ref().map(|file| &file.contents.defaults);
         let values = match defaults {
             Some(defaults) => context.values.or_defaults(defaults),
@@ -287,10 +287,10 @@ impl Session {
         globals.origin = AddressOrigin::File;
         let mut target = Target::parse(values.redis.as_deref().unwrap_or(Target::DEFAULT))?;
         if !matches!(target.address, Address::Local { .. }) {
-            password::fill(&mut target, &globals, Some(context), &mut self.ui)?;
+            password::fill_password(&mut target, &globals, Some(context), &mut self.ui)?;
         }
-        let files = globals.tls.or(&values.tls());
-        tls::fill(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
+        let files = globals.tls.or_defaults(&values.tls_files());
+        tls::fill_tls(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
         let prefix = globals.prefix.or(values.prefix);
         let settings = CoreSettings {
             prefix: prefix.unwrap_or_else(|| USUAL.into()),
@@ -299,23 +299,23 @@ impl Session {
                 .or(values.timeout)
                 .unwrap_or(DEFAULT_TIMEOUT),
             read_only: globals.read_only || values.read_only == Some(true),
-            ..self.settings_for(target)
+            ..self.core_settings_for(target)
         };
         Ok(Core::connect(settings)?.version().to_owned())
     }
 
-    fn settings(&mut self) -> Result<CoreSettings, Error> {
+    fn core_settings(&mut self) -> Result<CoreSettings, Error> {
         let mut target = self.target()?;
         if !matches!(target.address, Address::Local { .. }) {
             let context = self.file.as_ref().and_then(|file| file.context.as_ref());
-            password::fill(&mut target, &self.globals, context, &mut self.ui)?;
+            password::fill_password(&mut target, &self.globals, context, &mut self.ui)?;
         }
         let Globals { tls, given, .. } = &self.globals;
-        tls::fill(&mut target, tls, &given.tls, &mut self.ui)?;
-        Ok(self.settings_for(target))
+        tls::fill_tls(&mut target, tls, &given.tls, &mut self.ui)?;
+        Ok(self.core_settings_for(target))
     }
 
-    fn settings_for(&self, target: Target) -> CoreSettings {
+    fn core_settings_for(&self, target: Target) -> CoreSettings {
         CoreSettings {
             target,
             prefix: self.prefix().to_string(),

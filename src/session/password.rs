@@ -30,7 +30,7 @@ const LONGEST_LINE: u64 = 64 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Puts the password into the target.
-pub(crate) fn fill(
+pub(crate) fn fill_password(
     target: &mut Target,
     globals: &Globals,
     context: Option<&ContextSettings>,
@@ -40,7 +40,7 @@ pub(crate) fn fill(
     if typed && target.password.is_some() && io::stderr().is_terminal() {
         ui.warn("other users can see a password in `--redis` in the process list");
     }
-    if let Some(given) = find(globals, target, context, ui)? {
+    if let Some(given) = find_password(globals, target, context, ui)? {
         target.password = Some(given);
     }
     if let Address::Sentinel(sentinels) = &mut target.address {
@@ -52,41 +52,44 @@ pub(crate) fn fill(
     Ok(())
 }
 
-fn find(
+fn find_password(
     globals: &Globals,
     target: &Target,
     context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<Option<Secret>, Error> {
     if let Some(path) = &globals.password_file {
-        return from_file(path, ui).map(Some);
+        return read_password_file(path, ui).map(Some);
     }
     if globals.askpass {
         let password = ui.password(&format!("Password for {target}"))?;
         return Ok(Some(Secret::new(password.into_bytes())));
     }
-    if let Some(found) = from_environment() {
+    if let Some(found) = password_from_environment() {
         return Ok(Some(Secret::new(found.into_vec())));
     }
     match context {
         // The context's password belongs to its own address, not to an address given elsewhere.
         Some(_) if globals.origin != AddressOrigin::File && target.has_password() => Ok(None),
-        Some(context) => from_context(context, target),
+        Some(context) => password_from_context(context, target),
         None => Ok(None),
     }
 }
 
 /// The password of the environment.
-pub(crate) fn from_environment() -> Option<OsString> {
+pub(crate) fn password_from_environment() -> Option<OsString> {
     variables::PASSWORDS.into_iter().find_map(env::var)
 }
 
 /// The password that a context leads to.
-fn from_context(context: &ContextSettings, target: &Target) -> Result<Option<Secret>, Error> {
+fn password_from_context(
+    context: &ContextSettings,
+    target: &Target,
+) -> Result<Option<Secret>, Error> {
     let name = Sanitized(&context.name);
     if let Some(words) = &context.values.password_command {
         let program = Sanitized(words.first().map_or("", String::as_str));
-        let secret = from_command(words).map_err(|why| {
+        let secret = run_password_command(words).map_err(|why| {
             let message = format!("`password-command` of context `{name}`, `{program}`, {why}");
             Error::new(Kind::Auth, message)
         })?;
@@ -108,7 +111,7 @@ fn from_context(context: &ContextSettings, target: &Target) -> Result<Option<Sec
 }
 
 /// Runs a program without a shell. Returns the first line that it prints, or why there is none.
-fn from_command(words: &[String]) -> Result<Secret, String> {
+fn run_password_command(words: &[String]) -> Result<Secret, String> {
     let (program, args) = words.split_first().ok_or("names no program")?;
     let mut command = Command::new(program);
     command
@@ -169,7 +172,7 @@ fn describe_exit(status: ExitStatus) -> String {
 }
 
 /// Reads the first line of a file; `-` is stdin.
-fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
+fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     let shown = Sanitized(path.as_bytes());
     let unreadable = |error: io::Error| {
         Error::usage(format!(
@@ -188,8 +191,8 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
     } else {
         let what = format!("cannot read password file `{shown}`");
         // Whoever can write it can only make the login fail.
-        let file =
-            open::open_to_read(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
+        let file = open::open_to_read(Path::new(path))
+            .map_err(|why| why.into_error(&what, Kind::Usage))?;
         let found = file.metadata().map_err(unreadable)?;
         if trust::is_readable_by_others(&found) {
             ui.warn(&format!("other users may read the password file `{shown}`"));

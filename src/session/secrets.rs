@@ -22,9 +22,9 @@ pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
 /// Hides the environment and the memory of this process from other processes of this user, and empties
 /// these variables where `/proc/PID/environ` shows them, since root reads that anyway. From then on
 /// they are not set. It does what the system allows: on other systems than Linux, nothing.
-pub(crate) fn hide(variables: &[OsString]) {
+pub(crate) fn hide_variables(variables: &[OsString]) {
     // Afterwards the process could not write its own memory.
-    _ = wipe(variables);
+    _ = wipe_variables(variables);
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -38,7 +38,7 @@ pub(crate) fn hide(variables: &[OsString]) {
 /// `std::env::remove_var` only forgets the address of a variable, and needs `unsafe`. The bytes are written
 /// through the file of this process's memory: the variable stays a string, an empty one, so a thread
 /// that reads it meanwhile reads a part of it or nothing.
-fn wipe(variables: &[OsString]) -> io::Result<()> {
+fn wipe_variables(variables: &[OsString]) -> io::Result<()> {
     if variables.is_empty() {
         return Ok(());
     }

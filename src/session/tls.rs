@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use crate::address::Target;
-use crate::address::tls::{Identity, Tls};
+use crate::address::tls::{ClientCertificate, Tls};
 use crate::args::tls::TlsFiles;
 use crate::error::Error;
 use crate::fs::trust;
@@ -13,7 +13,7 @@ use crate::ui::Ui;
 /// Refuses flags for TLS beside an address without TLS: the connection would not be what they ask
 /// for. The environment and the config file may have such settings for other addresses.
 pub(crate) fn refuse_without_tls(target: &Target, typed: &TlsFiles) -> Result<(), Error> {
-    match (&target.tls, typed.named_files().next()) {
+    match (&target.tls, typed.files_with_setting_names().next()) {
         (None, Some((flag, _))) => Err(Error::usage(format!(
             "`--{flag}` requires an address with TLS, not `{target}`"
         ))
@@ -23,7 +23,7 @@ pub(crate) fn refuse_without_tls(target: &Target, typed: &TlsFiles) -> Result<()
 }
 
 /// Puts the files into a target with TLS. `typed`: the flags that were typed.
-pub(crate) fn fill(
+pub(crate) fn fill_tls(
     target: &mut Target,
     files: &TlsFiles,
     typed: &TlsFiles,
@@ -35,7 +35,7 @@ pub(crate) fn fill(
     }
     let identity = match (files.cert.clone(), files.key.clone()) {
         (None, None) => None,
-        (Some(certificate), Some(key)) => Some(Identity { certificate, key }),
+        (Some(certificate), Some(key)) => Some(ClientCertificate { certificate, key }),
         (given, _) => {
             let (given, missing) = match given {
                 Some(_) => ("certificate", "key"),

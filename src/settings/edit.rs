@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use toml_edit::{DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
 use super::read::ConfigContents;
-use super::values::Values;
+use super::values::ConfigValues;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_message};
 use crate::fs::trust::ResolvedPath;
@@ -18,7 +18,7 @@ use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Sanitized;
 
 /// Edits the file; `change` gets its present settings and the document.
-pub(crate) fn edit(
+pub(crate) fn edit_config_file(
     source: &ConfigSource,
     patience: Duration,
     change: impl FnOnce(&ConfigFile, &mut DocumentMut) -> Result<(), Error>,
@@ -33,17 +33,17 @@ pub(crate) fn edit(
         error.hint("`--config FILE` names another file")
     };
     let failed = |fault: std::io::Error| unwritable(io_message(&fault));
-    let untrusted = |why: Unopened| why.error(&what, Kind::File);
+    let untrusted = |why: Unopened| why.into_error(&what, Kind::File);
     let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
     // The path is checked before missing directories are created, and again with them.
-    route.must_be_trusted().map_err(untrusted)?;
+    route.refuse_untrusted_route().map_err(untrusted)?;
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(PRIVATE_DIRECTORY);
     builder.create(dir).map_err(failed)?;
-    route.must_be_trusted().map_err(untrusted)?;
-    let _lock = lock(dir, patience).map_err(unwritable)?;
+    route.refuse_untrusted_route().map_err(untrusted)?;
+    let _lock = lock_directory(dir, patience).map_err(unwritable)?;
     if metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(unwritable("it is not a file".into()));
     }
@@ -59,7 +59,7 @@ pub(crate) fn edit(
     let after = restore_line_ends(&text, document.to_string());
     // The new text is parsed before it replaces the old one.
     source.parse_bytes(after.as_bytes())?;
-    fs::update(path, after.as_bytes()).map_err(failed)
+    fs::rewrite_keeping_owner(path, after.as_bytes()).map_err(failed)
 }
 
 /// Restores the line ends and the byte order mark of the text before the edit.
@@ -80,7 +80,7 @@ fn restore_line_ends(before: &str, after: String) -> String {
 
 /// Locks out other edits until the lock is dropped. It locks the directory, because the file itself
 /// is replaced, and a lock file would remain.
-fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
+fn lock_directory(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
     let deadline = Instant::now() + patience;
     let Ok(dir) = File::open(dir) else {
         return Ok(None);
@@ -102,9 +102,9 @@ fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
 pub(crate) fn add_context(
     document: &mut DocumentMut,
     name: &str,
-    values: &Values,
+    values: &ConfigValues,
 ) -> Result<(), Error> {
-    for (_, path) in values.tls().named_files() {
+    for (_, path) in values.tls_files().files_with_setting_names() {
         if path.to_str().is_none() {
             let path = Sanitized(path.as_os_str().as_bytes());
             return Err(Error::usage(format!(
@@ -185,7 +185,11 @@ pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
     let empty = contexts.is_empty();
     if let Item::Table(removed) = &removed {
         let position = removed.position().unwrap_or(isize::MAX);
-        move_comments_to_next(document, comments_apart(comments_above(removed)), position);
+        move_comments_to_next(
+            document,
+            separated_comments(comments_above(removed)),
+            position,
+        );
         // The empty line above the removed context also separated the table before it from the next one.
         if comments_above(removed).starts_with('\n')
             && let Some(next) = next_table(document, position)
@@ -201,7 +205,7 @@ pub(crate) fn remove_context(document: &mut DocumentMut, name: &str) {
 }
 
 /// The lines above a context, without the last block, which is about the context.
-fn comments_apart(above: &str) -> &str {
+fn separated_comments(above: &str) -> &str {
     above.rfind("\n\n").map_or("", |end| &above[..end + 2])
 }
 

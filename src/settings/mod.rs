@@ -24,7 +24,7 @@ pub(crate) mod read;
 pub(crate) mod values;
 
 use read::ConfigContents;
-use values::Values;
+use values::ConfigValues;
 
 /// Maximum size of the file in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -47,7 +47,7 @@ pub(crate) enum ConfigSource {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ContextSettings {
     pub name: String,
-    pub values: Values,
+    pub values: ConfigValues,
 }
 
 impl ContextSettings {
@@ -59,9 +59,9 @@ impl ContextSettings {
     /// The context for display, without its password.
     pub(crate) fn to_document(
         &self,
-        defaults: &Values,
-        default: bool,
-        used: bool,
+        defaults: &ConfigValues,
+        is_default: bool,
+        is_used: bool,
     ) -> model::context::Context {
         let own = &self.values;
         let values = own.or_defaults(defaults);
@@ -76,7 +76,7 @@ impl ContextSettings {
         let file = |path: &Option<PathBuf>| Some(path.as_ref()?.to_str()?.to_owned());
         model::context::Context {
             name: self.name.clone(),
-            redis: address.map(|address| address::display_form(address, password.is_some())),
+            redis: address.map(|address| address::display_address(address, password.is_some())),
             prefix: values.prefix.clone(),
             label: self.label().into(),
             protected: own.is_protected(),
@@ -85,8 +85,8 @@ impl ContextSettings {
             tls_ca: file(&values.tls_ca),
             tls_cert: file(&values.tls_cert),
             tls_key: file(&values.tls_key),
-            default,
-            used,
+            default: is_default,
+            used: is_used,
             server: None,
             error: None,
         }
@@ -205,9 +205,9 @@ impl ConfigSource {
             {
                 return Ok(None);
             }
-            Err(why) => return Err(why.error(&what, Kind::Usage).hint(NO_FILE)),
+            Err(why) => return Err(why.into_error(&what, Kind::Usage).hint(NO_FILE)),
         };
-        trust::must_be_trusted(path, &file).map_err(|why| self.untrusted_file_error(why))?;
+        trust::refuse_untrusted_file(path, &file).map_err(|why| self.untrusted_file_error(why))?;
         let mut bytes = Vec::new();
         let read = (&file).take(LARGEST + 1).read_to_end(&mut bytes);
         read.map_err(failed)?;
@@ -223,7 +223,7 @@ impl ConfigSource {
 
     fn untrusted_file_error(&self, why: Unopened) -> Error {
         let what = format!("cannot use config file `{}`", self.display_path());
-        let error = why.error(&what, Kind::Usage);
+        let error = why.into_error(&what, Kind::Usage);
         let hint = match error.hint_text() {
             Some(hint) => format!("{hint}; {NO_FILE}"),
             None => NO_FILE.into(),
@@ -233,7 +233,7 @@ impl ConfigSource {
 
     /// Parses the bytes of the file.
     fn parse_bytes(&self, bytes: &[u8]) -> Result<ConfigContents, Error> {
-        read::read(bytes).map_err(|fault| {
+        read::parse_config(bytes).map_err(|fault| {
             let error = self.error_at(fault.place, &fault.what);
             match fault.hint {
                 Some(hint) => error.hint(hint),
@@ -267,7 +267,7 @@ impl ConfigContents {
             }),
             None => {
                 let known: Vec<Name> = self.order.iter().map(|name| name.as_str().into()).collect();
-                let error = Error::unknown("context", &name.into(), &known);
+                let error = Error::unknown_name("context", &name.into(), &known);
                 Err(match error.hint_text() {
                     None => error.hint("`qless context` lists those that there are"),
                     Some(_) => error,
@@ -366,10 +366,10 @@ impl ConfigFile {
 /// context is used: that is for the commands that manage contexts.
 pub(crate) fn read_config_and_fill(
     globals: &mut Globals,
-    choose: bool,
+    use_context: bool,
 ) -> Result<ConfigFile, Error> {
-    let mut settings = ConfigSource::from_globals(globals)?.read(choose)?;
-    if choose {
+    let mut settings = ConfigSource::from_globals(globals)?.read(use_context)?;
+    if use_context {
         settings.context = settings.choose_context(globals)?;
     }
     if settings.there {
@@ -392,11 +392,11 @@ pub(crate) fn read_config_and_fill(
     let defaults = &settings.contents.defaults;
     match values {
         Some(values) => fill_globals(globals, &values.or_defaults(defaults)),
-        None if choose => fill_globals(globals, defaults),
+        None if use_context => fill_globals(globals, defaults),
         // The settings of the output apply to every command.
         None => fill_globals(
             globals,
-            &Values {
+            &ConfigValues {
                 redis: None,
                 prefix: None,
                 timeout: None,
@@ -408,7 +408,7 @@ pub(crate) fn read_config_and_fill(
             },
         ),
     }
-    if choose {
+    if use_context {
         settings.protecting = protection::protecting_contexts(globals, &settings);
         let mut others = settings.protecting.iter();
         globals.read_only |= others.any(|context| context.values.read_only == Some(true));
@@ -417,7 +417,7 @@ pub(crate) fn read_config_and_fill(
 }
 
 /// Sets the globals that are not set yet.
-fn fill_globals(globals: &mut Globals, values: &Values) {
+fn fill_globals(globals: &mut Globals, values: &ConfigValues) {
     if let (None, Some(address)) = (&globals.redis, &values.redis) {
         globals.redis = Some(address.clone());
         globals.origin = AddressOrigin::File;
@@ -426,11 +426,11 @@ fn fill_globals(globals: &mut Globals, values: &Values) {
         globals.prefix = values.prefix.clone();
     }
     globals.timeout = globals.timeout.or(values.timeout);
-    globals.tls = globals.tls.or(&values.tls());
+    globals.tls = globals.tls.or_defaults(&values.tls_files());
     globals.output = globals.output.or(values.output);
     globals.headers = globals.headers.or(values.headers);
     globals.time_format = globals.time_format.or(values.time_format);
-    if !env::decides_color() {
+    if !env::has_color_variable() {
         globals.color = globals.color.or(values.color);
     }
     globals.no_pager |= values.no_pager == Some(true);

@@ -33,16 +33,20 @@ impl Database {
         let Target { address, db, .. } = Target::parse(address).ok()?;
         let mut master = None;
         let servers = match address {
-            Address::Tcp(node) => vec![ServerIdentity::tcp(&node)],
-            Address::Cluster(nodes) => nodes.iter().map(ServerIdentity::tcp).collect(),
+            Address::Tcp(node) => vec![ServerIdentity::from_node(&node)],
+            Address::Cluster(nodes) => nodes.iter().map(ServerIdentity::from_node).collect(),
             Address::Sentinel(sentinels) => {
                 master = Some(sentinels.master);
-                sentinels.nodes.iter().map(ServerIdentity::tcp).collect()
+                sentinels
+                    .nodes
+                    .iter()
+                    .map(ServerIdentity::from_node)
+                    .collect()
             }
-            Address::Unix(socket) => vec![ServerIdentity::Socket(without_links(&socket))],
+            Address::Unix(socket) => vec![ServerIdentity::Socket(resolve_links(&socket))],
             Address::Local { dir, .. } => {
                 let socket = Local::new(dir.as_deref()).ok()?.socket_path();
-                vec![ServerIdentity::Socket(without_links(&socket))]
+                vec![ServerIdentity::Socket(resolve_links(&socket))]
             }
         };
         Some(Database {
@@ -63,7 +67,7 @@ impl Database {
 }
 
 impl ServerIdentity {
-    fn tcp(node: &Node) -> ServerIdentity {
+    fn from_node(node: &Node) -> ServerIdentity {
         let (host, port) = (&node.host, node.port);
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let ip = host.parse().map(|ip: IpAddr| ip.to_canonical());
@@ -78,7 +82,7 @@ impl ServerIdentity {
 }
 
 /// The path without links, as far as it exists.
-fn without_links(path: &Path) -> PathBuf {
+fn resolve_links(path: &Path) -> PathBuf {
     ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
 }
 

@@ -8,7 +8,7 @@ use serde::de::IntoDeserializer;
 use toml_edit::de::ValueDeserializer;
 use toml_edit::{Document, Item, TableLike};
 
-use super::values::{self, ConfigFileKey, ONLY_IN_CONTEXTS, Values};
+use super::values::{self, ConfigFileKey, ConfigValues, ONLY_IN_CONTEXTS};
 use crate::name::Name;
 use crate::text;
 use crate::text::Sanitized;
@@ -18,8 +18,8 @@ use crate::text::Sanitized;
 pub(crate) struct ConfigContents {
     /// The name of the default context, and its position.
     pub default: Option<(String, TextPosition)>,
-    pub defaults: Values,
-    pub contexts: BTreeMap<String, Values>,
+    pub defaults: ConfigValues,
+    pub contexts: BTreeMap<String, ConfigValues>,
     /// The names of the contexts in the order of the file.
     pub order: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct ConfigFault {
 struct OffsetFault(usize, String, Option<String>);
 
 /// Parses the bytes of a file.
-pub(crate) fn read(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
+pub(crate) fn parse_config(bytes: &[u8]) -> Result<ConfigContents, ConfigFault> {
     let text = std::str::from_utf8(bytes).map_err(|error| ConfigFault {
         place: position_at(bytes, error.valid_up_to()),
         what: "it is not UTF-8".into(),
@@ -69,23 +69,24 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
         match name {
             "default" => {
                 let at = span_start(item.span());
-                let named = values::name(deserializer(item));
+                let named = values::name(value_deserializer(item));
                 let named = named.map_err(|error| {
                     OffsetFault(at, format!("`default` {}", error.message()), None)
                 })?;
                 found.default = named.map(|named| (named, position_at(text.as_bytes(), at)));
             }
             "defaults" => {
-                let table = table(item, || OffsetFault(at, mistyped_table("[defaults]"), None))?;
+                let table =
+                    expect_table(item, || OffsetFault(at, mistyped_table("[defaults]"), None))?;
                 found.defaults = read_values(item, table, "`[defaults]`", true)?;
             }
             "context" => {
                 let wrong = |at| OffsetFault(at, mistyped_table("[context.NAME]"), None);
-                let contexts = table(item, || wrong(at))?;
+                let contexts = expect_table(item, || wrong(at))?;
                 for (name, item) in contexts.iter() {
                     let at = key_offset(contexts, name);
                     let shown = format!("context `{}`", Sanitized(name));
-                    let settings = table(item, || wrong(at))?;
+                    let settings = expect_table(item, || wrong(at))?;
                     if name.is_empty() {
                         return Err(OffsetFault(at, "a context has an empty name".into(), None));
                     }
@@ -115,14 +116,14 @@ fn read_values(
     table: &dyn TableLike,
     section: &str,
     in_defaults: bool,
-) -> Result<Values, OffsetFault> {
+) -> Result<ConfigValues, OffsetFault> {
     let mut names = table.iter().map(|(name, _)| name);
     if let Some(name) = names.find(|name| in_defaults && ONLY_IN_CONTEXTS.contains(name)) {
         let what = format!("`{name}` belongs into a context, not into {section}");
         let hint = "name it below `[context.NAME]`".into();
         return Err(OffsetFault(key_offset(table, name), what, Some(hint)));
     }
-    Values::deserialize(deserializer(item)).map_err(|error| {
+    ConfigValues::deserialize(value_deserializer(item)).map_err(|error| {
         // serde tells the place of an unknown key or of a wrong value.
         let at = span_start(error.span());
         let is_there = |(name, item): &(&str, &Item)| {
@@ -140,13 +141,16 @@ fn read_values(
     })
 }
 
-fn deserializer(item: &Item) -> ValueDeserializer {
+fn value_deserializer(item: &Item) -> ValueDeserializer {
     let value = item.clone().into_value();
     // Each item of a parsed file is a value; `false` is never used.
     value.unwrap_or_else(|_| false.into()).into_deserializer()
 }
 
-fn table(item: &Item, wrong: impl FnOnce() -> OffsetFault) -> Result<&dyn TableLike, OffsetFault> {
+fn expect_table(
+    item: &Item,
+    wrong: impl FnOnce() -> OffsetFault,
+) -> Result<&dyn TableLike, OffsetFault> {
     item.as_table_like().ok_or_else(wrong)
 }
 
@@ -158,7 +162,7 @@ fn mistyped_table(wanted: &str) -> String {
 pub(super) fn similar_key_hint<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
-    match text::nearest(Name::from(typed), &names) {
+    match text::nearest_spelling(Name::from(typed), &names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known are {}", known.join(", ")),
     }
@@ -193,23 +197,23 @@ mod tests {
 
     #[test]
     fn places_are_counted_in_characters() {
-        let fault = read("# \u{e4}\n\u{feff}\n".as_bytes()).unwrap_err();
+        let fault = parse_config("# \u{e4}\n\u{feff}\n".as_bytes()).unwrap_err();
         assert_eq!(fault.place.line, 2);
-        let fault = read("[defaults]\n\"\u{e4}\u{e4}\" = 1\n".as_bytes()).unwrap_err();
+        let fault = parse_config("[defaults]\n\"\u{e4}\u{e4}\" = 1\n".as_bytes()).unwrap_err();
         assert_eq!((fault.place.line, fault.place.column), (2, 1));
-        let fault = read("default = \"\u{e4}\" x".as_bytes()).unwrap_err();
+        let fault = parse_config("default = \"\u{e4}\" x".as_bytes()).unwrap_err();
         assert_eq!((fault.place.line, fault.place.column), (1, 15));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_or_told(bytes: Vec<u8>) {
-            _ = read(&bytes);
+            _ = parse_config(&bytes);
         }
 
         #[test]
         fn any_text_of_its_signs_is_read_or_told(text in "[\\[\\]a-d.=\"'\\n #{},\\\\1-]{0,60}") {
-            _ = read(text.as_bytes());
+            _ = parse_config(text.as_bytes());
         }
     }
 }

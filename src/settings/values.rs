@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use toml_edit::Datetime;
 
 use crate::address::Target;
-use crate::args::format::{DisplayWhen, Output, TimeFormat};
+use crate::args::format::{DisplayWhen, OutputFlag, TimeFormat};
 use crate::args::invalid::Invalid;
 use crate::args::tls::TlsFiles;
 use crate::args::value;
@@ -22,7 +22,7 @@ use crate::name::refuse_as_new_name;
 /// A wrong value is an error that says what is wrong with it, without the key: the reader knows its key.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub(crate) struct Values {
+pub(crate) struct ConfigValues {
     /// Address of the server, as `--redis`
     #[serde(deserialize_with = "redis")]
     #[schemars(extend("default" = "redis://127.0.0.1:6379/0"))]
@@ -33,32 +33,32 @@ pub(crate) struct Values {
     pub prefix: Option<String>,
     /// Program and arguments that print the password in their first line; run without a shell, for 10
     /// seconds at most, and only to connect
-    #[serde(deserialize_with = "program")]
+    #[serde(deserialize_with = "program_words")]
     #[schemars(extend("default" = "none"))]
     pub password_command: Option<Vec<String>>,
     /// Environment variable that holds the password
-    #[serde(deserialize_with = "variable")]
+    #[serde(deserialize_with = "variable_name")]
     #[schemars(extend("default" = "none"))]
     pub password_env: Option<String>,
     /// File of the CA certificates to trust, as `--tls-ca`; a relative path starts at the directory of
     /// this file
-    #[serde(deserialize_with = "file")]
+    #[serde(deserialize_with = "file_path")]
     #[schemars(extend("default" = "the CAs of the system"))]
     pub tls_ca: Option<PathBuf>,
     /// File of the certificate that identifies `qless` to the server, as `--tls-cert`; its path as that
     /// of tls-ca
-    #[serde(deserialize_with = "file")]
+    #[serde(deserialize_with = "file_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_cert: Option<PathBuf>,
     /// File of the private key of that certificate, as `--tls-key`; its path as that of tls-ca
-    #[serde(deserialize_with = "file")]
+    #[serde(deserialize_with = "file_path")]
     #[schemars(extend("default" = "none"))]
     pub tls_key: Option<PathBuf>,
     /// Changes ask for the label to be typed, except a `put` of one job that sets no maximum of a
     /// throttle, the calls of workers and changes of one named job; a script gives `--yes` and
     /// `--confirm LABEL`; holds for the server and prefix, however the address is given; no flag lifts
     /// it
-    #[serde(deserialize_with = "switch")]
+    #[serde(deserialize_with = "boolean")]
     #[schemars(extend("default" = "false"))]
     pub protected: Option<bool>,
     /// What prompts and dry runs call it, and what is typed where it is protected
@@ -67,7 +67,7 @@ pub(crate) struct Values {
     pub label: Option<String>,
     /// Refuse whatever may change something, as `--read-only`; holds for the server and prefix, however
     /// the address is given, except in a context of it that says `false`; no flag lifts it
-    #[serde(deserialize_with = "switch")]
+    #[serde(deserialize_with = "boolean")]
     #[schemars(extend("default" = "false"))]
     pub read_only: Option<bool>,
     /// Longest wait to be connected, and for one call, as `--timeout`
@@ -77,9 +77,9 @@ pub(crate) struct Values {
     /// Table, tsv, json, ndjson, jid or raw, as `--output`
     #[serde(deserialize_with = "output", skip_serializing)]
     #[schemars(with = "String", extend("default" = "table"))]
-    pub output: Option<Output>,
+    pub output: Option<OutputFlag>,
     /// Whether a table has headers: auto, always or never, as `--headers`
-    #[serde(deserialize_with = "when", skip_serializing)]
+    #[serde(deserialize_with = "display_when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
     pub headers: Option<DisplayWhen>,
     /// How moments are written: auto, relative, iso or unix, as `--time-format`
@@ -87,15 +87,15 @@ pub(crate) struct Values {
     #[schemars(with = "String", extend("default" = "auto"))]
     pub time_format: Option<TimeFormat>,
     /// Whether to colour: auto, always or never, as `--color`
-    #[serde(deserialize_with = "when", skip_serializing)]
+    #[serde(deserialize_with = "display_when", skip_serializing)]
     #[schemars(with = "String", extend("default" = "auto"))]
     pub color: Option<DisplayWhen>,
     /// Show what is longer than the screen without a pager, as `--no-pager`
-    #[serde(deserialize_with = "switch")]
+    #[serde(deserialize_with = "boolean")]
     #[schemars(extend("default" = "false"))]
     pub no_pager: Option<bool>,
     /// Never prompt, as `--no-input`
-    #[serde(deserialize_with = "switch")]
+    #[serde(deserialize_with = "boolean")]
     #[schemars(extend("default" = "false"))]
     pub no_input: Option<bool>,
 }
@@ -104,11 +104,11 @@ pub(crate) struct Values {
 pub(super) const ONLY_IN_CONTEXTS: [&str; 4] =
     ["password-command", "password-env", "protected", "label"];
 
-impl Values {
+impl ConfigValues {
     /// These settings, completed from `[defaults]`.
-    pub(crate) fn or_defaults(&self, defaults: &Values) -> Values {
-        let tls = self.tls().or(&defaults.tls());
-        Values {
+    pub(crate) fn or_defaults(&self, defaults: &ConfigValues) -> ConfigValues {
+        let tls = self.tls_files().or_defaults(&defaults.tls_files());
+        ConfigValues {
             redis: self.redis.clone().or_else(|| defaults.redis.clone()),
             prefix: self.prefix.clone().or_else(|| defaults.prefix.clone()),
             tls_ca: tls.ca,
@@ -126,7 +126,7 @@ impl Values {
         }
     }
 
-    pub(crate) fn tls(&self) -> TlsFiles {
+    pub(crate) fn tls_files(&self) -> TlsFiles {
         TlsFiles {
             ca: self.tls_ca.clone(),
             cert: self.tls_cert.clone(),
@@ -158,7 +158,7 @@ pub(crate) struct ConfigFileKey {
 impl ConfigFileKey {
     /// The keys of a context, or of `[defaults]`, in the order of the manual.
     pub(crate) fn known_keys(in_defaults: bool) -> Vec<ConfigFileKey> {
-        let schema = schema_for!(Values);
+        let schema = schema_for!(ConfigValues);
         let fields = schema
             .get("properties")
             .and_then(|fields| fields.as_object());
@@ -217,7 +217,7 @@ impl AnyValue {
 const TEXT: &str = "a text in quotes";
 const WORDS: &str = "a list of words such as `[\"pass\", \"show\", \"redis/prod\"]`";
 
-fn text<'de, D: Deserializer<'de>, T>(
+fn parsed_text<'de, D: Deserializer<'de>, T>(
     from: D,
     wanted: &str,
     parse: impl FnOnce(&str) -> Result<T, Invalid>,
@@ -230,14 +230,14 @@ fn text<'de, D: Deserializer<'de>, T>(
     }
 }
 
-fn switch<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+fn boolean<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Switch(switch) => Ok(Some(switch)),
         other => Err(other.mistyped_error("`true` or `false`")),
     }
 }
 
-fn program<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+fn program_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
     match AnyValue::deserialize(from)? {
         AnyValue::Words(words) if words.first().is_none_or(String::is_empty) => {
             Err(D::Error::custom("names no program"))
@@ -252,11 +252,11 @@ fn program<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D:
 
 /// The name of a context.
 pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text(from, TEXT, |given| Ok(given.to_owned()))
+    parsed_text(from, TEXT, |given| Ok(given.to_owned()))
 }
 
 fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text(from, TEXT, |given| match given {
+    parsed_text(from, TEXT, |given| match given {
         "" => Err("is empty".into()),
         address => match Target::parse_address(address) {
             Ok(_) => Ok(address.to_owned()),
@@ -266,15 +266,15 @@ fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
 }
 
 fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text(from, TEXT, value::prefix)
+    parsed_text(from, TEXT, value::prefix)
 }
 
-fn variable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text(from, TEXT, value::variable)
+fn variable_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    parsed_text(from, TEXT, value::variable_name)
 }
 
-fn file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
-    text(from, TEXT, |given| {
+fn file_path<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    parsed_text(from, TEXT, |given| {
         if given.is_empty() || given.contains('\0') {
             Err("is not the path of a file".into())
         } else {
@@ -284,7 +284,7 @@ fn file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error>
 }
 
 fn label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    text(from, TEXT, |given| {
+    parsed_text(from, TEXT, |given| {
         let label = given.trim();
         refuse_as_new_name(label.as_bytes())?;
         Ok(label.to_owned())
@@ -292,27 +292,27 @@ fn label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
 }
 
 fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    text(
+    parsed_text(
         from,
         "a duration such as `\"90s\"`",
         value::positive_duration,
     )
 }
 
-fn output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Output>, D::Error> {
-    text(from, TEXT, |given| {
-        Output::from_word(given).ok_or(Invalid::expects(Output::WORDS))
+fn output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<OutputFlag>, D::Error> {
+    parsed_text(from, TEXT, |given| {
+        OutputFlag::from_word(given).ok_or(Invalid::expects(OutputFlag::WORDS))
     })
 }
 
-fn when<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DisplayWhen>, D::Error> {
-    text(from, TEXT, |given| {
+fn display_when<'de, D: Deserializer<'de>>(from: D) -> Result<Option<DisplayWhen>, D::Error> {
+    parsed_text(from, TEXT, |given| {
         DisplayWhen::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))
     })
 }
 
 fn time_format<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TimeFormat>, D::Error> {
-    text(from, TEXT, |given| {
+    parsed_text(from, TEXT, |given| {
         let expected = || Invalid::expects("auto, relative, iso or unix");
         TimeFormat::from_str(given, false).map_err(|_| expected())
     })
@@ -350,11 +350,11 @@ read-only = true
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::read::read;
+    use crate::settings::read::parse_config;
 
     #[test]
     fn the_example_of_the_manual_is_understood() {
-        let contents = read(EXAMPLE.as_bytes()).unwrap();
+        let contents = parse_config(EXAMPLE.as_bytes()).unwrap();
         assert_eq!(contents.order, ["local", "prod", "viewer"]);
         assert!(contents.contexts["prod"].is_protected());
         let (default, _) = contents.default.unwrap();
@@ -375,9 +375,9 @@ mod tests {
     #[test]
     fn each_key_takes_what_it_says() {
         for key in ConfigFileKey::known_keys(false) {
-            let read = read(format!("[context.a]\n{}", line(&key)).as_bytes());
+            let read = parse_config(format!("[context.a]\n{}", line(&key)).as_bytes());
             let values = &read.unwrap().contexts["a"];
-            assert_ne!(*values, Values::default(), "{}", key.name);
+            assert_ne!(*values, ConfigValues::default(), "{}", key.name);
             assert!(!key.default.is_empty() && !key.help.is_empty());
         }
     }
@@ -385,10 +385,10 @@ mod tests {
     #[test]
     fn what_defaults_know_holds_in_contexts_that_are_silent() {
         for key in ConfigFileKey::known_keys(true) {
-            let read = read(format!("[defaults]\n{}", line(&key)).as_bytes());
+            let read = parse_config(format!("[defaults]\n{}", line(&key)).as_bytes());
             let defaults = read.unwrap().defaults;
             assert_eq!(
-                Values::default().or_defaults(&defaults),
+                ConfigValues::default().or_defaults(&defaults),
                 defaults,
                 "{}",
                 key.name

@@ -53,12 +53,12 @@ impl Hasher for IdentityHasher {
 }
 
 /// Reads and validates the whole file.
-pub(super) fn check(
+pub(super) fn check_lines(
     file: &mut TwoPassFile,
     defaults: &LineDefaults,
     throttles: &[ThrottleArg],
-    sums: bool,
-    queues: bool,
+    needs_sums: bool,
+    needs_queues: bool,
 ) -> Result<CheckResult, Error> {
     let what = file.source_name().to_owned();
     let salt = RandomState::new();
@@ -70,15 +70,15 @@ pub(super) fn check(
     // Possible duplicates: line number, offset in the line, jid.
     let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
     let read = file.first_pass(|row| {
-        if sums {
+        if needs_sums {
             let line = usize::try_from(row.number).unwrap_or(usize::MAX);
             checked.sums.resize(line, 0);
             checked.sums[line - 1] = line_hash(row.text);
         }
         checked.jobs += 1;
         let wrong = |fault: LineFault| line_error(&what, &row, fault);
-        let job = defaults.read(row.text).map_err(wrong)?;
-        if queues && !checked.queues.contains(job.queue()) {
+        let job = defaults.read_job(row.text).map_err(wrong)?;
+        if needs_queues && !checked.queues.contains(job.queue()) {
             checked.queues.insert(job.queue().to_vec());
         }
         for (id, most) in job.maxima.iter().filter_map(maximum) {
@@ -150,7 +150,7 @@ fn refuse_duplicate(
         if row.number >= number || first.is_some() {
             return Ok(());
         }
-        let job = defaults.read(row.text);
+        let job = defaults.read_job(row.text);
         if job.is_ok_and(|job| job.jid.known_jid() == Some(jid)) {
             first = Some(row.number);
         }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Kind, io_message};
 use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_jid};
 use crate::json::object::{offset_of, string_text};
-use crate::json::path::Path;
+use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
 use crate::model::jid_source::JidOrigin;
@@ -27,8 +27,8 @@ pub(crate) struct LineDefaults {
 
 impl LineDefaults {
     /// The job that a line describes.
-    pub(crate) fn read<'l>(&'l self, text: &'l [u8]) -> Result<NewJob<'l>, LineFault> {
-        let mut job = NewJob::read(text, self.max_data)?.or_defaults(&self.job);
+    pub(crate) fn read_job<'l>(&'l self, text: &'l [u8]) -> Result<NewJob<'l>, LineFault> {
+        let mut job = NewJob::parse_line(text, self.max_data)?.or_defaults(&self.job);
         for (what, name) in [("queue", &job.queue), ("klass", &job.klass)] {
             if name.is_none() {
                 let mut fault = LineFault::at_offset(text, 0, format!("it has no `{what}`"));
@@ -88,7 +88,7 @@ impl LineDefaults {
 /// The jid at a path in the data. An error has the part of the data that is wrong.
 fn jid_in_data<'d>(
     data: &'d [u8],
-    path: &Path,
+    path: &JsonPath,
     typed: &str,
 ) -> Result<Cow<'d, [u8]>, (&'d [u8], String)> {
     let json = std::str::from_utf8(data).unwrap_or_default();

@@ -253,7 +253,7 @@ impl Journal {
 
     /// If the server restarted, was flushed or evicted keys since it acknowledged the lines that are done,
     /// asks it for their jobs. A line whose job is missing is not done any more.
-    pub(super) fn verify(
+    pub(super) fn verify_done_lines(
         &mut self,
         state: &mut JournalState,
         core: &mut Core,
@@ -264,7 +264,7 @@ impl Journal {
         };
         let is_other = match &state.server {
             Some(server) => Some(*server != present),
-            None => self.ledger.is_other_epoch(&present),
+            None => self.ledger.has_epoch_changed(&present),
         };
         if is_other != Some(true) {
             return Ok(lost);

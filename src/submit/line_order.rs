@@ -21,12 +21,12 @@ pub(super) struct LineLocation {
 }
 
 /// The lines in the order of the file, except that each comes after its dependencies.
-pub(super) fn order(
+pub(super) fn dependencies_first(
     file: &TwoPassFile,
     defaults: &LineDefaults,
 ) -> Result<Vec<LineLocation>, Error> {
     let (places, graph) = read_dependencies(file, defaults)?;
-    match graph.order() {
+    match graph.order_or_cycle() {
         Ok(order) => Ok(order.into_iter().map(|job| places[job as usize]).collect()),
         Err(cycle) => {
             let cycle: Vec<LineLocation> =
@@ -46,7 +46,9 @@ fn read_dependencies(
     // The hashes of all dependencies, and where those of each job end.
     let (mut others, mut ends): (Vec<u64>, Vec<usize>) = Default::default();
     file.for_each_line(file.line_reader(), |row| {
-        let job = defaults.read(row.text).map_err(|_| file.changed_error())?;
+        let job = defaults
+            .read_job(row.text)
+            .map_err(|_| file.changed_error())?;
         let at = u32::try_from(places.len()).map_err(|_| too_many_error())?;
         if let Some(jid) = job.jid.known_jid() {
             jids.entry(salt.hash_one(jid)).or_insert(at);
@@ -65,7 +67,7 @@ fn read_dependencies(
     for end in ends {
         // Dependencies that are not in the file are dropped.
         let known = others[start..end].iter();
-        graph.push(known.filter_map(|other| jids.get(other).copied()));
+        graph.push_job(known.filter_map(|other| jids.get(other).copied()));
         start = end;
     }
     Ok((places, graph))
@@ -86,7 +88,7 @@ fn cycle_error(file: &TwoPassFile, defaults: &LineDefaults, cycle: &[LineLocatio
         if let Err(error) = file.read_line_at(place.offset, place.length, &mut text) {
             return error;
         }
-        let job = defaults.read(&text).ok();
+        let job = defaults.read_job(&text).ok();
         let jid = job.as_ref().and_then(|job| job.jid.known_jid());
         jids.push(
             jid.map(|jid| Name::from(jid).to_string())

@@ -16,7 +16,7 @@ use std::thread;
 
 use crate::args::coordination::ThrottleArg;
 use crate::args::input_arg::FileArg;
-use crate::args::shared::ExistingQueue;
+use crate::args::shared::ExistingQueueFlag;
 use crate::bulk::ledger::LedgerHead;
 use crate::bulk::maxima::MaximumChanges;
 use crate::bulk::new_queues;
@@ -50,7 +50,7 @@ mod tally;
 
 use jid::LineDefaults;
 use journal::{Journal, LostJobs};
-use pack::SendOptions;
+use pack::PackLimits;
 use round::{CallOutcomes, PutBatch, PutRound, SentJob};
 use tally::{LineOutcome, PutTally};
 
@@ -64,7 +64,7 @@ pub(crate) struct SubmitOptions {
     pub throttles: Vec<ThrottleArg>,
     pub policy: PutPolicy,
     /// Whether a queue that does not exist is refused.
-    pub existing: ExistingQueue,
+    pub existing: ExistingQueueFlag,
     /// Whether an existing job counts as put.
     pub if_absent: bool,
     pub batch: Option<usize>,
@@ -105,9 +105,9 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
     let queues = new_queues::is_check_wanted(options.existing, options.policy.dry_run, session);
     let sums = options.journal.is_some();
-    let mut checked = check::check(&mut file, defaults, &options.throttles, sums, queues)?;
+    let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = if checked.forward {
-        Some(line_order::order(&file, defaults)?)
+        Some(line_order::dependencies_first(&file, defaults)?)
     } else {
         None
     };
@@ -115,7 +115,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     if !checked.queues.is_empty() {
         let queues = std::mem::take(&mut checked.queues).into_iter();
         let queues: Vec<Name> = queues.map(Name::from).collect();
-        let now = session.begin()?;
+        let now = session.connect()?;
         new_queues::note_new_queues(
             &queues,
             options.existing,
@@ -147,12 +147,12 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         maximum: Some(maximum),
     }));
     drop(checked);
-    let begun = session.begin()?;
+    let begun = session.connect()?;
     if let (Some(journal), false) = (&mut journal, options.policy.dry_run) {
         journal.ledger.write_head(session)?;
     }
     if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
-        let lost = journal.verify(state, session.core()?)?;
+        let lost = journal.verify_done_lines(state, session.core()?)?;
         note_lost(&lost, &journal.ledger.display_path(), session);
     }
     let restarts = if options.policy.dry_run {
@@ -165,7 +165,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         maxima.confirm(session)?;
     }
     let pace = Pace::new(options.rate);
-    let limits = SendOptions {
+    let limits = PackLimits {
         policy: PutPolicy {
             // In a dry run, a call does not see the jobs that earlier calls would put.
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
@@ -191,11 +191,11 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let (to, rounds) = sync_channel(AHEAD);
     thread::scope(|scope| {
         let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());
-        scope.spawn(move || pack::pack(file, defaults, sorted, state, limits, &to));
+        scope.spawn(move || pack::pack_lines(file, defaults, sorted, state, limits, &to));
         let mut sender = RoundSender {
             options,
             file,
-            to_set: maxima.for_put(),
+            to_set: maxima.as_put_maxima(),
             maxima,
             interrupt: Interrupt::listen(),
             progress: session.ui.progress(jobs as u64),
@@ -212,7 +212,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         drop(rounds);
         let now = session.now();
         if sender.tally.is_dry_run() {
-            sender.maxima.preview(session);
+            sender.maxima.note_preview(session);
         }
         let stopped_by = stopped_by?;
         let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
@@ -279,7 +279,8 @@ impl RoundSender<'_> {
             };
             self.count_done_before(&round);
             if !self.options.policy.dry_run {
-                self.pace.wait(round.job_count(), &self.interrupt);
+                self.pace
+                    .wait_before_slice(round.job_count(), &self.interrupt);
             }
             if let Some(kind) = self.interrupt.received_kind() {
                 return Ok(Some(self.interrupt_error(kind, session)));
@@ -309,7 +310,7 @@ impl RoundSender<'_> {
             if let Some(lost) = session.ui.lost_output() {
                 stopped_by.get_or_insert(lost.hint(self.resume_hint(session)));
             }
-            self.progress.add(round.job_count() as u64);
+            self.progress.add_done(round.job_count() as u64);
             if stopped_by.is_some() || (self.options.fail_fast && self.tally.has_failed_lines()) {
                 return Ok(stopped_by);
             }
@@ -338,13 +339,13 @@ impl RoundSender<'_> {
             let replies = match answer {
                 Ok(replies) => replies,
                 Err(error) => {
-                    self.report_lost(session, round, batch, &error)?;
+                    self.report_unanswered(session, round, batch, &error)?;
                     stopped_by.get_or_insert(error);
                     continue;
                 }
             };
             for (job, reply) in batch.jobs.iter().zip(&replies) {
-                let mut outcome = outcome_of(round, job, reply, self.options.if_absent);
+                let mut outcome = line_outcome(round, job, reply, self.options.if_absent);
                 is_put |= reply.done.is_some() && outcome.result == ItemTally::Done;
                 if self.options.policy.dry_run {
                     outcome.mark_planned();
@@ -364,7 +365,7 @@ impl RoundSender<'_> {
             }
         }
         if is_put && self.to_set.take().is_some() && !self.options.policy.dry_run {
-            self.maxima.note_set(session);
+            self.maxima.note_changed_maxima(session);
         }
         if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
             && let Err(error) = journal.record_replies(&done, &failed, &took)
@@ -400,7 +401,7 @@ impl RoundSender<'_> {
     /// Counts the lines that an earlier run has done.
     fn count_done_before(&mut self, round: &PutRound) {
         self.tally.add_done_before(round.done_before);
-        self.progress.add(round.done_before as u64);
+        self.progress.add_done(round.done_before as u64);
     }
 
     /// Replaces a job if an earlier run may have replaced it already, but did not.
@@ -429,7 +430,7 @@ impl RoundSender<'_> {
     }
 
     /// Reports the jobs of a call without a reply.
-    fn report_lost(
+    fn report_unanswered(
         &mut self,
         session: &mut Session,
         round: &PutRound,
@@ -438,7 +439,7 @@ impl RoundSender<'_> {
     ) -> Result<(), Error> {
         for job in &batch.jobs {
             self.tally
-                .add_outcome(&mut session.ui, lost_outcome(round, job, error))?;
+                .add_outcome(&mut session.ui, unanswered_outcome(round, job, error))?;
         }
         Ok(())
     }
@@ -446,7 +447,10 @@ impl RoundSender<'_> {
     fn interrupt_error(&self, kind: Kind, session: &Session) -> Error {
         let page = session.ui.render_options();
         let count = |number: usize| page.count(number as u64);
-        let (done, all) = (count(self.jobs - self.tally.remaining()), count(self.jobs));
+        let (done, all) = (
+            count(self.jobs - self.tally.remaining_lines()),
+            count(self.jobs),
+        );
         Error::new(kind, format!("interrupted after {done} of {all}"))
             .hint(self.resume_hint(session))
     }
@@ -464,7 +468,7 @@ impl RoundSender<'_> {
 }
 
 /// The outcome of a job without a reply.
-fn lost_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOutcome<'r> {
+fn unanswered_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
         Kind::Unknown => OutcomeCode::Unknown,
         _ => OutcomeCode::Server,
@@ -482,7 +486,7 @@ fn lost_outcome<'r>(round: &'r PutRound, job: &SentJob, error: &Error) -> LineOu
 }
 
 /// The outcome of a job from the core's reply.
-fn outcome_of<'r>(
+fn line_outcome<'r>(
     round: &'r PutRound,
     job: &SentJob,
     reply: &'r GuardReply<PutResult>,

@@ -32,12 +32,12 @@ pub(crate) struct SinglePut<'j> {
 pub(crate) struct Placement {
     pub shown: Put,
     /// What happened to a put that another job took.
-    taken: PutAnswer,
+    taken: TakenPut,
 }
 
 /// What happened to a put that another job took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PutAnswer {
+enum TakenPut {
     /// No other job took it.
     Not,
     /// The job exists and stays as it is.
@@ -50,7 +50,7 @@ enum PutAnswer {
 impl SinglePut<'_> {
     /// Puts the job. A job that could not be put is an error.
     pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
-        let reply = self.send(now, session)?;
+        let reply = self.send_put(now, session)?;
         match reply.code {
             OutcomeCode::Ok => {
                 let placed = reply.done.unwrap_or_default();
@@ -64,12 +64,12 @@ impl SinglePut<'_> {
                         .ui
                         .note(&format!("note: `{jid}` is {what}: not a dependency"));
                 }
-                self.note_without_effect(now, session)?;
-                self.placement(&placed, now, session)
+                self.note_option_without_effect(now, session)?;
+                self.find_placement(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
-                let shown = self.existing_put(&self.jid, now, session)?;
-                let taken = PutAnswer::Exists;
+                let shown = self.show_existing_job(&self.jid, now, session)?;
+                let taken = TakenPut::Exists;
                 Ok(Placement { shown, taken })
             }
             OutcomeCode::Exists => Err(self
@@ -91,19 +91,19 @@ impl SinglePut<'_> {
     }
 
     /// Makes the call.
-    pub(crate) fn send(
+    pub(crate) fn send_put(
         &self,
         now: Moment,
         session: &mut Session,
     ) -> Result<GuardReply<PutResult>, Error> {
         let mut puts = PutCall::new(self.policy);
         puts.maxima.clone_from(&self.maxima);
-        self.job.pack(self.jid.as_bytes(), now, &mut puts);
+        self.job.add_to_call(self.jid.as_bytes(), now, &mut puts);
         session.core()?.put_one(now, &self.jid, &puts)
     }
 
     /// The job that was put, or the one that took the put.
-    pub(crate) fn placement(
+    pub(crate) fn find_placement(
         &self,
         placed: &PutResult,
         now: Moment,
@@ -121,24 +121,29 @@ impl SinglePut<'_> {
                 queued_behind,
                 dry_run: self.policy.dry_run,
             };
-            let taken = PutAnswer::Not;
+            let taken = TakenPut::Not;
             return Ok(Placement { shown, taken });
         };
         let shown = Put {
             queued_behind,
-            ..self.existing_put(took, now, session)?
+            ..self.show_existing_job(took, now, session)?
         };
         let taken = match placed.state.as_ref().map(Name::as_bytes) {
-            Some(b"merged") => PutAnswer::Merged,
-            Some(b"replaced") => PutAnswer::Replaced,
-            Some(b"skipped") => PutAnswer::Skipped,
-            _ => PutAnswer::Exists,
+            Some(b"merged") => TakenPut::Merged,
+            Some(b"replaced") => TakenPut::Replaced,
+            Some(b"skipped") => TakenPut::Skipped,
+            _ => TakenPut::Exists,
         };
         Ok(Placement { shown, taken })
     }
 
     /// A job that existed before the put, with its present queue and state.
-    fn existing_put(&self, jid: &Name, now: Moment, session: &mut Session) -> Result<Put, Error> {
+    fn show_existing_job(
+        &self,
+        jid: &Name,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<Put, Error> {
         let found = session
             .core()?
             .job_snapshots(now, std::slice::from_ref(jid))?;
@@ -155,11 +160,11 @@ impl SinglePut<'_> {
     /// Notes an option that was given and has no effect, because neither the put nor the queue says how
     /// puts of one key are answered. It is no error: the defaults of the queue may give it one, and these
     /// can change between two runs of the same command.
-    fn note_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
+    fn note_option_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
         let given = &self.job.coordination;
         let (Some((_, RequiredOption::Dup(needed))), Err(unmet)) = (
             given.first_unmet_requirement(),
-            coordination::refuse_unmet_options(given),
+            coordination::refuse_unmet_requirements(given),
         ) else {
             return Ok(());
         };
@@ -168,7 +173,7 @@ impl SinglePut<'_> {
         let stored = options
             .filter(|option| option.set)
             .find(|option| option.key == key);
-        let stored = stored.and_then(|stored| Json::read(stored.value.as_bytes()));
+        let stored = stored.and_then(|stored| Json::parse(stored.value.as_bytes()));
         let defaults = stored
             .map(|stored| Coordination::from_json(&stored))
             .unwrap_or_default();
@@ -186,7 +191,7 @@ impl SinglePut<'_> {
     }
 
     fn conflict_error(&self, why: &str) -> Error {
-        Error::conflict(self.cannot_put(why)).jid(&self.jid)
+        Error::conflict(self.cannot_put(why)).about_jid(&self.jid)
     }
 
     fn missing_dependencies_error<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
@@ -196,7 +201,7 @@ impl SinglePut<'_> {
         let why = format!("{names} {verb} not exist, so no job can depend on it");
         Error::not_found(self.cannot_put(&why))
             .hint("`--allow-missing` ignores dependencies that do not exist")
-            .jid(&self.jid)
+            .about_jid(&self.jid)
     }
 
     /// The error for a put that the core refused as invalid.
@@ -205,7 +210,7 @@ impl SinglePut<'_> {
         // either.
         if let (OutcomeCode::Invalid, Err(unmet)) = (
             reply.code,
-            coordination::refuse_unmet_options(&self.job.coordination),
+            coordination::refuse_unmet_requirements(&self.job.coordination),
         ) {
             return unmet;
         }
@@ -225,7 +230,7 @@ impl SinglePut<'_> {
 impl Placement {
     /// Whether the put changed a job.
     pub(crate) fn has_changed_job(&self) -> bool {
-        !matches!(self.taken, PutAnswer::Exists | PutAnswer::Skipped)
+        !matches!(self.taken, TakenPut::Exists | TakenPut::Skipped)
     }
 
     /// Shows the result, and says on a terminal, or for a dry run, what happened.
@@ -236,23 +241,23 @@ impl Placement {
         if shown.dry_run {
             let behind = self.describe_job_before(Name::to_string);
             session.ui.note_dry_run(&match self.taken {
-                PutAnswer::Not => format!("would put a job {place}{behind}"),
-                PutAnswer::Exists => "would leave the job as it is".to_owned(),
-                PutAnswer::Merged => format!("would merge the data into {jid} {place}"),
-                PutAnswer::Replaced => format!("would replace {jid} {place}"),
-                PutAnswer::Skipped => format!("would put nothing: {jid} is {place}"),
+                TakenPut::Not => format!("would put a job {place}{behind}"),
+                TakenPut::Exists => "would leave the job as it is".to_owned(),
+                TakenPut::Merged => format!("would merge the data into {jid} {place}"),
+                TakenPut::Replaced => format!("would replace {jid} {place}"),
+                TakenPut::Skipped => format!("would put nothing: {jid} is {place}"),
             });
             return Ok(Exit::Ok);
         }
         let jid = short_jid(jid.as_bytes());
         let behind = self.describe_job_before(|jid| short_jid(jid.as_bytes()));
         session.ui.note_on_terminal(&match self.taken {
-            PutAnswer::Not => format!("put {jid} {place}{behind}"),
-            PutAnswer::Merged => format!("merged into {jid} {place}"),
-            PutAnswer::Replaced => format!("replaced {jid} {place}"),
-            PutAnswer::Skipped => format!("skipped: {jid} is {place}"),
-            PutAnswer::Exists if shown.queue.is_none() => format!("{jid} exists already, {place}"),
-            PutAnswer::Exists => format!("{jid} exists already {place}"),
+            TakenPut::Not => format!("put {jid} {place}{behind}"),
+            TakenPut::Merged => format!("merged into {jid} {place}"),
+            TakenPut::Replaced => format!("replaced {jid} {place}"),
+            TakenPut::Skipped => format!("skipped: {jid} is {place}"),
+            TakenPut::Exists if shown.queue.is_none() => format!("{jid} exists already, {place}"),
+            TakenPut::Exists => format!("{jid} exists already {place}"),
         });
         Ok(Exit::Ok)
     }

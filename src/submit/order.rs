@@ -12,7 +12,7 @@ pub(super) struct DependencyGraph {
 
 impl DependencyGraph {
     /// Adds the next job.
-    pub(super) fn push(&mut self, dependencies: impl Iterator<Item = u32>) {
+    pub(super) fn push_job(&mut self, dependencies: impl Iterator<Item = u32>) {
         self.edges.extend(dependencies);
         self.ends.push(self.edges.len());
     }
@@ -25,10 +25,10 @@ impl DependencyGraph {
 
     /// The jobs in their order, except that each comes after its dependencies; or a cycle among them:
     /// each job depends on the next, the last on the first.
-    pub(super) fn order(&self) -> Result<Vec<u32>, Vec<u32>> {
+    pub(super) fn order_or_cycle(&self) -> Result<Vec<u32>, Vec<u32>> {
         let jobs = self.ends.len() as u32;
         let mut unmet: Vec<usize> = (0..jobs).map(|job| self.dependencies(job).len()).collect();
-        let (starts, dependents) = self.dependents();
+        let (starts, dependents) = self.dependents_by_job();
         let mut order = Vec::with_capacity(unmet.len());
         // Jobs whose dependencies come later in the file; they follow as soon as those are placed.
         let mut passed = Vec::new();
@@ -56,7 +56,7 @@ impl DependencyGraph {
 
     /// Where the dependents of each job start in the list of all, and this list, in which the last
     /// dependent of each job comes first.
-    fn dependents(&self) -> (Vec<usize>, Vec<u32>) {
+    fn dependents_by_job(&self) -> (Vec<usize>, Vec<u32>) {
         let jobs = self.ends.len();
         let mut ends = vec![0; jobs + 1];
         for &job in &self.edges {
@@ -110,8 +110,8 @@ mod tests {
         let mut graph = DependencyGraph::default();
         below
             .iter()
-            .for_each(|jobs| graph.push(jobs.iter().copied()));
-        graph.order()
+            .for_each(|jobs| graph.push_job(jobs.iter().copied()));
+        graph.order_or_cycle()
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::input::two_pass::{TextLine, TwoPassFile};
 
 /// The limits and options for packing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SendOptions {
+pub(super) struct PackLimits {
     pub policy: PutPolicy,
     /// Maximum number of jobs in a call.
     pub batch: usize,
@@ -31,13 +31,13 @@ const FULL_ROUND: usize = 1 << 20;
 
 /// Packs the lines, in the order of the file or the one given, until the end or until the receiver
 /// is dropped.
-pub(super) fn pack(
+pub(super) fn pack_lines(
     file: &TwoPassFile,
     defaults: &LineDefaults,
     order: Option<&[LineLocation]>,
     state: Option<&JournalState>,
-    limits: SendOptions,
-    to: &SyncSender<Result<PutRound, Error>>,
+    limits: PackLimits,
+    rounds: &SyncSender<Result<PutRound, Error>>,
 ) {
     let packed = UuidSource::new().and_then(|fresh| {
         let mut packer = Packer {
@@ -48,7 +48,7 @@ pub(super) fn pack(
             fresh,
             jids: Vec::new(),
             round: PutRound::default(),
-            to,
+            to: rounds,
         };
         match order {
             None => _ = file.for_each_line(file.line_reader(), |row| packer.pack_line(row))?,
@@ -68,7 +68,7 @@ pub(super) fn pack(
     });
     if let Err(error) = packed {
         // The receiver is dropped if the sending has ended.
-        _ = to.send(Err(error));
+        _ = rounds.send(Err(error));
     }
 }
 
@@ -76,7 +76,7 @@ struct Packer<'p> {
     file: &'p TwoPassFile,
     defaults: &'p LineDefaults,
     state: Option<&'p JournalState>,
-    limits: SendOptions,
+    limits: PackLimits,
     fresh: UuidSource,
     /// New jids for the jobs of this round, the next one last.
     jids: Vec<[u8; 32]>,
@@ -96,7 +96,7 @@ impl Packer<'_> {
         }
         // The first pass accepted the line: if it is refused now, the file has changed.
         let changed = |_| self.file.changed_error();
-        let job = self.defaults.read(row.text).map_err(changed)?;
+        let job = self.defaults.read_job(row.text).map_err(changed)?;
         let unfinished = self
             .state
             .and_then(|state| state.unfinished_line(row.number));
@@ -114,8 +114,8 @@ impl Packer<'_> {
                 && !alone
         };
         if !self.round.batches.last().is_some_and(fits) {
-            let full =
-                self.round.batches.len() >= self.limits.calls || self.round.size() >= FULL_ROUND;
+            let full = self.round.batches.len() >= self.limits.calls
+                || self.round.byte_size() >= FULL_ROUND;
             if full {
                 self.send_round()?;
             }
@@ -141,7 +141,7 @@ impl Packer<'_> {
             (sent.sum, sent.since) = (sum, since);
         }
         if alone && let Some(batch) = round.batches.last_mut() {
-            batch.keep_copy();
+            batch.keep_call_copy();
         }
         if round.job_count() < self.limits.jobs {
             Ok(())

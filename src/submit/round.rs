@@ -50,7 +50,7 @@ impl PutBatch {
     }
 
     /// Keeps a copy of the call.
-    pub(super) fn keep_copy(&mut self) {
+    pub(super) fn keep_call_copy(&mut self) {
         self.again = Some(self.puts.clone());
     }
 }
@@ -83,7 +83,7 @@ impl PutRound {
     }
 
     /// The size in bytes.
-    pub(super) fn size(&self) -> usize {
+    pub(super) fn byte_size(&self) -> usize {
         self.byte_len
     }
 
@@ -113,7 +113,7 @@ impl PutRound {
         };
         let batch = self.batches.last_mut()?;
         let before = batch.puts.byte_len();
-        job.pack(jid, now, &mut batch.puts);
+        job.add_to_call(jid, now, &mut batch.puts);
         self.byte_len += batch.puts.byte_len() - before;
         self.jobs += 1;
         batch.jobs.push(sent);

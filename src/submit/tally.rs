@@ -138,7 +138,7 @@ impl PutTally {
             *self.codes.entry((item.result, item.code)).or_default() += 1;
         }
         match ui.format() {
-            Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
+            Format::Ndjson => ui.write(&json::compact_line(&item).map_err(Error::internal)?),
             Format::Json => {
                 self.doc.items.push(item);
                 Ok(())
@@ -179,7 +179,7 @@ impl PutTally {
     }
 
     /// The number of lines without an outcome.
-    pub(super) fn remaining(&self) -> usize {
+    pub(super) fn remaining_lines(&self) -> usize {
         let sum = &self.doc.sum;
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
     }
@@ -191,7 +191,7 @@ impl PutTally {
         now: Moment,
         stopped_by: Option<Error>,
     ) -> Result<SubmitResult, Error> {
-        let remaining = self.remaining();
+        let remaining = self.remaining_lines();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
         sum.elapsed_s = RoundedSeconds(now.since(self.begun));
@@ -205,7 +205,7 @@ impl PutTally {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let summary = &self.doc.sum;
-                ui.write(&json::line(&PutSummary { summary }).map_err(Error::internal)?)?;
+                ui.write(&json::compact_line(&PutSummary { summary }).map_err(Error::internal)?)?;
             }
             Format::Jid | Format::Raw => {}
         }
@@ -234,7 +234,7 @@ impl PutTally {
         match stopped_by {
             Some(error) => Err(error),
             None => Ok(SubmitResult {
-                exit: exit::exit(&self.codes, sum.remaining, false),
+                exit: exit::bulk_exit(&self.codes, sum.remaining, false),
                 jids: self.kept.unwrap_or_default(),
             }),
         }

@@ -91,23 +91,23 @@ impl Ui {
     }
 
     /// Whether a question would be asked, because no flag answers it.
-    pub(crate) fn needs_answer(&self) -> bool {
+    pub(crate) fn needs_question(&self) -> bool {
         !self.yes
             || self
                 .protected_label()
-                .is_some_and(|label| !self.has_confirmed(label))
+                .is_some_and(|label| !self.is_confirm_given(label))
     }
 
-    fn has_confirmed(&self, word: &str) -> bool {
+    fn is_confirm_given(&self, word: &str) -> bool {
         self.confirm.iter().any(|given| given == word)
     }
 
     /// Whether the flags answer a question.
     fn is_answered(&self, question: &Question) -> bool {
         match question.deletion_finding() {
-            None => !self.needs_answer(),
+            None => !self.needs_question(),
             Some(finding) => {
-                self.has_confirmed(finding) && !(self.is_protected() && self.needs_answer())
+                self.is_confirm_given(finding) && !(self.is_protected() && self.needs_question())
             }
         }
     }
@@ -129,7 +129,7 @@ impl Ui {
         question: Question,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        self.check_confirm_flag(question.finding)?;
+        self.refuse_foreign_confirm(question.finding)?;
         if self.is_answered(&question) {
             return Ok(Consent::grant());
         }
@@ -157,7 +157,7 @@ impl Ui {
 
     /// Refuses a `--confirm` with the label of another context. A repair also takes the name of its
     /// deletion.
-    fn check_confirm_flag(&self, finding: Option<&str>) -> Result<(), Error> {
+    fn refuse_foreign_confirm(&self, finding: Option<&str>) -> Result<(), Error> {
         let known = [self.context.label.as_deref(), finding];
         let mut given = self.confirm.iter();
         let Some(meant) = given.find(|word| !known.contains(&Some(word.as_str()))) else {
@@ -193,7 +193,11 @@ impl Ui {
     }
 
     /// Shows the plan without a question, in a dry run.
-    pub(crate) fn show_plan(&mut self, plan: &str, details: impl FnOnce(&RenderOptions) -> String) {
+    pub(crate) fn print_dry_run_plan(
+        &mut self,
+        plan: &str,
+        details: impl FnOnce(&RenderOptions) -> String,
+    ) {
         let text = self.plan_text(plan, details);
         self.note(text.trim_end());
     }
@@ -235,7 +239,7 @@ impl Ui {
     fn missing_flags(&self, question: &Question) -> String {
         let deletion = question
             .deletion_finding()
-            .filter(|name| !self.has_confirmed(name));
+            .filter(|name| !self.is_confirm_given(name));
         if let Some(name) = deletion {
             let confirm = command_line::flag_with_value("--confirm", name);
             return format!(
@@ -246,7 +250,7 @@ impl Ui {
             return "add `--yes`".into();
         };
         let confirm = command_line::flag_with_value("--confirm", label);
-        match (self.yes, self.has_confirmed(label)) {
+        match (self.yes, self.is_confirm_given(label)) {
             (true, _) => format!("add `{confirm}`: the context is protected"),
             (false, true) => "add `--yes`".into(),
             (false, false) => format!("add `--yes {confirm}`: the context is protected"),

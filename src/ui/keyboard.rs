@@ -48,7 +48,7 @@ pub(super) fn restore_modes() {
 
 /// Recognizes the keys that end the output of `--watch`: q and Esc.
 #[derive(Debug, Default)]
-pub(crate) struct QuitKey(KeyState);
+pub(crate) struct QuitKeyReader(KeyState);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum KeyState {
@@ -60,7 +60,7 @@ enum KeyState {
     Sequence,
 }
 
-impl QuitKey {
+impl QuitKeyReader {
     /// Whether q or Esc was pressed since the last call. The caller asks a few times per second.
     pub(crate) fn was_pressed(&mut self) -> bool {
         let open = lock_saved_modes();
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn q_and_escape_quit_and_other_keys_do_not() {
         let quits = |reads: &[&[u8]]| {
-            let mut key = QuitKey::default();
+            let mut key = QuitKeyReader::default();
             reads.iter().any(|bytes| key.completes_key(bytes))
         };
         assert!(quits(&[b"q"]));

@@ -22,7 +22,7 @@ impl Ui {
 
 impl LiveLines {
     /// Shows these lines in place of the ones before. They must be harmless.
-    pub(crate) fn show(&mut self, texts: &[String]) {
+    pub(crate) fn show_lines(&mut self, texts: &[String]) {
         if self.lines.len() > texts.len() {
             self.clear();
         }

@@ -33,10 +33,10 @@ impl LostOutput {
 
     pub(super) fn begin_keeping(&mut self, fault: io::Error, unwritten: Vec<u8>) {
         self.fault.get_or_insert(fault);
-        self.add(&unwritten);
+        self.add_lost(&unwritten);
     }
 
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub(super) fn add_lost(&mut self, bytes: &[u8]) {
         self.lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
         let room = (MAX_KEPT + 1).saturating_sub(self.text.len());
         self.text.extend(&bytes[..room.min(bytes.len())]);
@@ -45,12 +45,12 @@ impl LostOutput {
 
 impl Ui {
     /// Ends what the command has begun, even if stdout cannot be written to.
-    pub(crate) fn keep_lost_output(&mut self) {
+    pub(crate) fn enable_lost_output(&mut self) {
         self.lost.is_kept = true;
     }
 
     /// Ends what the command has begun, even if the reader of stdout has gone away.
-    pub(crate) fn keep_output_without_reader(&mut self) {
+    pub(crate) fn enable_lost_output_without_reader(&mut self) {
         self.lost.outlives_reader = true;
     }
 

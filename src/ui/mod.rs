@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dialoguer::console::Term;
 
-use crate::args::format::{DisplayWhen, Format, Output, TimeFormat};
+use crate::args::format::{DisplayWhen, Format, OutputFlag, TimeFormat};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
 use crate::env;
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
-use crate::view::table::TableChoice;
+use crate::view::table::TableSelection;
 use crate::view::{NdjsonLines, RenderOptions, Times, View, json};
 
 mod ask;
@@ -24,16 +24,16 @@ pub(crate) mod keyboard;
 mod live;
 mod lost;
 mod manual;
-mod outlet;
+mod output_thread;
 mod pager;
 mod progress;
+mod result_writer;
 pub(crate) mod screen;
-mod sink;
 
 use lost::LostOutput;
-use outlet::OutputThread;
+use output_thread::OutputThread;
 use pager::Pager;
-use sink::ResultWriter;
+use result_writer::ResultWriter;
 
 pub(crate) use crate::trace::Trace;
 pub(crate) use live::LiveLines;
@@ -92,10 +92,10 @@ impl Ui {
         let output = globals.output.unwrap_or_default();
         let mut ui = Ui::without_globals(output.format());
         match output {
-            Output::Tsv => ui.lay_out(false),
+            OutputFlag::Tsv => ui.set_layout(false),
             // `table` from the environment or the config file does not change output in pipes, which scripts
             // read.
-            Output::Table if globals.given.output => ui.lay_out(true),
+            OutputFlag::Table if globals.given.output => ui.set_layout(true),
             _ => {}
         }
         ui.yes = globals.yes;
@@ -118,7 +118,7 @@ impl Ui {
             DisplayWhen::Never => false,
             DisplayWhen::Auto => page.headers,
         };
-        page.choice = TableChoice {
+        page.choice = TableSelection {
             columns: globals.columns.clone(),
             sort: globals.sort.clone(),
             reverse: globals.reverse,
@@ -141,7 +141,7 @@ impl Ui {
                 now: Moment::from_micros(0),
                 times: Times::Iso,
                 headers: tty,
-                choice: TableChoice::default(),
+                choice: TableSelection::default(),
             },
             yes: false,
             confirm: Vec::new(),
@@ -158,12 +158,12 @@ impl Ui {
             unlisted_jids: Vec::new(),
             rehearsed: false,
         };
-        ui.lay_out(tty);
+        ui.set_layout(tty);
         ui
     }
 
     /// Lays text out for people, as on a terminal, or for programs, as in a pipe.
-    fn lay_out(&mut self, for_people: bool) {
+    fn set_layout(&mut self, for_people: bool) {
         let page = &mut self.page;
         page.terminal = for_people;
         page.headers = for_people;
@@ -261,7 +261,7 @@ impl Ui {
     }
 
     /// The default number of rows of a table; `None` in pipes and documents.
-    pub(crate) fn default_rows(&self) -> Option<u64> {
+    pub(crate) fn default_row_limit(&self) -> Option<u64> {
         (self.format == Format::Table && self.page.terminal && self.tty).then_some(50)
     }
 
@@ -271,7 +271,7 @@ impl Ui {
     }
 
     /// Sets which rows of a table are shown after it is sorted.
-    pub(crate) fn set_row_range(&mut self, offset: u64, limit: Option<u64>) {
+    pub(crate) fn set_shown_rows(&mut self, offset: u64, limit: Option<u64>) {
         self.page.choice.rows = Some((offset, limit));
     }
 
@@ -298,9 +298,9 @@ impl Ui {
             }
             Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
             Format::Json if self.ticks => {
-                json::watch_line(view, self.page.now).map_err(serialize_error)?
+                json::watch_document_line(view, self.page.now).map_err(serialize_error)?
             }
-            Format::Json => json::document(view).map_err(serialize_error)?,
+            Format::Json => json::pretty_document(view).map_err(serialize_error)?,
             Format::Ndjson => {
                 let mut lines = NdjsonLines::default();
                 view.lines(&mut lines).map_err(serialize_error)?;
@@ -336,13 +336,13 @@ impl Ui {
 
     /// The error about the job ids that were left out, if there are any. What a command that
     /// `writes` has changed, it would not list again.
-    pub(crate) fn unlisted_jids_error(&self, writes: bool) -> Option<Error> {
+    pub(crate) fn unlisted_jids_error(&self, command_writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
             ("with a NUL", "`-o ndjson`")
         } else {
             ("that fit no line", "`-0` or `-o ndjson`")
         };
-        let way = if writes && !self.rehearsed {
+        let way = if command_writes && !self.rehearsed {
             format!("the command was carried out; next time, {way} prints all")
         } else {
             format!("{way} prints all")
@@ -362,7 +362,7 @@ impl Ui {
     }
 
     /// Writes harmless text to stdout.
-    pub(crate) fn text(&mut self, text: &str) -> Result<(), Error> {
+    pub(crate) fn print_text(&mut self, text: &str) -> Result<(), Error> {
         self.write(text.as_bytes())
     }
 
@@ -378,21 +378,21 @@ impl Ui {
     /// Writes bytes to stdout unchanged, even on a terminal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.lost.has_lost() {
-            self.lost.add(bytes);
+            self.lost.add_lost(bytes);
             return Ok(());
         }
         let written = self.stdout.write(bytes);
-        self.note_write_result(written, bytes)
+        self.handle_write_result(written, bytes)
     }
 
     /// Handles the result of writing `bytes`: after a failure, the output is kept for stderr or dropped if
     /// the command goes on regardless.
-    fn note_write_result(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
+    fn handle_write_result(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
         match written {
             Err(error) if self.outlives_reader && is_closed(&error) => Ok(()),
             Err(error) if self.lost.keeps_output_after(&error) => {
                 self.lost.begin_keeping(error, self.stdout.take_unwritten());
-                self.lost.add(bytes);
+                self.lost.add_lost(bytes);
                 Ok(())
             }
             written => written.map_err(write_error),
@@ -400,7 +400,7 @@ impl Ui {
     }
 
     /// Goes on after the reader of stdout has gone away. What is written then is lost.
-    pub(crate) fn outlive_reader(&mut self) {
+    pub(crate) fn ignore_closed_stdout(&mut self) {
         // A handler replaces the default action of SIGPIPE, which ends the process.
         _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, std::sync::Arc::default());
         self.outlives_reader = true;
@@ -409,14 +409,14 @@ impl Ui {
     /// Writes by a thread from now on, so that a reader who stops reading does not stop the program.
     /// The thread calls `wake` as [`OutputThread::start`] says.
     pub(crate) fn write_by_thread(&mut self, wake: impl Fn() + Send + 'static) {
-        let outlet = OutputThread::start(self.live_lines(), wake);
-        self.stdout.set_output_thread(outlet);
+        let thread = OutputThread::start(self.live_lines(), wake);
+        self.stdout.set_output_thread(thread);
     }
 
     /// Shows a status line on a terminal, below what the thread writes.
-    pub(crate) fn status(&self, line: String) {
-        if let Some(outlet) = self.stdout.output_thread() {
-            outlet.status(line);
+    pub(crate) fn show_status_line(&self, line: String) {
+        if let Some(thread) = self.stdout.output_thread() {
+            thread.queue_status(line);
         }
     }
 
@@ -441,11 +441,11 @@ impl Ui {
     }
 
     /// Waits at most this long until the output thread has written everything, and then writes without it.
-    pub(crate) fn end_thread(&mut self, patience: Duration) {
+    pub(crate) fn end_output_thread(&mut self, patience: Duration) {
         if self
             .stdout
             .output_thread()
-            .is_some_and(|outlet| outlet.drain(patience))
+            .is_some_and(|thread| thread.wait_until_written(patience))
         {
             self.stdout.remove_output_thread();
         }
@@ -454,7 +454,7 @@ impl Ui {
     /// Flushes stdout. A stream of lines flushes after each line.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         let flushed = self.stdout.flush();
-        self.note_write_result(flushed, b"")
+        self.handle_write_result(flushed, b"")
     }
 
     /// The format of text for people.
@@ -515,7 +515,7 @@ impl Ui {
     }
 
     /// Writes a hint even if a script reads the output, because it belongs to the result.
-    pub(crate) fn hint_always(&mut self, line: &str) {
+    pub(crate) fn hint_even_to_scripts(&mut self, line: &str) {
         if self.format == Format::Table {
             self.note(&format!("hint: {line}"));
         }
@@ -528,19 +528,19 @@ impl Ui {
 
     /// Writes text to stderr; a failure cannot be reported.
     pub(crate) fn write_stderr(&mut self, text: &str) {
-        self.stdout.note(text.as_bytes());
+        self.stdout.write_note(text.as_bytes());
     }
 
     /// Writes the error about what a result lacks, if it lacks anything, and returns the exit code.
-    pub(crate) fn report_left_out(&mut self, error: Option<Error>) -> Exit {
+    pub(crate) fn report_if_incomplete(&mut self, error: Option<Error>) -> Exit {
         error.map_or(Exit::Ok, |error| self.report_error(&error))
     }
 
     /// Writes an error to stderr and returns its exit code.
     pub(crate) fn report_error(&mut self, error: &Error) -> Exit {
         if self.format.is_json() {
-            if let Ok(line) = json::line(error) {
-                self.stdout.note(&line);
+            if let Ok(line) = json::compact_line(error) {
+                self.stdout.write_note(&line);
             }
             return error.exit();
         }

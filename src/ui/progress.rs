@@ -42,19 +42,19 @@ impl Ui {
 
 impl Progress {
     /// Sets a title, for bars that follow each other.
-    pub(crate) fn titled(mut self, title: impl Into<String>) -> Progress {
+    pub(crate) fn with_title(mut self, title: impl Into<String>) -> Progress {
         self.title = title.into() + " ";
         self
     }
 
     /// Fills the bar and says what still goes on.
-    pub(crate) fn note_after_total(&mut self, note: String) {
+    pub(crate) fn fill_and_note(&mut self, note: String) {
         self.note = note;
-        self.add(self.total.saturating_sub(self.done));
+        self.add_done(self.total.saturating_sub(self.done));
     }
 
     /// Adds to the number of finished jobs.
-    pub(crate) fn add(&mut self, done: u64) {
+    pub(crate) fn add_done(&mut self, done: u64) {
         self.done += done;
         // More jobs were done than the total announced.
         self.total = self.total.max(self.done);
@@ -62,7 +62,7 @@ impl Progress {
             return;
         }
         if self.bar.is_none() && self.started.elapsed() > Duration::from_millis(500) {
-            self.bar = Some(self.draw());
+            self.bar = Some(self.draw_bar());
         }
         if let Some(bar) = &self.bar {
             if bar.length() != Some(self.total) {
@@ -90,7 +90,7 @@ impl Progress {
         }
     }
 
-    fn draw(&self) -> ProgressBar {
+    fn draw_bar(&self) -> ProgressBar {
         let bar = if self.color {
             "{bar:27.green}"
         } else {

@@ -17,7 +17,7 @@ const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 pub(crate) struct Screen(());
 
 impl Screen {
-    pub(crate) fn open() -> Screen {
+    pub(crate) fn enter() -> Screen {
         write_to_terminal(ENTER.as_bytes());
         keyboard::enter_key_mode();
         Screen(())
@@ -77,7 +77,7 @@ fn paint_frame(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
 impl Ui {
     /// Prepares for repeated output: frames on a terminal, else documents. Returns whether it is
     /// frames.
-    pub(crate) fn begin_ticks(&mut self) -> Result<bool, Error> {
+    pub(crate) fn begin_repeated_output(&mut self) -> Result<bool, Error> {
         let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
         let hint = "`-o ndjson` writes a document for each tick, also without a terminal";
         match self.format {
@@ -102,7 +102,7 @@ impl Ui {
     }
 
     /// Reads the width of the terminal again.
-    pub(crate) fn measure(&mut self) {
+    pub(crate) fn update_width(&mut self) {
         if self.tty {
             self.page.width = terminal_width();
         }
@@ -114,7 +114,7 @@ impl Ui {
     }
 
     /// Ends the repeated output.
-    pub(crate) fn end_ticks(&mut self) {
+    pub(crate) fn end_repeated_output(&mut self) {
         self.stdout.end_frame();
     }
 }

@@ -1,7 +1,7 @@
 //! One thing in full: a name and its value on each line.
 
 use super::RenderOptions;
-use super::paint::{Style, StyleMarks};
+use super::paint::{Style, StyleMarker};
 use super::table::NONE;
 use crate::text;
 
@@ -58,7 +58,7 @@ impl<'a> DetailLines<'a> {
 
     /// The text; the remarks are aligned.
     pub(crate) fn into_text(self) -> String {
-        let marks = StyleMarks::new(self.page.color);
+        let marks = StyleMarker::new(self.page.color);
         let names = self
             .lines
             .iter()

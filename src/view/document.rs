@@ -33,7 +33,7 @@ impl DocumentKind {
     }
 
     /// The document, which some commands write with the fields of `T`.
-    pub(crate) const fn or_with_fields_of<T: JsonSchema>(mut self) -> DocumentKind {
+    pub(crate) const fn add_fields_of<T: JsonSchema>(mut self) -> DocumentKind {
         let at = if self.schemas[1].is_none() { 1 } else { 2 };
         self.schemas[at] = Some(T::json_schema);
         self
@@ -122,9 +122,9 @@ fn reduce_schema(schema: Value) -> Value {
                 field["type"] = only.clone();
             }
             let bytes = json!({ "type": "string", "contentEncoding": "base64" });
-            let bytes = if take_name_mark(&mut field) {
+            let bytes = if remove_name_mark(&mut field) {
                 Some(bytes)
-            } else if field.get_mut("items").is_some_and(take_name_mark) {
+            } else if field.get_mut("items").is_some_and(remove_name_mark) {
                 Some(json!({ "type": "array", "items": bytes }))
             } else {
                 None
@@ -139,7 +139,7 @@ fn reduce_schema(schema: Value) -> Value {
 }
 
 /// Removes the mark of a name.
-fn take_name_mark(schema: &mut Value) -> bool {
+fn remove_name_mark(schema: &mut Value) -> bool {
     let schema = schema.as_object_mut();
     schema.is_some_and(|schema| schema.remove(HAS_BYTES).is_some())
 }

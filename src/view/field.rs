@@ -25,14 +25,14 @@ pub(crate) fn find_field(document: &str, path: &str) -> FieldLookup {
     let fields = object_members(document);
     let first = path.split('.').next().unwrap_or_default();
     if fields.iter().any(|(key, _)| key == path || key == first) {
-        find_within(document, path).unwrap_or(FieldLookup::Nothing)
+        find_in_value(document, path).unwrap_or(FieldLookup::Nothing)
     } else {
         FieldLookup::Unknown(fields.into_iter().map(|(key, _)| key.into()).collect())
     }
 }
 
 /// Finds a path in a JSON value.
-fn find_within(value: &str, path: &str) -> Option<FieldLookup> {
+fn find_in_value(value: &str, path: &str) -> Option<FieldLookup> {
     let members = object_members(value);
     let ends = path
         .match_indices('.')
@@ -52,8 +52,8 @@ fn find_within(value: &str, path: &str) -> Option<FieldLookup> {
             continue;
         };
         let found = match rest {
-            None => Some(found_value(member)),
-            Some(rest) => find_within(member.get(), rest),
+            None => Some(lookup_of_value(member)),
+            Some(rest) => find_in_value(member.get(), rest),
         };
         if found.is_some() {
             return found;
@@ -63,7 +63,7 @@ fn find_within(value: &str, path: &str) -> Option<FieldLookup> {
 }
 
 /// The value as a result.
-fn found_value(value: &RawValue) -> FieldLookup {
+fn lookup_of_value(value: &RawValue) -> FieldLookup {
     match serde_json::from_str(value.get()) {
         Ok(text) => FieldLookup::Text(text),
         Err(_) => FieldLookup::Json(value.get().to_owned()),

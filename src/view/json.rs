@@ -16,7 +16,7 @@ struct Envelope<'a, T: Serialize + ?Sized> {
 }
 
 /// One pretty-printed document.
-pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn pretty_document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json::Error> {
     let fields = view;
     let document = Envelope {
         kind: T::DOCUMENT.kind,
@@ -27,7 +27,7 @@ pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json
 }
 
 /// A document of `--watch`: one compact line with the moment `at` which it was read.
-pub(crate) fn watch_line<T: View + ?Sized>(
+pub(crate) fn watch_document_line<T: View + ?Sized>(
     view: &T,
     now: Moment,
 ) -> Result<Vec<u8>, serde_json::Error> {
@@ -39,7 +39,7 @@ pub(crate) fn watch_line<T: View + ?Sized>(
         #[serde(flatten)]
         fields: &'a T,
     }
-    line(&WatchDocument {
+    compact_line(&WatchDocument {
         kind: T::DOCUMENT.kind,
         v: 1,
         at: now.to_rfc3339(),
@@ -56,7 +56,7 @@ pub(crate) fn pretty_value<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, 
 }
 
 /// A value as one compact line.
-pub(crate) fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn compact_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
     write::write_compact(value, &mut text)?;
     text.push(b'\n');
@@ -68,7 +68,7 @@ pub(crate) fn document_line<T: Serialize + ?Sized>(
     kind: &'static str,
     fields: &T,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    line(&Envelope { kind, v: 1, fields })
+    compact_line(&Envelope { kind, v: 1, fields })
 }
 
 /// The lines of `-o ndjson` that a view writes.
@@ -81,7 +81,7 @@ impl NdjsonLines {
         &mut self,
         item: &T,
     ) -> Result<(), serde_json::Error> {
-        self.0.append(&mut line(item)?);
+        self.0.append(&mut compact_line(item)?);
         Ok(())
     }
 
@@ -94,7 +94,10 @@ impl NdjsonLines {
     }
 
     /// Writes a whole document.
-    pub(crate) fn document<T: View + ?Sized>(&mut self, view: &T) -> Result<(), serde_json::Error> {
+    pub(crate) fn write_document<T: View + ?Sized>(
+        &mut self,
+        view: &T,
+    ) -> Result<(), serde_json::Error> {
         self.0.append(&mut document_line(T::DOCUMENT.kind, view)?);
         Ok(())
     }

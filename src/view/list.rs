@@ -21,7 +21,7 @@ pub(crate) struct List<T> {
 
 impl<T> List<T> {
     /// A list of all items.
-    pub(crate) fn whole(items: Vec<T>) -> List<T> {
+    pub(crate) fn of_all(items: Vec<T>) -> List<T> {
         List {
             total: Some(items.len() as u64),
             offset: 0,
@@ -40,7 +40,7 @@ impl<T> List<T> {
 
 impl<T> Default for List<T> {
     fn default() -> List<T> {
-        List::whole(Vec::new())
+        List::of_all(Vec::new())
     }
 }
 

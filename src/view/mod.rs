@@ -37,7 +37,7 @@ pub struct RenderOptions {
     /// Whether tables have headers.
     pub headers: bool,
     /// Which columns and rows of a table are shown, in which order.
-    pub choice: table::TableChoice,
+    pub choice: table::TableSelection,
 }
 
 /// How moments are written.
@@ -62,7 +62,7 @@ impl RenderOptions {
             now: Moment::from_micros(0),
             times: Times::Relative,
             headers: true,
-            choice: table::TableChoice::default(),
+            choice: table::TableSelection::default(),
         }
     }
 
@@ -105,7 +105,7 @@ impl RenderOptions {
         if self.terminal {
             name.to_string()
         } else {
-            text::clean_unambiguous(name.as_bytes())
+            text::clean_line_escaping_backslashes(name.as_bytes())
         }
     }
 
@@ -165,7 +165,7 @@ pub(crate) trait View: Serialize {
 
     /// Writes the lines of `-o ndjson`: a list writes its items, anything else its document.
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
-        lines.document(self)
+        lines.write_document(self)
     }
 
     /// The jids for `-o jid`; `None` if the model is not about jobs.

@@ -47,13 +47,13 @@ const END: char = '\u{2063}';
 
 /// Writes marks into texts, and replaces them by colors after the layout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StyleMarks {
+pub(crate) struct StyleMarker {
     color: bool,
 }
 
-impl StyleMarks {
-    pub(crate) fn new(color: bool) -> StyleMarks {
-        StyleMarks { color }
+impl StyleMarker {
+    pub(crate) fn new(color: bool) -> StyleMarker {
+        StyleMarker { color }
     }
 
     /// The harmless text between its marks.

@@ -25,14 +25,14 @@ impl WaitDisplay {
         }
     }
 
-    pub(super) fn update(&mut self, jobs: &AwaitedJobs, begun: Instant) {
+    pub(super) fn show_pending(&mut self, jobs: &AwaitedJobs, begun: Instant) {
         if let WaitDisplay::Lines(Some(lines)) = self {
             let elapsed = begun.elapsed().as_secs_f64();
             let texts = jobs.unfinished().map(|at| {
                 let item = jobs.item_at(at);
                 pending_line(&item.jid, item.state, elapsed)
             });
-            lines.show(&texts.collect::<Vec<String>>());
+            lines.show_lines(&texts.collect::<Vec<String>>());
         }
     }
 
@@ -47,7 +47,7 @@ impl WaitDisplay {
             }
             WaitDisplay::Bar(bar) => {
                 let printed = bar.suspend(print);
-                bar.add(1);
+                bar.add_done(1);
                 printed
             }
         }

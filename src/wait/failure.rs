@@ -7,7 +7,7 @@ use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, duration, format_measured, plural};
+use crate::text::{Sanitized, decisive_line, duration, format_measured_duration, plural};
 
 /// The error of a wait that did not reach its end.
 pub(crate) fn wait_error(
@@ -31,7 +31,7 @@ pub(crate) fn wait_error(
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
             let words = |seconds: f64| {
                 if seconds < 1.0 {
-                    format_measured(seconds)
+                    format_measured_duration(seconds)
                 } else {
                     duration(seconds)
                 }
@@ -94,7 +94,7 @@ fn ended_job_error(job: &WaitItem, options: &WaitOptions, session: &mut Session)
         ),
         _ => (format!("`{jid}` was cancelled"), allow_gone()),
     };
-    let error = Error::new(Kind::JobFailed, sentence).jid(jid);
+    let error = Error::new(Kind::JobFailed, sentence).about_jid(jid);
     error.hint_if(hint)
 }
 

@@ -155,7 +155,7 @@ impl AwaitedJobs {
         known.item.state = job.and_then(|job| job.state);
         let Some(job) = job else {
             let result = match known.heard {
-                Some(EventKind::Completed) => ending_for_state(awaited, State::Complete),
+                Some(EventKind::Completed) => result_for_state(awaited, State::Complete),
                 Some(EventKind::Cancelled) => WaitResult::Cancelled,
                 _ if certain => WaitResult::Gone,
                 _ => {
@@ -171,11 +171,11 @@ impl AwaitedJobs {
         if let Some(state) = job.state
             && (state == awaited || matches!(state, State::Complete | State::Failed) && !changed)
         {
-            let result = ending_for_state(self.awaited, state);
+            let result = result_for_state(self.awaited, state);
             return self.set_result(at, result);
         }
         if changed {
-            // `read_history` sets the number of entries.
+            // `note_history` sets the number of entries.
             return ReadEffect::Changed;
         }
         known.entries = entries;
@@ -184,7 +184,7 @@ impl AwaitedJobs {
 
     /// Takes the history of a job that has changed. A job may have passed through the awaited state
     /// between two reads.
-    pub(super) fn read_history(&mut self, at: usize, job: &Job) -> ReadEffect {
+    pub(super) fn note_history(&mut self, at: usize, job: &Job) -> ReadEffect {
         if !self.is_pending(at) {
             return ReadEffect::Ended;
         }
@@ -208,7 +208,7 @@ impl AwaitedJobs {
         }
         match job.state {
             Some(state @ (State::Complete | State::Failed)) => {
-                let result = ending_for_state(self.awaited, state);
+                let result = result_for_state(self.awaited, state);
                 self.set_result(at, result)
             }
             _ => ReadEffect::Pending,
@@ -216,7 +216,7 @@ impl AwaitedJobs {
     }
 
     /// How long a job has been missing, in seconds.
-    pub(super) fn missing_for(&self, at: usize) -> Option<f64> {
+    pub(super) fn seconds_missing(&self, at: usize) -> Option<f64> {
         let since = self.jobs[at].missing_since?;
         Some(since.elapsed().as_secs_f64())
     }
@@ -234,7 +234,7 @@ impl AwaitedJobs {
 }
 
 /// What it means for the wait that a job is in this state.
-fn ending_for_state(awaited: State, state: State) -> WaitResult {
+fn result_for_state(awaited: State, state: State) -> WaitResult {
     if state == awaited {
         WaitResult::Reached(state)
     } else {
@@ -298,13 +298,13 @@ mod tests {
         assert_eq!(jobs.note_read(0, Some(&before), false), ReadEffect::Pending);
         let after = job(State::Waiting, &["put", "popped", "put", "popped", "put"]);
         assert_eq!(jobs.note_read(0, Some(&after), false), ReadEffect::Changed);
-        assert_eq!(jobs.read_history(0, &after), ReadEffect::Ended);
+        assert_eq!(jobs.note_history(0, &after), ReadEffect::Ended);
         assert_eq!(jobs.item_at(0).result, WaitResult::Reached(State::Running));
         let moved = job(State::Waiting, &["put"]);
         assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Pending);
         let moved = job(State::Waiting, &["put", "put"]);
         assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Changed);
-        assert_eq!(jobs.read_history(1, &moved), ReadEffect::Pending);
+        assert_eq!(jobs.note_history(1, &moved), ReadEffect::Pending);
         assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Pending);
     }
 
@@ -321,7 +321,7 @@ mod tests {
             assert_eq!(jobs.note_read(0, Some(&before), false), ReadEffect::Pending);
             hear(&mut jobs, kind);
             assert_eq!(jobs.note_read(0, Some(&after), false), ReadEffect::Changed);
-            assert_eq!(jobs.read_history(0, &after), seen);
+            assert_eq!(jobs.note_history(0, &after), seen);
         }
     }
 

@@ -72,7 +72,7 @@ pub(crate) struct Waiter {
 }
 
 /// Why reading stopped early.
-enum WaitStop {
+enum EarlyStop {
     Early(WaitOutcome),
     Failed(Error),
 }
@@ -82,7 +82,7 @@ impl Waiter {
     pub(crate) fn open(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
         let begun = Instant::now();
         let interrupt = Interrupt::listen();
-        interrupt.end_process_after(PATIENCE);
+        interrupt.end_after_signal(PATIENCE);
         let (core, ui) = session.core_and_ui()?;
         let log = match core.event_log() {
             Ok(log) => Some(log),
@@ -102,7 +102,7 @@ impl Waiter {
     }
 
     /// Whether the deadline has passed.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn is_deadline_over(&self) -> bool {
         self.deadline
             .is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -125,7 +125,7 @@ impl Waiter {
             ended,
             display,
         };
-        let outcome = run.wait(session);
+        let outcome = run.run_until_outcome(session);
         let at_deadline = matches!(outcome, Ok(WaitOutcome::Deadline));
         let silent_s = run.server_silence().filter(|_| at_deadline);
         let (core, _) = session.core_and_ui()?;
@@ -168,15 +168,15 @@ struct WaitLoop<'w, F> {
 
 impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     /// Runs the wait and tells why it ended. An error after the deadline counts as the deadline.
-    fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
-        match self.wait_for_outcome(session) {
-            Ok(outcome) | Err(WaitStop::Early(outcome)) => Ok(outcome),
-            Err(WaitStop::Failed(error)) if self.waiter.is_over() => {
+    fn run_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
+        match self.read_until_outcome(session) {
+            Ok(outcome) | Err(EarlyStop::Early(outcome)) => Ok(outcome),
+            Err(EarlyStop::Failed(error)) if self.waiter.is_deadline_over() => {
                 let unanswered = matches!(error.kind(), Kind::Unreachable | Kind::Timeout);
                 self.asked_at = self.asked_at.filter(|_| unanswered);
                 Ok(WaitOutcome::Deadline)
             }
-            Err(WaitStop::Failed(error)) => Err(error),
+            Err(EarlyStop::Failed(error)) => Err(error),
         }
     }
 
@@ -192,17 +192,17 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         Some(RoundedSeconds(since.elapsed().as_secs_f64()))
     }
 
-    fn wait_for_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, WaitStop> {
-        self.read_all(session, self.waiter.options.must_exist)?;
+    fn read_until_outcome(&mut self, session: &mut Session) -> Result<WaitOutcome, EarlyStop> {
+        self.read_unfinished(session, self.waiter.options.must_exist)?;
         let mut next_turn = Instant::now() + EVERY;
         loop {
             if let Some(outcome) = self.decided_outcome() {
                 return Ok(outcome);
             }
             self.check_stop()?;
-            self.display.update(&self.jobs, self.waiter.begun);
+            self.display.show_pending(&self.jobs, self.waiter.begun);
             if self.take_events() {
-                self.read_all(session, false)?;
+                self.read_unfinished(session, false)?;
                 continue;
             }
             let dirty = self.jobs.take_dirty();
@@ -239,7 +239,11 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         false
     }
 
-    fn read_all(&mut self, session: &mut Session, must_exist: bool) -> Result<(), WaitStop> {
+    fn read_unfinished(
+        &mut self,
+        session: &mut Session,
+        must_exist: bool,
+    ) -> Result<(), EarlyStop> {
         let all: Vec<usize> = self.jobs.unfinished().collect();
         self.read_jobs(&all, session)?;
         if !must_exist || self.waiter.options.allow_gone {
@@ -247,23 +251,23 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         }
         let is_missing = |at: &usize| {
             let gone = self.jobs.item_at(*at).result == WaitResult::Gone;
-            gone || self.jobs.missing_for(*at).is_some()
+            gone || self.jobs.seconds_missing(*at).is_some()
         };
         let missing = all.iter().filter(|at| is_missing(at));
         let missing: Vec<Name> = missing
             .map(|at| self.jobs.item_at(*at).jid.clone())
             .collect();
-        not_found::refuse_missing_jobs(&missing).map_err(WaitStop::Failed)
+        not_found::refuse_missing_jobs(&missing).map_err(EarlyStop::Failed)
     }
 
     /// Reads these jobs, page by page, until the outcome is certain.
-    fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), WaitStop> {
+    fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
         for page in which.chunks(PAGE) {
             self.check_stop()?;
-            let (core, ui) = session.core_and_ui().map_err(WaitStop::Failed)?;
+            let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.end_calls_at(self.waiter.deadline);
             self.asked_at = Some(Instant::now());
-            self.read_page(page, core, ui).map_err(WaitStop::Failed)?;
+            self.read_page(page, core, ui).map_err(EarlyStop::Failed)?;
             self.asked_at = None;
             self.replied_at = Some(Instant::now());
             if self.decisive.is_some() {
@@ -284,7 +288,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         {
             let late = self
                 .jobs
-                .missing_for(at)
+                .seconds_missing(at)
                 .is_some_and(|missing| missing > DELAY);
             match self.jobs.note_read(at, job.as_ref(), self.certain || late) {
                 ReadEffect::Pending => {}
@@ -298,7 +302,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let histories = core.jobs_with_fields(now, "jid,shown,mark,history", &jids)?;
         for (&at, job) in changed.iter().zip(histories) {
             let seen = match job {
-                Some(job) => self.jobs.read_history(at, &job),
+                Some(job) => self.jobs.note_history(at, &job),
                 None => ReadEffect::Missing,
             };
             match seen {
@@ -346,12 +350,12 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// Stops at a signal and at the deadline.
-    fn check_stop(&self) -> Result<(), WaitStop> {
+    fn check_stop(&self) -> Result<(), EarlyStop> {
         if let Some(kind) = self.waiter.interrupt.received_kind() {
-            return Err(WaitStop::Early(WaitOutcome::Interrupted(kind)));
+            return Err(EarlyStop::Early(WaitOutcome::Interrupted(kind)));
         }
-        if self.waiter.is_over() {
-            Err(WaitStop::Early(WaitOutcome::Deadline))
+        if self.waiter.is_deadline_over() {
+            Err(EarlyStop::Early(WaitOutcome::Deadline))
         } else {
             Ok(())
         }

@@ -52,10 +52,10 @@ impl PopArrangement {
 
     /// The queues of a turn in their order. If the lags cannot be read, the order stays: the turn
     /// itself reports what is wrong with the server or a queue.
-    pub(super) fn arrange(
+    pub(super) fn arrange_queues(
         &mut self,
         core: &mut Core,
-        total: u64,
+        max_jobs: u64,
         asked: Vec<(Name, u64)>,
     ) -> Vec<(Name, u64)> {
         match self {
@@ -79,20 +79,20 @@ impl PopArrangement {
                         rotation.set_ready(&names);
                     }
                     let names = bucket.queues.iter().map(|(name, _)| name);
-                    let all = names.map(|name| (name.clone(), total));
+                    let all = names.map(|name| (name.clone(), max_jobs));
                     match rotation {
                         None => turns.extend(all),
                         Some(rotation) => {
-                            let shares = rotation.queues_to_pop(total);
+                            let shares = rotation.queues_to_pop(max_jobs);
                             // If one queue of a bucket has too few jobs, the others of the bucket give the
                             // rest, before the next bucket.
-                            if total == 1 || shares.len() == 1 {
+                            if max_jobs == 1 || shares.len() == 1 {
                                 turns.extend(shares);
                             } else if 2 * asked.len() <= MAX_QUEUES {
                                 turns.extend(shares);
                                 turns.extend(all);
                             } else {
-                                turns.extend(shares.into_iter().map(|(name, _)| (name, total)));
+                                turns.extend(shares.into_iter().map(|(name, _)| (name, max_jobs)));
                             }
                         }
                     }
@@ -108,13 +108,13 @@ impl PopArrangement {
     }
 
     /// Notes which jobs came.
-    pub(super) fn advance(&mut self, jobs: &[PoppedJob]) {
+    pub(super) fn note_popped(&mut self, jobs: &[PoppedJob]) {
         if let PopArrangement::ByPatterns(buckets) = self {
             for rotation in buckets
                 .iter_mut()
                 .filter_map(|(_, rotation)| rotation.as_mut())
             {
-                rotation.advance(jobs.iter().map(|job| &job.queue));
+                rotation.advance_past(jobs.iter().map(|job| &job.queue));
             }
         }
     }

@@ -20,7 +20,9 @@ const REMOVAL: u64 = 12;
 
 /// Lowers the number of slots to what the limit of open files allows. Returns a note about it, and an
 /// error if not even one program can run. Call it when everything that stays open is open.
-pub(super) fn fit_slots_to_limit(options: &mut WorkOptions) -> Result<Option<String>, Error> {
+pub(super) fn lower_slots_to_file_limit(
+    options: &mut WorkOptions,
+) -> Result<Option<String>, Error> {
     let Some(limit) = getrlimit(Resource::Nofile).current else {
         return Ok(None);
     };

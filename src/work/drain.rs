@@ -29,13 +29,13 @@ pub(super) enum RemainingWork {
 /// What is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
 /// dependencies and those that another worker holds do not count as left, and neither do jobs that wait
 /// behind one of these.
-pub(super) fn remaining_work(
+pub(super) fn find_remaining_work(
     core: &mut Core,
     now: Moment,
     queues: &[Name],
 ) -> Result<(RemainingWork, Vec<LeftJobs>), Error> {
     let mut rest = RemainingWork::Nothing;
-    let queues = super::queues::read(core, now, queues)?;
+    let queues = super::queues::read_queues(core, now, queues)?;
     let mut left = Vec::new();
     let mut stalls = false;
     for queue in &queues {
@@ -53,7 +53,7 @@ pub(super) fn remaining_work(
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
     for queue in &queues {
         let waits = queue.throttled > 0 && can_held_job_run(core, now, &queue.name)?
-            || queue.depends > 0 && may_be_unblocked(core, now, &queue.name, &names)?;
+            || queue.depends > 0 && can_blocked_job_run(core, now, &queue.name, &names)?;
         if waits {
             return Ok((RemainingWork::Waits, left));
         }
@@ -111,7 +111,7 @@ fn can_held_job_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, 
 
 /// Whether a blocked job of the queue is in a lane whose first job runs, or has become ready in one of
 /// the queues of the worker; or none is blocked any more.
-fn may_be_unblocked(
+fn can_blocked_job_run(
     core: &mut Core,
     now: Moment,
     queue: &Name,

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::machine::event::{EndedProcess, JobLabel, JobResult, ProcessExit};
-use super::options::Hooks;
+use super::options::HookCommands;
 use super::process::{Directory, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker};
 use crate::error::{Error, Kind, io_message};
 use crate::text::{Sanitized, plural};
@@ -34,7 +34,7 @@ struct PendingHook {
 /// The hooks of a worker, which run beside the jobs.
 #[derive(Debug)]
 pub(super) struct HookQueue {
-    hooks: Hooks,
+    hooks: HookCommands,
     /// The slots of hooks, which follow those of jobs, and the hook that runs in each.
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
@@ -96,7 +96,7 @@ pub(super) fn run_start_hook(
         !matches!(waitid(WaitId::Pid(group), options), Ok(None))
     };
     while !has_ended() {
-        processes.wait(kill_at, &mut events)?;
+        processes.wait_for_events(kill_at, &mut events)?;
         for event in events.drain(..) {
             let ProcessEvent::Signal(signal @ (SIGINT | SIGTERM | SIGHUP | SIGQUIT)) = event else {
                 continue;
@@ -130,7 +130,7 @@ pub(super) fn run_start_hook(
 }
 
 impl HookQueue {
-    pub(super) fn new(hooks: Hooks, first_slot: usize, kill_after: Duration) -> HookQueue {
+    pub(super) fn new(hooks: HookCommands, first_slot: usize, kill_after: Duration) -> HookQueue {
         HookQueue {
             hooks,
             first_slot,
@@ -145,14 +145,14 @@ impl HookQueue {
     }
 
     /// Gives the hooks a limited time, once the work is over.
-    pub(super) fn limit_time(&mut self, now: Instant) {
+    pub(super) fn stop_after_kill_delay(&mut self, now: Instant) {
         if !self.is_closed && self.term_at.is_none() {
             self.term_at = now.checked_add(self.kill_after);
         }
     }
 
     /// Stops the hooks now.
-    pub(super) fn stop(&mut self, now: Instant) {
+    pub(super) fn stop_now(&mut self, now: Instant) {
         if !self.is_closed {
             self.term_at = Some(now);
         }
@@ -160,7 +160,7 @@ impl HookQueue {
 
     /// Kills the hooks now.
     pub(super) fn kill(&mut self, now: Instant) {
-        self.stop(now);
+        self.stop_now(now);
         self.kill_at = Some(now);
     }
 
@@ -170,7 +170,7 @@ impl HookQueue {
     }
 
     /// Sends the signals that are due. Returns the line about hooks that are stopped.
-    pub(super) fn signal_hooks(
+    pub(super) fn send_due_signals(
         &mut self,
         now: Instant,
         processes: &mut Processes,
@@ -192,13 +192,13 @@ impl HookQueue {
                 });
             }
             for slot in &slots {
-                processes.signal(*slot, Signal::TERM);
+                processes.send_signal(*slot, Signal::TERM);
             }
         }
         if self.kill_at.is_some_and(|at| at <= now) {
             self.kill_at = None;
             for slot in &slots {
-                processes.signal(*slot, Signal::KILL);
+                processes.send_signal(*slot, Signal::KILL);
             }
         }
         line
@@ -215,9 +215,9 @@ impl HookQueue {
     }
 
     /// Runs `--on-exhausted` if the job failed.
-    pub(super) fn note_job_end(&mut self, job: &JobLabel, result: JobResult, detail: &str) {
+    pub(super) fn add_exhausted_hook(&mut self, job: &JobLabel, result: JobResult, detail: &str) {
         if let (JobResult::Failed, Some(command)) = (result, self.hooks.on_exhausted.clone()) {
-            self.add(
+            self.add_hook(
                 "--on-exhausted",
                 command,
                 vec![
@@ -231,12 +231,12 @@ impl HookQueue {
     }
 
     /// Notes that this worker sends a signal to the process of a slot: its end is no crash.
-    pub(super) fn note_own_stop(&mut self, slot: usize) {
+    pub(super) fn mark_stopped_by_worker(&mut self, slot: usize) {
         self.stopped.insert(slot);
     }
 
     /// Runs `--on-crash` if a signal ended the process of a slot, and not one of this worker.
-    pub(super) fn note_process_end(&mut self, slot: usize, end: &EndedProcess) {
+    pub(super) fn add_crash_hook(&mut self, slot: usize, end: &EndedProcess) {
         let was_stopped = self.stopped.remove(&slot);
         let (ProcessExit::Signal(signal), false) = (end.exit, was_stopped) else {
             return;
@@ -250,11 +250,11 @@ impl HookQueue {
                 ("QLESS_SIGNAL", variable_text(signal.as_bytes())),
                 ("QLESS_FAILURE", variable_text(end.message.as_bytes())),
             ];
-            self.add("--on-crash", command, variables);
+            self.add_hook("--on-crash", command, variables);
         }
     }
 
-    fn add(
+    fn add_hook(
         &mut self,
         name: &'static str,
         command: String,

@@ -73,15 +73,15 @@ impl Launcher {
     }
 
     /// Sets the name of the worker.
-    pub(super) fn named(mut self, worker: &Name) -> Result<Launcher, Error> {
+    pub(super) fn for_worker(mut self, worker: &Name) -> Result<Launcher, Error> {
         let refused = |fault: StartFault| Error::usage(fault.message);
-        self.variables = environment::of_worker(worker).map_err(refused)?;
+        self.variables = environment::worker_variables(worker).map_err(refused)?;
         self.worker = worker.clone();
         Ok(self)
     }
 
     /// Starts the command in a slot, for one job or for several. Returns the process id.
-    pub(super) fn start(
+    pub(super) fn start_program(
         &self,
         slot: usize,
         jobs: &[PoppedJob],
@@ -97,7 +97,7 @@ impl Launcher {
         let (args, variables, stdin) = match (self.mode, jobs) {
             (DispatchMode::Single, [job]) => (
                 self.arguments.fill(job)?,
-                environment::of_job(job, &self.worker)?,
+                environment::job_variables(job, &self.worker)?,
                 job.data.clone(),
             ),
             _ => {
@@ -107,7 +107,7 @@ impl Launcher {
                         kind: StartFaultKind::Job,
                         message: error.message().into_owned(),
                     };
-                    line_of_job::append(job, &mut lines).map_err(refused)?;
+                    line_of_job::append_job_line(job, &mut lines).map_err(refused)?;
                 }
                 let args = self.arguments.fill(&PoppedJob::default())?;
                 (args, self.variables.clone(), lines)
@@ -125,7 +125,7 @@ impl Launcher {
     }
 
     /// What the end of a process means.
-    pub(super) fn interpret_end(
+    pub(super) fn to_ended_process(
         &self,
         slot: usize,
         end: ProcessEnd,
@@ -167,7 +167,7 @@ impl Launcher {
 /// The line that hands a job to a process that stays.
 pub(super) fn job_line(job: &PoppedJob) -> Result<Vec<u8>, Error> {
     let mut line = Vec::with_capacity(256 + job.data.len());
-    line_of_job::append(job, &mut line)?;
+    line_of_job::append_job_line(job, &mut line)?;
     Ok(line)
 }
 
@@ -181,10 +181,10 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
 
 /// The end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
 /// harmless, since an escape is longer than the byte that it stands for.
-fn failure_message(stderr_tail: &[u8], most: usize) -> String {
+fn failure_message(stderr_tail: &[u8], max_bytes: usize) -> String {
     let text = clean_text(stderr_tail);
     let text = text.trim();
-    let mut start = text.len().saturating_sub(most);
+    let mut start = text.len().saturating_sub(max_bytes);
     while !text.is_char_boundary(start) {
         start += 1;
     }

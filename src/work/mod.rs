@@ -33,12 +33,12 @@ use self::machine::event::{
 };
 use self::machine::rotation::Rotation;
 use self::notices::PutWatch;
-pub(crate) use self::options::{Hooks, WorkOptions};
+pub(crate) use self::options::{HookCommands, WorkOptions};
 use self::process::answer::{self, Answer, AnswerKind};
 use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
 use self::queues::{FoundQueues, QueueList};
 use self::reporter::Reporter;
-use self::server::{Order, ServerThread};
+use self::server::{ServerOrder, ServerThread};
 use self::service::ServiceManager;
 use crate::clock::SteadyInstant;
 use crate::clock::moment::Moment;
@@ -71,7 +71,7 @@ const GRACE: f64 = 10.0;
 /// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
 pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
-    session.ui.outlive_reader();
+    session.ui.ignore_closed_stdout();
     let secrets = secrets::secret_variables(session.file.as_ref());
     // Before any connection, while descriptor 3 is free.
     let (mut processes, waker) = Processes::new(ProcessOptions {
@@ -79,17 +79,17 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
         secrets: secrets.clone(),
     })?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     // The password is known now, and no program of a job or hook runs yet.
-    secrets::hide(&secrets);
+    secrets::hide_variables(&secrets);
     let queues = QueueList {
         queues: options.queues.clone(),
         order: options.order,
     };
-    let found = queues.resolve(session.core()?)?;
-    let grace = check_settings(&options, &found.queues, session)?;
-    note_queues(&found, &options, session)?;
-    if let Some(note) = descriptors::fit_slots_to_limit(&mut options)? {
+    let found = queues.find_queues(session.core()?)?;
+    let grace = check_lock_times(&options, &found.queues, session)?;
+    note_queue_peculiarities(&found, &options, session)?;
+    if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
         session.ui.note(&note);
     }
     if let Some(command) = &options.hooks.on_start {
@@ -135,7 +135,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     let mut work = Work {
         machine,
         processes,
-        launcher: launcher.named(&worker)?,
+        launcher: launcher.for_worker(&worker)?,
         hooks: HookQueue::new(
             options.hooks.clone(),
             options.concurrency,
@@ -144,7 +144,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         notices,
         watch,
         reporter: Reporter::new(worker.clone(), session),
-        resolve_at: queues.may_change().then(|| Instant::now() + RESOLVE),
+        resolve_at: queues.has_patterns().then(|| Instant::now() + RESOLVE),
         time,
         retry_delay: options.retry_delay,
         has_labels: options.label,
@@ -162,8 +162,8 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     session.ui.write_by_thread(move || waker.wake());
     let result = work.run(session);
     work.summarize(session);
-    work.note_fault(session);
-    session.ui.end_thread(PATIENCE);
+    work.warn_of_write_fault(session);
+    session.ui.end_output_thread(PATIENCE);
     let result = result?;
     if !matches!(result, WorkResult::Stopped { .. }) {
         work.server.unlist_worker();
@@ -198,7 +198,7 @@ fn signal_error_kind(signal: i32) -> Kind {
 
 /// Refuses an interval of heartbeats that is not shorter than the locks. Notes locks that are shorter than
 /// a call may take. Returns the grace period.
-fn check_settings(
+fn check_lock_times(
     options: &WorkOptions,
     queues: &[(Name, u32)],
     session: &mut Session,
@@ -244,7 +244,7 @@ fn check_settings(
 
 /// Notes which queues no one has used yet or are paused, so that the worker waits for them or has nothing to
 /// drain, and whether a queue of `--next` is among them.
-fn note_queues(
+fn note_queue_peculiarities(
     found: &FoundQueues,
     options: &WorkOptions,
     session: &mut Session,
@@ -266,7 +266,7 @@ fn note_queues(
         ));
     }
     let names: Vec<Name> = found.names().cloned().collect();
-    let queues = queues::read(core, now, &names)?;
+    let queues = queues::read_queues(core, now, &names)?;
     let missing: Vec<&Queue> = queues.iter().filter(|queue| !queue.exists()).collect();
     for queue in missing.iter().take(NAMED) {
         match core.require_queue(now, &queue.name) {
@@ -321,7 +321,7 @@ fn subscribe(
 ) -> Option<PutWatch> {
     match core.worker_notices(&worker.lossless_text()) {
         Ok(notices) => {
-            notices::pass_on_notices(notices, events.clone(), waker.clone());
+            notices::forward_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();
             Some(PutWatch::start(core, events, waker.clone()))
         }
@@ -359,14 +359,14 @@ impl ServerClock {
     }
 
     /// Follows the server, which may have been replaced by one with another clock.
-    fn set_server_time(&mut self, now: Moment) {
+    fn follow_server_time(&mut self, now: Moment) {
         if (self.now() - now.seconds()).abs() > 0.25 {
             *self = ServerClock::new(now);
         }
     }
 
     /// When the host's clock reaches a time of the server.
-    fn to_instant(&self, time: f64) -> Option<Instant> {
+    fn instant_of_server_time(&self, time: f64) -> Option<Instant> {
         let left = (time - self.now()).max(0.0);
         let left = Duration::try_from_secs_f64(left).ok()?;
         Instant::now().checked_add(left)
@@ -410,9 +410,12 @@ impl Work {
         loop {
             self.perform_actions(session)?;
             if self.result.is_some() {
-                self.hooks.limit_time(Instant::now());
+                self.hooks.stop_after_kill_delay(Instant::now());
             }
-            if let Some(line) = self.hooks.signal_hooks(Instant::now(), &mut self.processes) {
+            if let Some(line) = self
+                .hooks
+                .send_due_signals(Instant::now(), &mut self.processes)
+            {
                 self.reporter.add_line(&line);
             }
             let is_over = self.hooks.is_empty() || self.stops > 2;
@@ -433,17 +436,17 @@ impl Work {
             }
             self.reporter
                 .update_status(self.machine.running_count(), session);
-            self.reporter.flush(session);
-            self.hold_if_congested(session);
-            self.note_fault(session);
+            self.reporter.write_collected(session);
+            self.hold_output_if_congested(session);
+            self.warn_of_write_fault(session);
             let until = self.next_wakeup();
-            self.processes.wait(until, &mut events)?;
+            self.processes.wait_for_events(until, &mut events)?;
             // A notice about a lock comes before a reply that brings the job again.
             while let Ok(event) = self.notices.try_recv() {
                 self.machine.handle_event(self.time.now(), event);
             }
             while let Some(reply) = self.server.next_reply()? {
-                self.time.set_server_time(reply.now);
+                self.time.follow_server_time(reply.now);
                 if reply.is_successor {
                     self.reporter.warn_of_new_server();
                 }
@@ -452,39 +455,39 @@ impl Work {
             // This machine may have been frozen: programs whose locks are over are stopped before anything
             // else is done.
             let now = self.time.now();
-            for action in self.machine.stop_programs_without_lock(now) {
-                self.perform(now, action, session)?;
+            for action in self.machine.stop_programs_with_expired_lock(now) {
+                self.perform_action(now, action, session)?;
             }
             for event in events.drain(..) {
                 self.handle_process_event(now, event, session);
             }
-            for action in self.machine.stop_overdue(now) {
-                self.perform(now, action, session)?;
+            for action in self.machine.stop_overdue_processes(now) {
+                self.perform_action(now, action, session)?;
             }
             if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
                 self.resolve_at = Some(Instant::now() + RESOLVE);
-                self.server.order(Order::Resolve)?;
+                self.server.send_order(ServerOrder::Resolve)?;
             }
         }
     }
 
     /// Warns that stdout cannot be written to. The jobs matter more: the work goes on.
-    fn note_fault(&mut self, session: &mut Session) {
+    fn warn_of_write_fault(&mut self, session: &mut Session) {
         if let Some(fault) = session.ui.write_fault() {
             let why = fault.message();
             self.reporter
                 .add_line(&format!("warning: {why}; what is written there is lost"));
-            self.reporter.flush(session);
+            self.reporter.write_collected(session);
             self.fault = Some(fault);
         }
     }
 
     /// Begins no further job and reads no further output while much of what was written is not read.
-    fn hold_if_congested(&mut self, session: &Session) {
+    fn hold_output_if_congested(&mut self, session: &Session) {
         let is_congested = session.ui.is_congested();
         if is_congested != self.is_on_hold {
             self.is_on_hold = is_congested;
-            self.processes.hold_output(is_congested);
+            self.processes.pause_reading(is_congested);
             self.machine
                 .handle_event(self.time.now(), Event::Hold(is_congested));
         }
@@ -500,8 +503,11 @@ impl Work {
     /// When something is to be done next.
     fn next_wakeup(&mut self) -> Option<Instant> {
         let is_idle = self.machine.is_idle(self.time.now());
-        let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
-        let mut due = self.time.to_instant(self.machine.next_due());
+        let watch = self
+            .watch
+            .as_mut()
+            .and_then(|watch| watch.watch_if_idle(is_idle));
+        let mut due = self.time.instant_of_server_time(self.machine.next_due());
         // The wait does not count the time for which the machine sleeps.
         if self.machine.running_count() > 0 {
             let soon = Instant::now() + AWAKE;
@@ -543,7 +549,7 @@ impl Work {
                 let to_stdout = stream == OutputStream::Stdout;
                 if to_stdout && !self.hooks.owns_slot(slot) {
                     let lines = bytes.split(|byte| *byte == b'\n');
-                    for jid in lines.filter_map(answer::answered_job) {
+                    for jid in lines.filter_map(answer::jid_if_result) {
                         self.machine
                             .handle_event(now, Event::AnswerOnStdout { slot, jid });
                     }
@@ -562,8 +568,10 @@ impl Work {
                 self.hooks.start(&mut self.processes);
             }
             ProcessEvent::Ended { slot, end } => {
-                let end = self.launcher.interpret_end(slot, end, &mut self.reporter);
-                self.hooks.note_process_end(slot, &end);
+                let end = self
+                    .launcher
+                    .to_ended_process(slot, end, &mut self.reporter);
+                self.hooks.add_crash_hook(slot, &end);
                 self.machine.handle_event(now, Event::Ended { slot, end });
             }
             ProcessEvent::Signal(SIGTTIN) => {
@@ -577,7 +585,7 @@ impl Work {
                 self.gives_up_readers |= self.has_summary;
                 match self.stops {
                     1 => {}
-                    2 => self.hooks.stop(Instant::now()),
+                    2 => self.hooks.stop_now(Instant::now()),
                     _ => self.hooks.kill(Instant::now()),
                 }
                 self.machine.handle_event(now, Event::Stop);
@@ -596,23 +604,29 @@ impl Work {
                 return Ok(());
             }
             for action in actions {
-                self.perform(now, action, session)?;
+                self.perform_action(now, action, session)?;
             }
         }
     }
 
-    fn perform(&mut self, now: f64, action: Action, session: &mut Session) -> Result<(), Error> {
+    fn perform_action(
+        &mut self,
+        now: f64,
+        action: Action,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         match action {
             Action::Start { slot, jobs } => {
                 // Earlier starts may have taken long.
                 let is_over =
-                    |job: &PoppedJob| self.machine.is_lock_over(self.time.now(), &job.jid);
+                    |job: &PoppedJob| self.machine.is_lock_expired(self.time.now(), &job.jid);
                 let started = if jobs.iter().any(is_over) {
                     Err(StartFailure::Busy(
                         "the lock of a job expired before its program was started".to_owned(),
                     ))
                 } else {
-                    self.launcher.start(slot, &jobs, &mut self.processes)
+                    self.launcher
+                        .start_program(slot, &jobs, &mut self.processes)
                 };
                 let event = match started {
                     Ok(pid) => Event::Started { slot, pid },
@@ -621,10 +635,11 @@ impl Work {
                 self.machine.handle_event(now, event);
             }
             Action::Send { slot, job } => {
-                self.processes.write(slot, launcher::job_line(&job)?);
+                self.processes.write_stdin(slot, launcher::job_line(&job)?);
             }
             Action::Cancel { slot, jid } => {
-                self.processes.write(slot, launcher::cancel_line(&jid));
+                self.processes
+                    .write_stdin(slot, launcher::cancel_line(&jid));
             }
             Action::CloseInput { slot } => self.processes.close_stdin(slot),
             Action::Signal { slot, signal } => {
@@ -632,10 +647,10 @@ impl Work {
                     Signal::Term => rustix::process::Signal::TERM,
                     Signal::Kill => rustix::process::Signal::KILL,
                 };
-                self.hooks.note_own_stop(slot);
-                self.processes.signal(slot, signal);
+                self.hooks.mark_stopped_by_worker(slot);
+                self.processes.send_signal(slot, signal);
             }
-            Action::Request(request) => self.server.order(Order::Ask(request))?,
+            Action::Request(request) => self.server.send_order(ServerOrder::Ask(request))?,
             Action::Report(report) => {
                 if matches!(report, Report::Stopping { .. }) {
                     self.manager.report_stopping();
@@ -647,7 +662,7 @@ impl Work {
                     ..
                 } = &report
                 {
-                    self.hooks.note_job_end(job, *result, detail);
+                    self.hooks.add_exhausted_hook(job, *result, detail);
                 }
                 self.reporter.report(report, self.time.moment(), session);
             }
@@ -663,10 +678,10 @@ impl Work {
         line: &[u8],
         is_whole: bool,
     ) -> (Option<Name>, LineContent) {
-        match Answer::read(line, self.retry_delay) {
+        match Answer::parse_answer(line, self.retry_delay) {
             Ok(Answer { jid, what, ignored }) => {
                 for reason in ignored {
-                    self.reporter.warn_of_ignored(slot, &jid, reason);
+                    self.reporter.warn_of_ignored_part(slot, &jid, reason);
                 }
                 let content = match what {
                     AnswerKind::Ending(way) => LineContent::Ending(way),

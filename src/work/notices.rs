@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
 /// Passes on what concerns the jobs of this worker, as long as the receiver exists.
-pub(super) fn pass_on_notices(notices: WorkerNotices, events: Sender<Event>, waker: Waker) {
+pub(super) fn forward_notices(notices: WorkerNotices, events: Sender<Event>, waker: Waker) {
     thread::spawn(move || {
         loop {
             let event = match notices.next_notice(Instant::now() + NOTICE_WAIT) {
@@ -67,7 +67,7 @@ impl PutWatch {
 
     /// Watches if the worker has been idle for a moment, and no longer if it has been busy for one. Returns
     /// when to call this again.
-    pub(super) fn update(&mut self, is_idle: bool) -> Option<Instant> {
+    pub(super) fn watch_if_idle(&mut self, is_idle: bool) -> Option<Instant> {
         if is_idle != self.is_idle {
             self.is_idle = is_idle;
             self.since = Instant::now();

@@ -33,7 +33,7 @@ pub(crate) struct WorkOptions {
     pub answers_on_stdout: bool,
     pub heartbeat: Option<Duration>,
     pub directory: Directory,
-    pub hooks: Hooks,
+    pub hooks: HookCommands,
     /// How much of stderr becomes the message of a failure, in bytes.
     pub error_bytes: usize,
     /// The first part of the worker's name.
@@ -46,7 +46,7 @@ pub(crate) struct WorkOptions {
 
 /// Shell commands around jobs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hooks {
+pub(crate) struct HookCommands {
     /// Before the first job.
     pub on_start: Option<String>,
     /// Runs after a job has failed, by an answer or because no retry was left.

@@ -42,7 +42,11 @@ impl FoundQueues {
 }
 
 /// Reads queues, also those that hold keys of a wrong type.
-pub(super) fn read(core: &mut Core, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
+pub(super) fn read_queues(
+    core: &mut Core,
+    now: Moment,
+    names: &[Name],
+) -> Result<Vec<Queue>, Error> {
     // Without names, the core would return all queues.
     if names.is_empty() {
         return Ok(Vec::new());
@@ -52,7 +56,7 @@ pub(super) fn read(core: &mut Core, now: Moment, names: &[Name]) -> Result<Vec<Q
 
 impl QueueList {
     /// Whether the queues or their order may change while the worker runs.
-    pub(super) fn may_change(&self) -> bool {
+    pub(super) fn has_patterns(&self) -> bool {
         self.order == QueueOrder::Patterns || self.has_globs() || self.has_identifiers()
     }
 
@@ -68,7 +72,7 @@ impl QueueList {
 
     /// Finds the queues. The queues of a glob come in the order of their names. Without globs and stored
     /// patterns there is no call.
-    pub(super) fn resolve(&self, core: &mut Core) -> Result<FoundQueues, Error> {
+    pub(super) fn find_queues(&self, core: &mut Core) -> Result<FoundQueues, Error> {
         let (mut known, mut identifiers) = (Vec::new(), IdentifierPatterns::default());
         let are_known = self.has_globs() || self.has_identifiers();
         if are_known {

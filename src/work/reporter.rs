@@ -13,7 +13,7 @@ use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{
-    Sanitized, clean_text, duration, format_measured, plural, with_thousands_separators,
+    Sanitized, clean_text, duration, format_measured_duration, plural, with_thousands_separators,
 };
 
 /// Time between two changes of the status line.
@@ -94,7 +94,7 @@ impl Reporter {
     }
 
     /// Warns of a part of an answer that has no effect, once for each reason.
-    pub(super) fn warn_of_ignored(&mut self, slot: usize, jid: &Name, reason: String) {
+    pub(super) fn warn_of_ignored_part(&mut self, slot: usize, jid: &Name, reason: String) {
         if self.ignored.len() < MAX_IGNORED && !self.ignored.contains(&reason) {
             self.add_line(&format!(
                 "warning: slot {}: the answer for `{jid}` counts, but {}; this is reported once",
@@ -114,7 +114,7 @@ impl Reporter {
     }
 
     /// Adds a line for stderr that is no warning: with `-q` it is left out.
-    fn add_note(&mut self, line: &str, session: &Session) {
+    fn add_note_unless_quiet(&mut self, line: &str, session: &Session) {
         if !session.ui.is_quiet() {
             self.add_line(line);
         }
@@ -125,7 +125,7 @@ impl Reporter {
         match report {
             Report::Started { job, .. } => {
                 let event = self.work_event(now, WorkEventKind::Started, job);
-                self.show(&event, session);
+                self.show_event(&event, session);
             }
             Report::Ended {
                 job,
@@ -143,7 +143,7 @@ impl Reporter {
                 };
                 event.elapsed_s = Some(RoundedSeconds(elapsed));
                 event.message = Some(detail).filter(|detail| !detail.is_empty());
-                self.show(&event, session);
+                self.show_event(&event, session);
             }
             Report::BadLine { slot, jid, reason } => {
                 let about = jid.map_or(String::new(), |jid| format!(" about `{jid}`"));
@@ -230,18 +230,18 @@ format!("the command ended with {exit}")
                 self.left_queues += 1;
                 self.left_held += left.locks.valid;
                 if self.left_queues <= NAMED as u64 {
-                    self.add_note(&format!("note: {}", describe_left(&left)), session);
+                    self.add_note_unless_quiet(&format!("note: {}", describe_left(&left)), session);
                 }
             }
             Report::Waiting(left) => {
-                self.add_note(&format!("note: waiting: {}", describe_left(&left)), session);
+                self.add_note_unless_quiet(&format!("note: waiting: {}", describe_left(&left)), session);
             }
             Report::Vanished => self.add_line(
                 "warning: a running job does not exist any more, and nobody cancelled it: \
                  the data of the server was deleted or lost",
             ),
             Report::ConnectionLost { message } => {
-                if !self.is_repeated_loss(&message) {
+                if !self.count_if_repeated_loss(&message) {
                     self.report_loss(&message);
                 }
             }
@@ -255,8 +255,8 @@ format!("the command ended with {exit}")
 } else {
 "replies again"
 };
-                let line = format!("the server {what} after {}", format_measured(after));
-                self.add_note(&line, session);
+                let line = format!("the server {what} after {}", format_measured_duration(after));
+                self.add_note_unless_quiet(&line, session);
             }
             Report::Stopping { running } => {
                 let line = match running {
@@ -268,13 +268,13 @@ format!("the command ended with {exit}")
                         with_thousands_separators(running as u64)
                     ),
                 };
-                self.add_note(&line, session);
+                self.add_note_unless_quiet(&line, session);
             }
         }
     }
 
     /// Whether this loss of the server only repeats the last one. Then it is counted.
-    fn is_repeated_loss(&mut self, message: &str) -> bool {
+    fn count_if_repeated_loss(&mut self, message: &str) -> bool {
         let now = Instant::now();
         if let Some(loss) = &mut self.loss {
             let is_soon = now - loss.at < SOON && now - loss.said_at < SAY_AGAIN;
@@ -357,7 +357,7 @@ format!("the command ended with {exit}")
     }
 
     /// Writes an event to stdout for programs, else to stderr.
-    fn show(&mut self, event: &WorkEvent, session: &mut Session) {
+    fn show_event(&mut self, event: &WorkEvent, session: &mut Session) {
         match session.ui.format() {
             // A reader that has gone does not stop the work.
             Format::Ndjson => _ = session.ui.show(event),
@@ -369,7 +369,7 @@ format!("the command ended with {exit}")
     /// Passes on output of a program. Where stdout carries events, all of it goes to stderr.
     pub(super) fn pass_on_output(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
         if to_stdout && session.ui.format() != Format::Ndjson {
-            self.flush(session);
+            self.write_collected(session);
             _ = session.ui.write_verbatim(bytes);
         } else {
             let text = clean_text(bytes);
@@ -381,7 +381,7 @@ format!("the command ended with {exit}")
     }
 
     /// Writes what has been collected.
-    pub(super) fn flush(&mut self, session: &mut Session) {
+    pub(super) fn write_collected(&mut self, session: &mut Session) {
         _ = session.ui.finish();
         if !self.lines.is_empty() {
             session.ui.write_stderr(&self.lines);
@@ -409,7 +409,7 @@ format!("the command ended with {exit}")
             with_thousands_separators(self.counts.completed),
             with_thousands_separators(self.counts.failed)
         );
-        session.ui.status(line);
+        session.ui.show_status_line(line);
     }
 
     /// Writes the summary.
@@ -418,7 +418,7 @@ format!("the command ended with {exit}")
         self.report_repeated_loss();
         if let Some(more) = self.left_queues.checked_sub(NAMED as u64 + 1) {
             let queues = plural(more + 1, "further queue", "further queues");
-            self.add_note(&format!("note: {queues} still have jobs"), session);
+            self.add_note_unless_quiet(&format!("note: {queues} still have jobs"), session);
         }
         let counts = self.counts;
         let mut parts = vec![format!(
@@ -446,9 +446,12 @@ format!("the command ended with {exit}")
                 ),
             };
             let done = parts.join(", ");
-            self.add_line(&format!("{done} in {}{left}", format_measured(elapsed)));
+            self.add_line(&format!(
+                "{done} in {}{left}",
+                format_measured_duration(elapsed)
+            ));
         }
-        self.flush(session);
+        self.write_collected(session);
     }
 }
 
@@ -473,7 +476,7 @@ fn describe_left(left: &LeftJobs) -> String {
         locks,
     } = left;
     let grace = match locks.grace_left {
-        left if left > 0.0 => format!(" (grace period ends in {})", format_measured(left)),
+        left if left > 0.0 => format!(" (grace period ends in {})", format_measured_duration(left)),
         _ => String::new(),
     };
     let kinds = [

@@ -30,7 +30,7 @@ const FIRST_QUEUES: usize = 32;
 const LEAVING: Duration = Duration::from_secs(1);
 
 /// What is asked of the thread.
-pub(super) enum Order {
+pub(super) enum ServerOrder {
     Ask(Request),
     /// Find the queues whose names match.
     Resolve,
@@ -48,7 +48,7 @@ pub(super) struct TimedReply {
 
 /// The thread and its mailboxes.
 pub(super) struct ServerThread {
-    orders: Sender<Order>,
+    orders: Sender<ServerOrder>,
     replies: Receiver<TimedReply>,
 }
 
@@ -79,10 +79,10 @@ impl ServerThread {
         calls.core.report_loss_immediately();
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
-                let Some(event) = calls.carry_out(order) else {
+                let Some(event) = calls.carry_out_order(order) else {
                     continue;
                 };
-                let is_successor = calls.is_other_server();
+                let is_successor = calls.has_server_changed();
                 let now = calls.core.now();
                 let reply = TimedReply {
                     is_successor,
@@ -98,14 +98,14 @@ impl ServerThread {
         ServerThread { orders, replies }
     }
 
-    pub(super) fn order(&self, order: Order) -> Result<(), Error> {
+    pub(super) fn send_order(&self, order: ServerOrder) -> Result<(), Error> {
         let ended = |_| Error::internal("the thread of the calls has ended");
         self.orders.send(order).map_err(ended)
     }
 
     /// Takes the worker out of the list of workers, unless it holds jobs. Without a reply in time it stays there.
     pub(super) fn unlist_worker(self) {
-        _ = self.orders.send(Order::Leave);
+        _ = self.orders.send(ServerOrder::Leave);
         drop(self.orders);
         let end = Instant::now() + LEAVING;
         let left = || end.saturating_duration_since(Instant::now());
@@ -145,7 +145,7 @@ struct ServerCalls {
 impl ServerCalls {
     /// After a reconnect, whether the server is another one than before, or was restarted. A slot that was
     /// moved took all of its keys along.
-    fn is_other_server(&mut self) -> bool {
+    fn has_server_changed(&mut self) -> bool {
         if self.core.connection_number() == self.connection {
             return false;
         }
@@ -161,18 +161,18 @@ impl ServerCalls {
         })
     }
 
-    fn carry_out(&mut self, order: Order) -> Option<Event> {
+    fn carry_out_order(&mut self, order: ServerOrder) -> Option<Event> {
         let now = self.core.now();
         let request = match order {
-            Order::Ask(request) => request,
+            ServerOrder::Ask(request) => request,
             // If the queues cannot be read, the worker keeps the ones that it has.
-            Order::Resolve => {
-                let found = self.queues.resolve(&mut self.core).ok()?;
+            ServerOrder::Resolve => {
+                let found = self.queues.find_queues(&mut self.core).ok()?;
                 self.arrangement.set_queues(&found);
                 self.found = found;
                 return Some(Event::Queues(self.found.queues.clone()));
             }
-            Order::Leave => {
+            ServerOrder::Leave => {
                 self.core.end_calls_at(Instant::now().checked_add(LEAVING));
                 let held = self
                     .core
@@ -191,7 +191,9 @@ impl ServerCalls {
                 queues,
                 is_last,
             } => {
-                let mut queues = self.arrangement.arrange(&mut self.core, total, queues);
+                let mut queues = self
+                    .arrangement
+                    .arrange_queues(&mut self.core, total, queues);
                 if queues.len() > MAX_QUEUES {
                     queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
                 }
@@ -202,11 +204,11 @@ impl ServerCalls {
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let turn = turn.and_then(|mut turn| {
                     let (has_rest, left) = if is_last && turn.jobs.is_empty() {
-                        self.find_remaining_work(total, &queues, &mut turn)?
+                        self.ask_for_remaining_work(total, &queues, &mut turn)?
                     } else {
                         (false, Vec::new())
                     };
-                    self.arrangement.advance(&turn.jobs);
+                    self.arrangement.note_popped(&turn.jobs);
                     Ok(TurnReply {
                         exhausted: exhausted_queues(total, &queues, &turn.jobs),
                         endings: turn.endings,
@@ -255,7 +257,7 @@ impl ServerCalls {
 
     /// Whether jobs of the queues will run without a further put, although the turn brought none; and the
     /// jobs that are there. Adds the jobs that were released since to the turn.
-    fn find_remaining_work(
+    fn ask_for_remaining_work(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
@@ -263,36 +265,38 @@ impl ServerCalls {
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
         let names: Vec<Name> = self.found.names().cloned().collect();
-        Ok(match drain::remaining_work(&mut self.core, now, &names) {
-            Ok((RemainingWork::Nothing, left)) => (false, left),
-            // A call that fails says nothing about the jobs: the worker asks again.
-            Err(_) => (true, Vec::new()),
-            Ok((RemainingWork::Waits, left)) => (true, left),
-            Ok((RemainingWork::Ready, left)) => {
-                // The queues of the turn are not all that there are if the worker has very many.
-                let waiting = left.iter().filter(|left| left.waiting > 0);
-                let waiting = waiting.map(|left| (left.queue.clone(), total));
-                let queues = if names.len() > MAX_QUEUES {
-                    waiting.take(MAX_QUEUES).collect()
-                } else {
-                    queues.to_vec()
-                };
-                // After an error, the worker ends the jobs of the turn again and searches for new ones.
-                let again = self
-                    .core
-                    .finish_and_pop(now, &self.worker, total, &queues, &[]);
-                let again = again.map_err(|error| {
-                    if turn.endings.is_empty() {
-                        error
+        Ok(
+            match drain::find_remaining_work(&mut self.core, now, &names) {
+                Ok((RemainingWork::Nothing, left)) => (false, left),
+                // A call that fails says nothing about the jobs: the worker asks again.
+                Err(_) => (true, Vec::new()),
+                Ok((RemainingWork::Waits, left)) => (true, left),
+                Ok((RemainingWork::Ready, left)) => {
+                    // The queues of the turn are not all that there are if the worker has very many.
+                    let waiting = left.iter().filter(|left| left.waiting > 0);
+                    let waiting = waiting.map(|left| (left.queue.clone(), total));
+                    let queues = if names.len() > MAX_QUEUES {
+                        waiting.take(MAX_QUEUES).collect()
                     } else {
-                        // The endings stand, whatever became of this call.
-                        Error::new(Kind::Unknown, error.message())
-                    }
-                })?;
-                (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
-                (false, left)
-            }
-        })
+                        queues.to_vec()
+                    };
+                    // After an error, the worker ends the jobs of the turn again and searches for new ones.
+                    let again = self
+                        .core
+                        .finish_and_pop(now, &self.worker, total, &queues, &[]);
+                    let again = again.map_err(|error| {
+                        if turn.endings.is_empty() {
+                            error
+                        } else {
+                            // The endings stand, whatever became of this call.
+                            Error::new(Kind::Unknown, error.message())
+                        }
+                    })?;
+                    (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
+                    (false, left)
+                }
+            },
+        )
     }
 
     /// The queues from which a pop may bring a job now.
@@ -310,12 +314,12 @@ impl ServerCalls {
 }
 
 /// The queues of a turn that gave fewer jobs than they were asked for.
-fn exhausted_queues(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
+fn exhausted_queues(max_jobs: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {
         *given.entry(&job.queue).or_default() += 1;
     }
-    let mut left = total;
+    let mut left = max_jobs;
     let mut exhausted = Vec::new();
     for (queue, count) in queues {
         let count = (*count).min(left);

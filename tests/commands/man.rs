@@ -17,7 +17,7 @@ fn printed_pages_equal_the_files_of_the_directory() {
     // `all_pages_are_written_to_a_directory` compares every page.
     let pages = qless::internals::manual_pages().unwrap();
     let named = |line: &str, name: &str| {
-        let page = pages.iter().find(|page| page.name() == name).unwrap();
+        let page = pages.iter().find(|page| page.file_name() == name).unwrap();
         assert_eq!(run(line).bytes(), page.bytes, "{line}");
     };
     named("man qless-retry.1", "qless-retry.1");
@@ -57,7 +57,10 @@ fn all_pages_are_written_to_a_directory() {
     assert_eq!(ran.ok(), "");
     assert_eq!(std::fs::read_dir(&man).unwrap().count(), count);
     for page in pages {
-        assert_eq!(std::fs::read(man.join(page.name())).unwrap(), page.bytes);
+        assert_eq!(
+            std::fs::read(man.join(page.file_name())).unwrap(),
+            page.bytes
+        );
     }
     let one = dir.path().join("one");
     let one = one.to_str().unwrap();

@@ -280,7 +280,7 @@ fn the_documented_line_of_a_job_is_the_one_that_programs_get() {
         ..PoppedJob::default()
     };
     let mut line = Vec::new();
-    job_line::append(&job, &mut line).unwrap();
+    job_line::append_job_line(&job, &mut line).unwrap();
     let line = String::from_utf8(line).unwrap();
     let shown = documented().find(|line| line.contains("\"attempt\""));
     assert_eq!(shown.unwrap(), line.trim_end());
@@ -292,7 +292,7 @@ fn the_documented_answers_are_answers() {
         documented().filter(|line| line.contains("\"result\"") || line.contains("\"progress\""));
     let mut count = 0;
     for line in answers {
-        Answer::read(line.as_bytes(), Duration::ZERO).unwrap();
+        Answer::parse_answer(line.as_bytes(), Duration::ZERO).unwrap();
         count += 1;
     }
     assert_eq!(count, 6);

@@ -90,7 +90,7 @@ impl Worker {
 
     /// Returns what it does now.
     fn act(&mut self) -> String {
-        let mut actions = self.machine.stop_overdue(self.now);
+        let mut actions = self.machine.stop_overdue_processes(self.now);
         actions.extend(self.machine.take_actions(self.now));
         let lines = actions
             .iter()
@@ -153,9 +153,15 @@ impl Worker {
                 format!("recover: {} endings, known {}", endings.len(), jids(known))
             }
             Action::Request(Request::Look) => "look".to_owned(),
-            Action::Request(Request::Extend(locks)) => format!("extend: {}", jids(locks)),
-            Action::Request(Request::Release(jobs)) => format!("release: {}", jids(jobs)),
-            Action::Request(Request::Log { jid, text }) => format!("log {jid}: {text}"),
+            Action::Request(Request::Extend(locks)) => {
+                format!("extend: {}", jids(locks))
+            }
+            Action::Request(Request::Release(jobs)) => {
+                format!("release: {}", jids(jobs))
+            }
+            Action::Request(Request::Log { jid, text }) => {
+                format!("log {jid}: {text}")
+            }
             Action::Report(Report::Started { job, .. }) => format!("* started {}", job.jid),
             Action::Report(Report::Ended {
                 job,

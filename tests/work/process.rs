@@ -95,7 +95,7 @@ impl Programs {
             seen = self.events.len();
             assert!(Instant::now() < deadline, "{:?}", self.events);
             self.processes
-                .wait(Some(deadline), &mut self.events)
+                .wait_for_events(Some(deadline), &mut self.events)
                 .unwrap();
         }
     }
@@ -260,11 +260,11 @@ fn a_persistent_program_answers_line_by_line_also_on_stdout() {
     for word in ["a", "b"] {
         programs
             .processes
-            .write(0, format!("{word}\n").into_bytes());
+            .write_stdin(0, format!("{word}\n").into_bytes());
         programs.line(&format!("out {word}"));
         programs.line(&format!("three {word}"));
     }
-    programs.processes.write(0, b"c\n".to_vec());
+    programs.processes.write_stdin(0, b"c\n".to_vec());
     programs.processes.close_stdin(0);
     let left = programs.end();
     assert_eq!(left.end.exit, ProcessExit::Code(7));
@@ -335,7 +335,7 @@ fn hundreds_of_megabytes_of_output_need_little_memory() {
         let mut events = Vec::new();
         programs
             .processes
-            .wait(Some(Instant::now() + DEADLINE), &mut events)
+            .wait_for_events(Some(Instant::now() + DEADLINE), &mut events)
             .unwrap();
         most = most.max(resident_kib());
         for event in events {
@@ -375,9 +375,9 @@ fn a_program_that_reads_slowly_gets_everything() {
         ..sh("sleep 0.1; wc -c")
     };
     programs.launch(0, launch).unwrap();
-    programs.processes.write(0, vec![b'y'; 1 << 20]);
+    programs.processes.write_stdin(0, vec![b'y'; 1 << 20]);
     programs.processes.close_stdin(0);
-    programs.processes.write(0, b"too late".to_vec());
+    programs.processes.write_stdin(0, b"too late".to_vec());
     assert_eq!(programs.end().stdout.trim(), (2 << 20).to_string());
 }
 
@@ -422,7 +422,7 @@ fn a_signal_reaches_the_whole_group() {
     let mut programs = Programs::new();
     programs.start("sleep 100 & echo $! >&3; echo ready >&3; wait");
     programs.line("ready");
-    programs.processes.signal(0, Signal::TERM);
+    programs.processes.send_signal(0, Signal::TERM);
     let left = programs.end();
     assert_eq!(left.end.exit, ProcessExit::Signal("TERM"));
     gone(left.lines[0].parse().unwrap());
@@ -433,9 +433,9 @@ fn a_program_that_ignores_sigterm_is_killed_by_sigkill() {
     let mut programs = Programs::new();
     programs.start("trap 'echo no >&3' TERM; echo ready >&3; while :; do sleep 0.01; done");
     programs.line("ready");
-    programs.processes.signal(0, Signal::TERM);
+    programs.processes.send_signal(0, Signal::TERM);
     programs.line("no");
-    programs.processes.signal(0, Signal::KILL);
+    programs.processes.send_signal(0, Signal::KILL);
     assert_eq!(programs.end().end.exit, ProcessExit::Signal("KILL"));
 }
 
@@ -447,7 +447,7 @@ fn nothing_of_a_stopped_group_outlives_its_program() {
                   while :; do sleep 0.01; done";
     programs.start(script);
     programs.line("ready");
-    programs.processes.signal(0, Signal::TERM);
+    programs.processes.send_signal(0, Signal::TERM);
     let left = programs.end();
     assert_eq!(left.end.exit, ProcessExit::Code(0));
     gone(left.lines[0].parse().unwrap());
@@ -509,7 +509,10 @@ fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
     let mut events = Vec::new();
     let begin = Instant::now();
     let until = begin + Duration::from_millis(50);
-    programs.processes.wait(Some(until), &mut events).unwrap();
+    programs
+        .processes
+        .wait_for_events(Some(until), &mut events)
+        .unwrap();
     assert!(begin.elapsed() >= Duration::from_millis(50));
     assert_eq!(events, []);
 
@@ -520,24 +523,36 @@ fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
         waker.wake();
     });
     let late = Instant::now() + DEADLINE;
-    programs.processes.wait(Some(late), &mut events).unwrap();
+    programs
+        .processes
+        .wait_for_events(Some(late), &mut events)
+        .unwrap();
     thread.join().unwrap();
     assert_eq!(events, [ProcessEvent::Woken]);
 
     // The second call may have come after the first wait.
     let soon = Instant::now() + Duration::from_millis(20);
-    programs.processes.wait(Some(soon), &mut events).unwrap();
+    programs
+        .processes
+        .wait_for_events(Some(soon), &mut events)
+        .unwrap();
     events.clear();
     for _ in 0..2 {
         programs.waker.wake();
-        programs.processes.wait(Some(late), &mut events).unwrap();
+        programs
+            .processes
+            .wait_for_events(Some(late), &mut events)
+            .unwrap();
     }
     assert_eq!(events, [ProcessEvent::Woken, ProcessEvent::Woken]);
 
     events.clear();
     for _ in 0..2 {
         kill_process(getpid(), Signal::TTIN).unwrap();
-        programs.processes.wait(Some(late), &mut events).unwrap();
+        programs
+            .processes
+            .wait_for_events(Some(late), &mut events)
+            .unwrap();
     }
     let signal = ProcessEvent::Signal(Signal::TTIN.as_raw());
     assert_eq!(events, [signal.clone(), signal]);
@@ -632,7 +647,7 @@ fn a_busy_slot_starts_nothing() {
     let fault = programs.launch(0, sh("exit 0")).unwrap_err();
     assert_eq!(fault.kind, StartFaultKind::Exhausted);
     assert_eq!(programs.processes.pid(0), Some(pid));
-    programs.processes.signal(0, Signal::KILL);
+    programs.processes.send_signal(0, Signal::KILL);
     programs.end();
 }
 
@@ -730,7 +745,7 @@ fn a_system_without_free_descriptors_may_have_some_later() {
         assert_eq!(fault.message, "cannot start a program: too many open files");
         assert!(started > 0);
         for slot in 0..started {
-            programs.processes.signal(slot, Signal::KILL);
+            programs.processes.send_signal(slot, Signal::KILL);
             programs.end_of(slot);
         }
         assert_eq!(count(), before, "nothing is left open");
@@ -1085,7 +1100,7 @@ fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
 fn a_program_knows_its_job_by_variables() {
     let mut programs = Programs::new();
     let launch = Launch {
-        variables: environment::of_job(&job(), &Name::from("web-1")).unwrap(),
+        variables: environment::job_variables(&job(), &Name::from("web-1")).unwrap(),
         ..sh(
             "for name in JID QUEUE KLASS TAGS PRIORITY RETRIES_LEFT ATTEMPT WORKER RESULT_FD; \
               do eval \"echo $name = \\$QLESS_$name\"; done; echo \"$QLESS_TAGS\"",
@@ -1112,7 +1127,7 @@ fn a_program_knows_its_job_by_variables() {
 fn a_variable_that_holds_nul_is_the_fault_of_the_job() {
     let mut job = job();
     job.tags.push(Name::from("a\0b"));
-    let fault = environment::of_job(&job, &Name::from("w")).unwrap_err();
+    let fault = environment::job_variables(&job, &Name::from("w")).unwrap_err();
     assert_eq!(fault.kind, StartFaultKind::Job);
     assert_eq!(
         fault.message,
@@ -1122,7 +1137,7 @@ fn a_variable_that_holds_nul_is_the_fault_of_the_job() {
 
 fn line_of(job: &PoppedJob) -> String {
     let mut line = Vec::new();
-    job_line::append(job, &mut line).unwrap();
+    job_line::append_job_line(job, &mut line).unwrap();
     String::from_utf8(line).unwrap()
 }
 

@@ -166,7 +166,7 @@ impl World {
 
     /// Lets the worker act until it has nothing to do now.
     fn act(&mut self) -> Result<(), TestCaseError> {
-        for action in self.machine.stop_overdue(self.now) {
+        for action in self.machine.stop_overdue_processes(self.now) {
             self.perform(action)?;
         }
         loop {

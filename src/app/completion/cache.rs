@@ -42,19 +42,19 @@ impl Cache {
         })
     }
 
-    fn path(&self, kind: &str) -> PathBuf {
+    fn file_path(&self, kind: &str) -> PathBuf {
         self.dir.join(format!("{}-{kind}", self.server))
     }
 
     /// Whether the server did not reply to a recent completion.
-    pub(super) fn is_down(&self) -> bool {
-        is_young(&self.path("down"), SILENT)
+    pub(super) fn is_server_down(&self) -> bool {
+        is_younger_than(&self.file_path("down"), SILENT)
     }
 
     /// Names that were read a moment ago.
-    pub(super) fn read(&self, kind: &str) -> Option<Vec<Candidate>> {
-        let path = self.path(kind);
-        if !is_young(&path, FRESH) {
+    pub(super) fn read_fresh_names(&self, kind: &str) -> Option<Vec<Candidate>> {
+        let path = self.file_path(kind);
+        if !is_younger_than(&path, FRESH) {
             return None;
         }
         let mut file = open::open_private(&path, OpenOptions::new().read(true)).ok()?;
@@ -72,17 +72,17 @@ impl Cache {
         let lines = names
             .iter()
             .map(|Candidate { value, help }| format!("{value}\t{help}\n"));
-        _ = self.write(kind, &lines.collect::<String>());
+        _ = self.write_file(kind, &lines.collect::<String>());
     }
 
     /// Notes that the server did not reply.
     pub(super) fn mark_server_down(&self) {
-        _ = self.write("down", "");
+        _ = self.write_file("down", "");
     }
 
     /// Writes a file, without the sync of [`crate::fs::write_private`]: after a failure, the next completion asks
     /// the server again.
-    fn write(&self, kind: &str, text: &str) -> io::Result<()> {
+    fn write_file(&self, kind: &str, text: &str) -> io::Result<()> {
         DirBuilder::new()
             .recursive(true)
             .mode(PRIVATE_DIRECTORY)
@@ -90,7 +90,7 @@ impl Cache {
         self.remove_old_files();
         let mut file = NamedTempFile::new_in(&self.dir)?;
         file.write_all(text.as_bytes())?;
-        file.persist(self.path(kind))?;
+        file.persist(self.file_path(kind))?;
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Cache {
     fn remove_old_files(&self) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let path = entry.path();
-            if !is_young(&path, STALE) {
+            if !is_younger_than(&path, STALE) {
                 _ = fs::remove_file(path);
             }
         }
@@ -106,7 +106,7 @@ impl Cache {
 }
 
 /// Whether a file was written within this time. A file of the future was not: a clock was set.
-fn is_young(path: &Path, most: Duration) -> bool {
+fn is_younger_than(path: &Path, max_age: Duration) -> bool {
     let changed = fs::metadata(path).and_then(|found| found.modified());
-    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < most))
+    changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age < max_age))
 }

@@ -47,7 +47,7 @@ pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cu
     if words.is_empty() && !typed.redirects {
         return None;
     }
-    let mut parser = Parser::new(tree);
+    let mut parser = PartialLineParser::new(tree);
     for word in words.iter().skip(1) {
         let globals = parser.globals.len();
         parser.read_word(&word.text);
@@ -55,7 +55,7 @@ pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cu
             return None;
         }
     }
-    let (slot, begun, before) = parser.cursor_slot(&last.text, typed.redirects);
+    let (slot, begun, before) = parser.slot_of_last_word(&last.text, typed.redirects);
     let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
     if let CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) = slot
         && let Some(delimiter) = arg.get_value_delimiter()
@@ -80,7 +80,7 @@ pub(super) fn find_cursor<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cu
 
 /// Which word is the `--` that ends the flags.
 pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option<usize> {
-    let mut parser = Parser::new(tree);
+    let mut parser = PartialLineParser::new(tree);
     for (at, word) in words.iter().enumerate().skip(1) {
         parser.read_word(&word.to_string_lossy());
         if parser.only_positionals {
@@ -92,7 +92,7 @@ pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option
 
 /// How many words there are up to the last one that names a command; `None` if none does.
 pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Option<usize> {
-    let (mut parser, mut end) = (Parser::new(tree), None);
+    let (mut parser, mut end) = (PartialLineParser::new(tree), None);
     for (at, word) in words.iter().enumerate().skip(1) {
         let above = parser.command;
         parser.read_word(&word.to_string_lossy());
@@ -104,7 +104,7 @@ pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Opti
 }
 
 /// Reads words as clap would, however incomplete the line is.
-struct Parser<'t> {
+struct PartialLineParser<'t> {
     command: &'t Command,
     /// The flag that takes the next word.
     pending: Option<&'t Arg>,
@@ -116,9 +116,9 @@ struct Parser<'t> {
     positionals: Vec<String>,
 }
 
-impl<'t> Parser<'t> {
-    fn new(tree: &'t Command) -> Parser<'t> {
-        Parser {
+impl<'t> PartialLineParser<'t> {
+    fn new(tree: &'t Command) -> PartialLineParser<'t> {
+        PartialLineParser {
             command: tree,
             pending: None,
             open: None,
@@ -131,7 +131,7 @@ impl<'t> Parser<'t> {
 
     /// What the last word is: the slot that it fills, the part of its value that was typed, and what stands
     /// before that.
-    fn cursor_slot<'w>(
+    fn slot_of_last_word<'w>(
         &self,
         word: &'w str,
         redirects: bool,
@@ -152,7 +152,7 @@ impl<'t> Parser<'t> {
             Some(flag) => flag
                 .find('=')
                 .map(|at| (at + 3, self.find_long_flag(&flag[..at]))),
-            None => self.short_flag_value(word),
+            None => self.short_flag_value_start(word),
         };
         match at {
             Some((at, Some(arg))) => (CursorSlot::Value(arg), &word[at..], &word[..at]),
@@ -161,7 +161,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Where the value begins in `-ojson` or `-yo=json`.
-    fn short_flag_value(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
+    fn short_flag_value_start(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
         for (at, letter) in word.char_indices().skip(1) {
             let arg = self.find_short_flag(letter)?;
             if arg.get_action().takes_values() {
@@ -272,7 +272,7 @@ mod tests {
     use expect_test::expect;
 
     use super::super::line;
-    use super::super::offer::{candidate_kind, is_glob};
+    use super::super::offer::{candidate_kind, takes_glob};
     use super::super::shell::Shell;
     use super::*;
 
@@ -290,7 +290,7 @@ mod tests {
             CursorSlot::Positional(None) => "command".to_owned(),
             CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) => {
                 match candidate_kind(&cursor, arg) {
-                    Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
+                    Some(kind) if takes_glob(arg) => format!("{kind:?} or glob"),
                     Some(kind) => format!("{kind:?}"),
                     None => "other value".to_owned(),
                 }

@@ -85,8 +85,8 @@ fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
     let whole = parse::clap_tree();
     let tree = build_typed_tree(&whole, &typed);
     let cursor = cursor::find_cursor(&tree, &typed)?;
-    let offer = offer::at_cursor(&whole, &cursor, deadline);
-    Some(render::lines(shell, &offer, &typed, &cursor))
+    let offer = offer::offer_at_cursor(&whole, &cursor, deadline);
+    Some(render::shell_lines(shell, &offer, &typed, &cursor))
 }
 
 /// The tree with the typed commands only: clap copies every global flag into every command,
@@ -97,7 +97,8 @@ fn build_typed_tree(whole: &Command, typed: &line::TypedLine) -> Command {
         let mut words = typed.words.iter();
         words.any(|word| tree::canonical_name(&word.text) == name)
     };
-    let mut built = parse::root().subcommands(whole.get_subcommands().filter(is_typed).cloned());
+    let mut built = parse::root_without_commands()
+        .subcommands(whole.get_subcommands().filter(is_typed).cloned());
     built.build();
     built
 }

@@ -47,17 +47,20 @@ pub(super) fn find_candidates(
     let file =
         settings::read_config_and_fill(&mut globals, kind != CandidateKind::Contexts).ok()?;
     if kind == CandidateKind::Contexts {
-        return Some(contexts(&file));
+        return Some(context_candidates(&file));
     }
     let deadline = deadline?;
     let file_name = cache_file_name(kind)?;
     let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
     let prefix = globals.prefix.clone().unwrap_or_else(|| USUAL.into());
     let cache = Cache::for_server(&target.to_string(), &prefix);
-    if let Some(names) = cache.as_ref().and_then(|cache| cache.read(file_name)) {
+    if let Some(names) = cache
+        .as_ref()
+        .and_then(|cache| cache.read_fresh_names(file_name))
+    {
         return Some(names);
     }
-    if cache.as_ref().is_some_and(Cache::is_down) {
+    if cache.as_ref().is_some_and(Cache::is_server_down) {
         return None;
     }
     match &target.address {
@@ -72,7 +75,7 @@ pub(super) fn find_candidates(
         _ => {
             let context = file.context.as_ref();
             let asks = context.is_some_and(|context| context.values.password_command.is_some());
-            let is_set = password::from_environment().is_some();
+            let is_set = password::password_from_environment().is_some();
             let reads = globals.password_file.as_ref();
             // No prompt for a password, not even by another program.
             if globals.askpass || reads.is_some_and(|file| file == "-") {
@@ -82,8 +85,8 @@ pub(super) fn find_candidates(
                 return None;
             }
             let mut ui = Ui::new(&globals);
-            password::fill(&mut target, &globals, context, &mut ui).ok()?;
-            tls::fill(&mut target, &globals.tls, &globals.given.tls, &mut ui).ok()?;
+            password::fill_password(&mut target, &globals, context, &mut ui).ok()?;
+            tls::fill_tls(&mut target, &globals.tls, &globals.given.tls, &mut ui).ok()?;
         }
     }
     let settings = CoreSettings {
@@ -100,7 +103,8 @@ pub(super) fn find_candidates(
     let (sender, replies) = mpsc::channel();
     // The look-up thread may outlast the deadline; it ends with the process.
     thread::spawn(move || {
-        sender.send(Core::connect(settings).and_then(|mut core| read_names(&mut core, kind)))
+        sender
+            .send(Core::connect(settings).and_then(|mut core| read_names_of_kind(&mut core, kind)))
     });
     let rest = deadline.saturating_duration_since(Instant::now());
     let reply = replies.recv_timeout(rest.saturating_sub(Duration::from_millis(10)));
@@ -145,7 +149,7 @@ fn cache_file_name(kind: CandidateKind) -> Option<&'static str> {
     })
 }
 
-fn contexts(file: &File) -> Vec<Candidate> {
+fn context_candidates(file: &File) -> Vec<Candidate> {
     let contexts = file.contexts().into_iter().filter_map(|context| {
         let redis = context.values.redis.as_deref();
         let redis = redis.and_then(|address| Target::parse(address).ok());
@@ -169,7 +173,7 @@ fn printable_candidate((name, help): (Name, String)) -> Option<Candidate> {
 
 type Found = Vec<(Name, String)>;
 
-fn read_names(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
+fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
     let now = core.now();
     let mut members = |index: Index| {
         let part = core.index_slice(now, &index, 0, NAMES)?;
@@ -195,7 +199,7 @@ fn read_names(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
             });
             Ok(options.collect())
         }
-        CandidateKind::Jids(which) => read_jobs(core, which),
+        CandidateKind::Jids(which) => read_jids_with_help(core, which),
         CandidateKind::Targets
         | CandidateKind::Contexts
         | CandidateKind::Commands
@@ -204,7 +208,7 @@ fn read_names(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
 }
 
 /// Jids with class and state.
-fn read_jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
+fn read_jids_with_help(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let now = core.now();
     let all = |core: &mut Core, index: Index| core.index_slice(now, &index, 0, NAMES);
     let queues = |core: &mut Core| Ok::<_, Error>(all(core, Index::Queues)?.members);

@@ -33,7 +33,7 @@ pub(super) enum FileOffer {
 
 /// The candidates that fit at the cursor. `whole` is the tree with all commands; without a deadline no server
 /// is asked.
-pub(super) fn at_cursor(
+pub(super) fn offer_at_cursor(
     whole: &Command,
     cursor: &Cursor,
     deadline: Option<Instant>,
@@ -41,16 +41,16 @@ pub(super) fn at_cursor(
     let mut offer = CompletionOffer::default();
     match cursor.slot {
         CursorSlot::Redirection => offer.files = Some(FileOffer::Any),
-        CursorSlot::Flag => offer.candidates = flags(cursor, |_| true),
-        CursorSlot::Value(arg) => values(whole, cursor, arg, deadline, &mut offer),
+        CursorSlot::Flag => offer.candidates = flag_candidates(cursor, |_| true),
+        CursorSlot::Value(arg) => add_value_candidates(whole, cursor, arg, deadline, &mut offer),
         CursorSlot::Positional(arg) => {
             if cursor.positionals.is_empty() && !cursor.escaped {
                 let is_root = cursor.command.get_name() == whole.get_name();
                 let command = if is_root { whole } else { cursor.command };
-                offer.candidates = commands(command, &cursor.begun);
+                offer.candidates = command_candidates(command, &cursor.begun);
             }
             if let Some(arg) = arg {
-                values(whole, cursor, arg, deadline, &mut offer);
+                add_value_candidates(whole, cursor, arg, deadline, &mut offer);
             }
         }
     }
@@ -66,7 +66,7 @@ pub(super) fn at_cursor(
     {
         let is_usual = |arg: &Arg| ["help", "version"].contains(&arg.get_id().as_str());
         let is_own = |arg: &Arg| !arg.is_global_set() && !is_usual(arg);
-        let mut own = flags(cursor, is_own);
+        let mut own = flag_candidates(cursor, is_own);
         own.retain(|flag| flag.value.starts_with("--"));
         // A single flag is not offered: a shell would insert it although nobody typed any of it.
         if own.len() > 1 {
@@ -77,7 +77,7 @@ pub(super) fn at_cursor(
 }
 
 /// The flags that can still be given.
-fn flags(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
+fn flag_candidates(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
     let mut flags = Vec::new();
     if cursor.escaped {
         return flags;
@@ -113,7 +113,7 @@ fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
 }
 
 /// The subcommands. A second name stands for the first one where only it begins with what is typed.
-fn commands(command: &Command, begun: &str) -> Vec<Candidate> {
+fn command_candidates(command: &Command, begun: &str) -> Vec<Candidate> {
     let shown = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set());
@@ -130,7 +130,7 @@ fn commands(command: &Command, begun: &str) -> Vec<Candidate> {
 }
 
 /// Adds the values of an argument.
-fn values(
+fn add_value_candidates(
     whole: &Command,
     cursor: &Cursor,
     arg: &Arg,
@@ -140,10 +140,10 @@ fn values(
     match candidate_kind(cursor, arg) {
         Some(CandidateKind::Commands) => offer
             .candidates
-            .extend(path_candidates(whole, cursor, false)),
+            .extend(command_path_candidates(whole, cursor, false)),
         Some(CandidateKind::Topics) => offer
             .candidates
-            .extend(path_candidates(whole, cursor, true)),
+            .extend(command_path_candidates(whole, cursor, true)),
         Some(_) if cursor.expands => {}
         Some(kind) => {
             let known = names::find_candidates(kind, &cursor.globals, deadline).unwrap_or_default();
@@ -195,7 +195,7 @@ pub(super) fn candidate_kind(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind
 }
 
 /// Whether a value is read as a glob, so that a name may need backslashes.
-pub(super) fn is_glob(arg: &Arg) -> bool {
+pub(super) fn takes_glob(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
 }
 
@@ -204,7 +204,7 @@ fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
     if name.is_empty() || command_line::has_ambiguous_start(name.as_bytes()) {
         return None;
     }
-    if is_glob(arg) {
+    if takes_glob(arg) {
         name::escape_wildcards(&name.into())
             .as_str()
             .map(str::to_owned)
@@ -214,7 +214,7 @@ fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
 }
 
 /// The next words of the path to a command, and the topics of `help`.
-fn path_candidates(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
+fn command_path_candidates(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);
     let path: Vec<&str> = path.collect();
@@ -228,7 +228,7 @@ fn path_candidates(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candid
             None => return Vec::new(),
         }
     }
-    let mut words = commands(command, &cursor.begun);
+    let mut words = command_candidates(command, &cursor.begun);
     if topics && path.is_empty() {
         words.extend(help::TOPICS.map(|(topic, says)| Candidate::new(topic, says)));
     }

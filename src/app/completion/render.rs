@@ -10,7 +10,7 @@ use super::offer::{CompletionOffer, FileOffer};
 use super::shell::Shell;
 
 /// The lines for a shell.
-pub(super) fn lines(
+pub(super) fn shell_lines(
     shell: Shell,
     offer: &CompletionOffer,
     typed: &TypedLine,

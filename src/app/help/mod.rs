@@ -78,15 +78,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["work-protocol"] => WORK.into(),
         ["acl"] => rights::acl_lines(session.prefix(), args.form.unwrap_or_default()),
         ["json"] => documents::list_of_kinds(),
-        ["json", kind] => document_help(kind)?,
+        ["json", kind] => document_schema_text(kind)?,
         path => command_help(path)?,
     };
-    session.ui.text(&text)?;
+    session.ui.print_text(&text)?;
     Ok(Exit::Ok)
 }
 
 /// The JSON Schema of a document.
-fn document_help(kind: &str) -> Result<String, Error> {
+fn document_schema_text(kind: &str) -> Result<String, Error> {
     match documents::document_kind(kind) {
         Some(document) => Ok(document.json_schema_text()),
         None => Err(Error::usage(format!("no document is called `{kind}`"))
@@ -119,7 +119,7 @@ fn command_help(path: &[&str]) -> Result<String, Error> {
 /// The hint for the word at this position of a path that leads to no help.
 fn unknown_path_hint(at: usize, word: &str) -> String {
     let near = match at {
-        0 => suggestion::hint(word, &TOPICS.map(|(topic, _)| topic)),
+        0 => suggestion::suggest_command(word, &TOPICS.map(|(topic, _)| topic)),
         _ => None,
     };
     near.unwrap_or_else(|| {

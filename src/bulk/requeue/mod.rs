@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{JobOutcome, Slice, SliceOutcome};
+use super::{JobOutcome, JobSlice, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueResult, RequeueVerb};
 use crate::core::call::Core;
@@ -37,7 +37,7 @@ pub(crate) enum RunTime {
 impl RunTime {
     /// When a job is due; `None` is immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
-    fn due_moment(self, job: &JobSnapshot, slice: &Slice) -> Option<Moment> {
+    fn due_moment(self, job: &JobSnapshot, slice: &JobSlice) -> Option<Moment> {
         let from = if job.later.is_zero() {
             slice.now
         } else {
@@ -59,7 +59,7 @@ impl RequeueTarget {
     fn requeue_slice(
         &self,
         core: &mut Core,
-        slice: &Slice,
+        slice: &JobSlice,
         when: impl Fn(&JobSnapshot) -> RunTime,
         keeps_retries: impl Fn(&JobSnapshot) -> bool,
     ) -> SliceOutcome {
@@ -81,7 +81,7 @@ impl RequeueTarget {
             match core.requeue_jobs(slice.now, &call, slice.note, &jobs) {
                 Ok(replies) => {
                     let replies = jobs.iter().zip(replies);
-                    outcomes.extend(replies.map(|((job, _), reply)| outcome_of(job, &reply)));
+                    outcomes.extend(replies.map(|((job, _), reply)| requeue_outcome(job, &reply)));
                 }
                 Err(error) => return SliceOutcome::stopped_after(outcomes, error),
             }
@@ -90,9 +90,9 @@ impl RequeueTarget {
     }
 }
 
-fn outcome_of(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobOutcome {
+fn requeue_outcome(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobOutcome {
     let Some(done) = &reply.done else {
-        return JobOutcome::from_reply(job, reply);
+        return JobOutcome::from_refusing_reply(job, reply);
     };
     let mut outcome = JobOutcome::done(&job.jid).with_snapshot(job);
     outcome.item.state_after = done.state.clone();
@@ -106,7 +106,7 @@ fn has_worker(job: &JobSnapshot) -> bool {
 }
 
 /// The outcome of a job that its state keeps from being put back.
-fn wrong_state(job: &JobSnapshot) -> JobOutcome {
+fn wrong_state_outcome(job: &JobSnapshot) -> JobOutcome {
     let worker = || match &job.worker {
         Some(worker) => format!("`{worker}`"),
         None => "a worker without a name".into(),
@@ -115,7 +115,7 @@ fn wrong_state(job: &JobSnapshot) -> JobOutcome {
         b"stalled" => ItemDetail::Is(format!("stalled, {} lost its lock", worker())),
         b"running" => ItemDetail::Is(format!("running, held by {}", worker())),
         b"depends" => "it waits for other jobs".into(),
-        b"complete" => return JobOutcome::complete(&job.jid),
+        b"complete" => return JobOutcome::already_complete(&job.jid),
         _ => return JobOutcome::wrong_state(&job.jid, job.state.clone(), None),
     };
     JobOutcome::refused(&job.jid, OutcomeCode::StateChanged, why)

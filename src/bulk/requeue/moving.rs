@@ -1,6 +1,6 @@
 //! Moving: into another queue, as if the job were put there.
 
-use super::{RequeueTarget, RunTime, wrong_state};
+use super::{RequeueTarget, RunTime, wrong_state_outcome};
 use crate::args::shared::RunTimeFlags;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
@@ -31,7 +31,7 @@ pub(crate) struct MoveOptions {
 }
 
 impl MoveOptions {
-    pub(crate) fn action(&self) -> BulkAction<'_> {
+    pub(crate) fn bulk_action(&self) -> BulkAction<'_> {
         let target = RequeueTarget {
             verb: RequeueVerb::Move,
             to: Some(self.to.clone()),
@@ -48,19 +48,19 @@ impl MoveOptions {
             target.requeue_slice(core, slice, when, |_| false)
         });
         action
-            .states(State::UNFINISHED)
-            .refuse(|job| self.refuse(job))
-            .effects(|plan| self.effects(plan))
+            .default_states(State::UNFINISHED)
+            .refuse_if(|job| self.refuse(job))
+            .describe_effects(|plan| self.effects(plan))
     }
 
     /// Refuses a job that a worker holds, and a job that is in the queue already.
     fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
-            let by_force = CommandLine::new("move --force").value("--to", &self.to);
+            let by_force = CommandLine::new("move --force").flag("--to", &self.to);
             let by_force = by_force.name(&job.jid);
             return Some(
-                wrong_state(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
+                wrong_state_outcome(job).hint_if(by_force.fill_sentence("take its lock away: {}")),
             );
         }
         let leaves = running

@@ -1,6 +1,6 @@
 //! Promoting: scheduled jobs run now.
 
-use super::{RequeueTarget, RunTime, wrong_state};
+use super::{RequeueTarget, RunTime, wrong_state_outcome};
 use crate::bulk::{BulkAction, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
@@ -21,7 +21,7 @@ pub(crate) const PROMOTE: Verb = Verb {
 /// Runs scheduled jobs now, and those that an older core left in the schedule in state `waiting`. The core
 /// refuses a job that waits in its lane as it refuses one with dependencies; since `depends --off-all`
 /// does not release it, it gets a refusal of its own.
-pub(crate) fn action() -> BulkAction<'static> {
+pub(crate) fn promote_action() -> BulkAction<'static> {
     let promote = BulkAction::new(&PROMOTE, |core, slice| {
         let target = RequeueTarget {
             verb: RequeueVerb::Promote,
@@ -31,9 +31,9 @@ pub(crate) fn action() -> BulkAction<'static> {
         target.requeue_slice(core, slice, |_| RunTime::Now, |_| true)
     });
     promote
-        .states(&[State::Scheduled])
-        .refuse(refuse)
-        .arrange(|plan, session| plan.explain_lane(session))
+        .default_states(&[State::Scheduled])
+        .refuse_if(refuse)
+        .arrange_after_consent(|plan, session| plan.explain_lane(session))
 }
 
 fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
@@ -45,7 +45,7 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
             let release = CommandLine::new("depends --off-all").name(&job.jid);
             release.fill_sentence("let it wait no longer: {}")
         }
-        _ => return Some(wrong_state(job).with_as_asked(job.is_in_state("waiting"))),
+        _ => return Some(wrong_state_outcome(job).with_as_asked(job.is_in_state("waiting"))),
     };
-    Some(wrong_state(job).hint_if(hint))
+    Some(wrong_state_outcome(job).hint_if(hint))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{RequeueTarget, RunTime, has_worker, wrong_state};
+use super::{RequeueTarget, RunTime, has_worker, wrong_state_outcome};
 use crate::bulk::order;
 use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
@@ -37,7 +37,7 @@ pub(crate) struct RetryOptions {
 impl RetryOptions {
     /// Retries the jobs of a lane in the order of their puts. A job that was taken from its worker
     /// keeps its remaining retries; the others get fresh ones.
-    pub(crate) fn action(&self) -> BulkAction<'_> {
+    pub(crate) fn bulk_action(&self) -> BulkAction<'_> {
         let target = RequeueTarget {
             verb: RequeueVerb::Retry,
             to: self.to.clone(),
@@ -48,10 +48,12 @@ impl RetryOptions {
             target.requeue_slice(core, slice, |_| when, has_worker)
         });
         action
-            .states(&[State::Failed])
-            .refuse(|job| self.refuse(job))
-            .effects(|plan| self.effects(plan))
-            .arrange(|plan, session| order::restore_lanes(plan, session.now(), session))
+            .default_states(&[State::Failed])
+            .refuse_if(|job| self.refuse(job))
+            .describe_effects(|plan| self.effects(plan))
+            .arrange_after_consent(|plan, session| {
+                order::sort_lanes_by_put(plan, session.now(), session)
+            })
     }
 
     fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
@@ -67,9 +69,9 @@ impl RetryOptions {
             b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
             b"scheduled" => hint("promote", "run it now: {}"),
             b"depends" => hint("depends", "see which: {}"),
-            _ => return Some(wrong_state(job).with_as_asked(self.is_already_retried(job))),
+            _ => return Some(wrong_state_outcome(job).with_as_asked(self.is_already_retried(job))),
         };
-        Some(wrong_state(job).hint_if(hint))
+        Some(wrong_state_outcome(job).hint_if(hint))
     }
 
     /// Where the jobs go, for the question.

@@ -39,7 +39,7 @@ pub(super) fn run_dry_run(
             session.destination()?
         ),
     };
-    session.ui.show_plan(&what, |page| {
+    session.ui.print_dry_run_plan(&what, |page| {
         // Without a table, the plan begins with an empty line.
         let plan = plan_text(&check.items, page);
         plan.trim_start_matches('\n').to_owned()
@@ -75,7 +75,7 @@ pub(super) fn run_dry_run(
             continue;
         };
         let mut wait = |count| {
-            pace.wait(count, interrupt);
+            pace.wait_before_slice(count, interrupt);
             match interrupt.received_kind() {
                 Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
                 None => Ok(()),
@@ -105,10 +105,10 @@ pub(super) fn run_dry_run(
                     match (planned, session.ui.format()) {
                         (None, _) => {}
                         (Some(planned), Format::Table) => {
-                            session.ui.text(&planned_commands(&planned))?;
+                            session.ui.print_text(&planned_commands(&planned))?;
                         }
                         (Some(planned), Format::Ndjson) => {
-                            let line = json::line(&planned).map_err(Error::internal)?;
+                            let line = json::compact_line(&planned).map_err(Error::internal)?;
                             session.ui.write(&line)?;
                         }
                         (Some(planned), _) => document.plan.push(planned),

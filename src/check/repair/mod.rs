@@ -51,7 +51,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     let RepairOptions { check, dry_run, .. } = &options;
     let open = |path| UndoWriter::open(path, &options.command, *dry_run, session);
     let undo = options.undo.map(open).transpose()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let server = session.core()?.server_health(now);
     if server.primary.is_some() && !*dry_run {
         let address = session.destination()?;
@@ -147,7 +147,7 @@ fn note_skipped(skipped: usize, too_wide: &[Name], session: &mut Session) {
         session.ui.note(SKIPPED_BY_QUEUE);
     }
     for job in too_wide.iter().take(3) {
-        let depends = CommandLine::new("depends").value("--on", "JID").name(job);
+        let depends = CommandLine::new("depends").flag("--on", "JID").name(job);
         let set = depends.fill_sentence(": set all of them with {}, with a `--on` for each");
         session.ui.note(&format!(
             "note: {job} lost more dependencies than one call can verify{}",

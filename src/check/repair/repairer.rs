@@ -96,7 +96,7 @@ impl Repairer {
                 while let Some(groups) = batch.take_groups(self.batch_size(kind)) {
                     let location = batch.call_location(&groups);
                     repaired += self.repair_groups(core, &findings, &location, &groups)?;
-                    progress.add(groups.iter().map(|group| group.len() as u64).sum());
+                    progress.add_done(groups.iter().map(|group| group.len() as u64).sum());
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Repairer {
 
     /// Waits for the pace after `count` items. An interrupt is an error.
     fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
-        self.pace.wait(count, &self.interrupt);
+        self.pace.wait_before_slice(count, &self.interrupt);
         match self.interrupt.received_kind() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
@@ -143,7 +143,7 @@ impl Repairer {
                 Ok(repaired + self.repair_groups(core, findings, location, others)?)
             }
             Err(error) if error.kind() == Kind::NoPerm => {
-                self.pace.wait(items.len(), &self.interrupt);
+                self.pace.wait_before_slice(items.len(), &self.interrupt);
                 let reply = core.verify_items(core.now(), findings, location, &items)?;
                 for verdict in reply.verdicts {
                     if verdict.outcome == VerdictOutcome::Repairable {

@@ -44,7 +44,7 @@ pub(crate) fn run_revert(
         ))
         .hint("set the prefix with `--prefix`"));
     }
-    session.begin()?;
+    session.connect()?;
     warn_of_other_server(&file, &shown, session)?;
     let total = file.change_count();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
@@ -54,7 +54,7 @@ pub(crate) fn run_revert(
         let what = format!("revert {changes} on {}", session.destination()?);
         let details = |_: &_| changes_by_finding(&file.counts);
         if dry_run {
-            session.ui.show_plan(&what, details)
+            session.ui.print_dry_run_plan(&what, details)
         } else {
             _ = session.ui.confirm(&what, details)?
         }
@@ -242,13 +242,13 @@ impl Reverter<'_> {
             let returned = usize::try_from(returned).unwrap_or(count);
             self.sum.done += returned;
             self.sum.skipped += count - returned;
-            self.progress.add(count as u64);
+            self.progress.add_done(count as u64);
             return Ok(());
         }
         let changes = list.single_changes(self.core, wait)?;
         let returned = list.len() - changes.len();
         self.sum.skipped += returned;
-        self.progress.add(returned as u64);
+        self.progress.add_done(returned as u64);
         self.revert_in_batches(&changes)
     }
 
@@ -275,14 +275,14 @@ impl Reverter<'_> {
         self.batch_sizes.adjust_size(ANY_KIND, changes.len(), took);
         self.sum.done += usize::try_from(reverted).unwrap_or(usize::MAX);
         self.sum.skipped += usize::try_from(skipped).unwrap_or(usize::MAX);
-        self.progress.add(changes.len() as u64);
+        self.progress.add_done(changes.len() as u64);
         Ok(())
     }
 }
 
 /// Waits for the pace after `count` items. An interrupt is an error.
 fn keep_pace(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
-    pace.wait(count, interrupt);
+    pace.wait_before_slice(count, interrupt);
     match interrupt.received_kind() {
         Some(kind) => Err(Error::new(kind, "interrupted")),
         None => Ok(()),

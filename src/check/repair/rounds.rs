@@ -103,7 +103,7 @@ impl ApprovedRepair<'_> {
                 round => format!("repair {round}"),
             };
             let progress = session.ui.progress(queue.item_count() as u64);
-            let mut progress = progress.titled(title);
+            let mut progress = progress.with_title(title);
             let repaired = self
                 .repairer
                 .repair_queue(session.core()?, queue, &mut progress);

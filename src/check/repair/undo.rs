@@ -15,14 +15,14 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::bulk::checksum::{self, ChecksumReader};
+use crate::bulk::checksum::{self, ChecksumVerifier};
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::open;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
-use crate::name::{Name, document_text};
+use crate::name::{Name, escape_invalid_utf8};
 use crate::session::Session;
 use crate::text::Sanitized;
 use crate::view::json;
@@ -96,7 +96,7 @@ impl UndoWriter {
             again: repeated,
             step,
         };
-        let line = json::line(&line).map_err(Error::internal)?;
+        let line = json::compact_line(&line).map_err(Error::internal)?;
         self.ledger.add_line(&line);
         Ok(())
     }
@@ -153,10 +153,13 @@ impl From<&Change> for ChangeRow {
             before,
             after,
         } = change;
-        let text = |name: &Option<Name>| name.as_ref().map(|name| document_text(name.as_bytes()));
+        let text = |name: &Option<Name>| {
+            name.as_ref()
+                .map(|name| escape_invalid_utf8(name.as_bytes()))
+        };
         let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64);
         ChangeRow {
-            key: Some(document_text(key.as_bytes())),
+            key: Some(escape_invalid_utf8(key.as_bytes())),
             key_bytes: key.base64(),
             item: text(item),
             item_bytes: bytes(item),
@@ -247,14 +250,14 @@ impl UndoFile {
         };
         let what = format!("cannot read `{shown}`");
         let opened = open::open_private(path, OpenOptions::new().read(true));
-        let file = opened.map_err(|why| why.error(&what, Kind::Usage))?;
+        let file = opened.map_err(|why| why.into_error(&what, Kind::Usage))?;
         let about = file.metadata().map_err(|fault| unread(&fault))?;
         if !about.is_file() {
             return Err(foreign());
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
         let (mut head, mut counted) = (None, RevertibleLines::default());
-        let mut checksums = ChecksumReader::default();
+        let mut checksums = ChecksumVerifier::default();
         let (mut at, mut line) = (0, Vec::new());
         for number in 1u64.. {
             let refused = |why| Error::usage(format!("`{shown}`, line {number}: {why}"));
@@ -273,9 +276,9 @@ impl UndoFile {
                 let first: Option<LedgerHead> = serde_json::from_slice(&line).ok();
                 let first = first.filter(|head| head.kind == UNDO && head.v == 1);
                 head = Some(first.ok_or_else(foreign)?);
-                checksums.verify(&line).map_err(altered)?;
+                checksums.verify_line(&line).map_err(altered)?;
             } else {
-                checksums.verify(&line).map_err(altered)?;
+                checksums.verify_line(&line).map_err(altered)?;
                 counted.add_line(&line, at, length).map_err(refused)?;
             }
             at += length;
@@ -321,7 +324,7 @@ impl UndoFile {
                 self.shown
             ))
         };
-        let verified = ChecksumReader::default().verify(&line);
+        let verified = ChecksumVerifier::default().verify_line(&line);
         let UndoLine { step, .. } = verified
             .and_then(|()| read_undo_line(&line))
             .map_err(changed)?;

@@ -234,7 +234,7 @@ impl Scanner<'_> {
 
     /// Whether a time of a schedule will come.
     pub(super) fn will_run(&self, due: f64) -> bool {
-        self.now.will_reach(due)
+        self.now.can_become_due(due)
     }
 
     fn is_queue_candidate(&self, queue: &[u8], listed: Option<f64>, sets: &[IndexedSet]) -> bool {

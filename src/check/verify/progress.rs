@@ -31,7 +31,7 @@ impl VerifyProgress {
 
     /// Waits for the pace after `count` keys or members. An interrupt is an error.
     pub(super) fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
-        self.pace.wait(count, &self.interrupt);
+        self.pace.wait_before_slice(count, &self.interrupt);
         match self.interrupt.received_kind() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
@@ -53,18 +53,18 @@ impl VerifyProgress {
         let (pass, passed) = self.pass;
         if pass > 1 {
             let note = format!("pass {pass}: {}", with_thousands_separators(passed));
-            self.bar.note_after_total(note);
+            self.bar.fill_and_note(note);
         } else {
             self.counts.keys += counts.keys;
             self.counts.jobs += counts.jobs;
             self.counts.queues += counts.queues;
-            self.bar.add(counts.keys);
+            self.bar.add_done(counts.keys);
         }
         self.keep_pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
     }
 
     pub(super) fn members_read(&mut self, members: usize) -> Result<(), Error> {
-        self.bar.add(0);
+        self.bar.add_done(0);
         self.keep_pace(members)
     }
 

@@ -77,7 +77,7 @@ pub(crate) fn run_check(
     };
     let mut moves = 0;
     let (mut verifier, scanned) = loop {
-        let bar = ui.progress(keys.unwrap_or(0)).titled(title);
+        let bar = ui.progress(keys.unwrap_or(0)).with_title(title);
         let progress = VerifyProgress::new(bar, Pace::new(options.rate), interrupt.clone());
         let mut verifier = Verifier::new(verify_options.clone(), progress);
         match verifier.scan_and_verify(core, now, &scope) {
@@ -191,11 +191,11 @@ pub(crate) fn report_findings(
                 plan = plan.word("--dry-run");
             }
             let hint = format!("show the plan: {}", plan.quoted_line());
-            session.ui.hint_always(&hint);
+            session.ui.hint_even_to_scripts(&hint);
         } else if check.items.iter().any(|found| found.needs_only > 0) {
             session
                 .ui
-                .hint_always("show what you can decide: qless help findings");
+                .hint_even_to_scripts("show what you can decide: qless help findings");
         }
     }
     match result.halted {
@@ -234,7 +234,7 @@ fn resolve_scope(patterns: &[Pattern], session: &mut Session) -> Result<ScanScop
                 .collect(),
         };
         if some.is_empty() {
-            return Err(Error::unknown("queue", &pattern.as_typed(), &[]));
+            return Err(Error::unknown_name("queue", &pattern.as_typed(), &[]));
         }
         queues.extend(some);
     }

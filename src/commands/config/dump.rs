@@ -33,13 +33,13 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let mut items = session.core()?.config(now)?;
     items.retain(|item| item.set);
     let Some(FileArg::Path(file)) = args.file else {
         match session.ui.format() {
             Format::Table => session.ui.write(&options_as_object(&items)?)?,
-            _ => session.ui.show(&List::whole(items))?,
+            _ => session.ui.show(&List::of_all(items))?,
         }
         return Ok(Exit::Ok);
     };

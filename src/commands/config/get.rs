@@ -31,7 +31,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<ConfigOption>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("config.get").arg(&key))?;
@@ -42,9 +42,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let has_value = |item: &ConfigOption| item.set || !item.value.is_empty();
     match items.iter().find(|item| item.key == key && has_value(item)) {
         Some(item) if out.format() == Format::Table => {
-            out.text(&format!("{}\n", item.value))?;
+            out.print_text(&format!("{}\n", item.value))?;
         }
-        Some(item) => out.show(&List::whole(vec![item.clone()]))?,
+        Some(item) => out.show(&List::of_all(vec![item.clone()]))?,
         None => return Err(unset_error(&key, &items)),
     }
     Ok(Exit::Ok)
@@ -53,7 +53,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn unset_error(key: &Name, items: &[ConfigOption]) -> Error {
     let Some(known) = known_option(key) else {
         let keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
-        return Error::unknown("option", key, &keys);
+        return Error::unknown_name("option", key, &keys);
     };
     let general = known.setting.key;
     let applies = items

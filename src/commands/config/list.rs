@@ -27,7 +27,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     session.ui.check_columns::<List<ConfigOption>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("config.get"))?;
@@ -39,6 +39,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let used = known_option(&item.key).is_some_and(|known| known.setting.used);
         args.all || item.set || used
     });
-    out.show(&List::whole(items))?;
+    out.show(&List::of_all(items))?;
     Ok(Exit::Ok)
 }

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::args::input_arg::InputArg;
-use crate::args::shared::{DryRun, MaxData};
+use crate::args::shared::{DryRunFlag, MaxDataFlag};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::{is_misspelled, validate_option};
@@ -47,15 +47,15 @@ pub(super) struct Args {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let mut wanted = read_options(args.file.value_as_file(), args.limit.max_data, session)?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let stored = session.core()?.config(now)?;
     for (key, value) in &mut wanted {
         // What the server has already is not checked again.
@@ -86,7 +86,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .collect();
         let count = OptionChange::count_text(&changes);
         // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
-        if dry || !session.ui.needs_answer() || !session.ui.can_ask() {
+        if dry || !session.ui.needs_question() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
         }
         let asks = args.clear || session.ui.can_ask() || session.ui.is_protected();
@@ -132,10 +132,12 @@ fn with_changed_count(error: Error, done: usize, changes: &[OptionChange]) -> Er
 /// Reads names and values. Checks only that no name occurs twice.
 fn read_options(
     file: InputArg,
-    most: usize,
+    max_bytes: usize,
     session: &Session,
 ) -> Result<BTreeMap<Name, Name>, Error> {
-    let text = session.input().read(&file, "the configuration", most)?;
+    let text = session
+        .input()
+        .read_input(&file, "the configuration", max_bytes)?;
     let what = text.what;
     match syntax::check_syntax(&text.bytes) {
         Ok(JsonType::Object) => {}
@@ -145,7 +147,7 @@ fn read_options(
         }
         Err(fault) => return Err(Error::usage(format!("{what} is not JSON: {fault}"))),
     }
-    let members = Json::read(&text.bytes)
+    let members = Json::parse(&text.bytes)
         .and_then(|json| json.object())
         .ok_or_else(|| Error::usage(format!("{what} is not a JSON object")))?;
     let mut wanted = BTreeMap::new();
@@ -160,13 +162,16 @@ fn read_options(
 
 /// Names and values of an object, or of the items of a `config` document.
 fn option_pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
-    let Some(items) = document_items(members) else {
+    let Some(items) = items_of_config_document(members) else {
         let plain = |(key, value): &(Name, Json)| Ok((key.clone(), scalar_text(key, value)?));
         return members.iter().map(plain).collect();
     };
     let pair = |item: &Json| {
         let fields = item.object()?;
-        Some((name_member(&fields, "key")?, name_member(&fields, "value")?))
+        Some((
+            read_name_member(&fields, "key")?,
+            read_name_member(&fields, "value")?,
+        ))
     };
     let wrong = || Error::usage(format!("an item of {what} has no `key` and `value`"));
     let pairs = items.iter().map(|item| pair(item).ok_or_else(wrong));
@@ -174,7 +179,7 @@ fn option_pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)
 }
 
 /// The items of a document of `config dump -o json`.
-fn document_items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
+fn items_of_config_document(members: &[(Name, Json)]) -> Option<Vec<Json>> {
     if find_member(members, "kind")?.text()? == Name::from("config") {
         find_member(members, "items")?.array()
     } else {
@@ -183,7 +188,7 @@ fn document_items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
 }
 
 /// A name of a document, or its bytes if the name is not UTF-8.
-fn name_member(fields: &[(Name, Json)], name: &str) -> Option<Name> {
+fn read_name_member(fields: &[(Name, Json)], name: &str) -> Option<Name> {
     match find_member(fields, &format!("{name}_bytes")) {
         Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
         None => find_member(fields, name)?.text(),

@@ -1,7 +1,7 @@
 //! `qless config set`
 
 use crate::args::format::Format;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -22,14 +22,14 @@ use crate::session::consent::AskWhen;
 pub(super) struct Args {
     /// Options, each followed by its value
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
-          allow_negative_numbers = true, value_parser = value::any_name(),
+          allow_negative_numbers = true, value_parser = value::name_or_empty(),
           add = value::CandidateKind::Options)]
     pairs: Vec<Name>,
     /// Set unknown options, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -44,13 +44,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let [key] = pairs.remainder() {
         return Err(Error::usage(format!("`{key}` has no value")));
     }
-    let now = session.begin()?;
+    let now = session.connect()?;
     let changes = settings.iter();
     let changes: Vec<String> = changes
         .map(|(key, value)| format!("{key} to {value}"))
         .collect();
     let count = ("option", "options");
-    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "set", count, &changes)?;
+    let consent =
+        session.consent_for_names(args.dry, AskWhen::IfProtected, "set", count, &changes)?;
     if consent.is_some() {
         for ((key, value), change) in settings.iter().zip(&changes) {
             session.core()?.set_config(now, key, value)?;

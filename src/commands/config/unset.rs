@@ -1,7 +1,7 @@
 //! `qless config unset`
 
 use crate::args::format::Format;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -10,7 +10,7 @@ use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::{joined, quoted};
+use crate::text::{backtick_list, comma_list};
 
 /// Reset options to their defaults
 ///
@@ -20,16 +20,16 @@ use crate::text::{joined, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Options
-    #[arg(required = true, value_name = "KEY", value_parser = value::any_name(),
+    #[arg(required = true, value_name = "KEY", value_parser = value::name_or_empty(),
           add = value::CandidateKind::Options)]
     keys: Vec<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let items = session.core()?.config(now)?;
     let keys: Vec<Name> = items.into_iter().map(|item| item.key).collect();
     if let Some(key) = args
@@ -37,15 +37,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .iter()
         .find(|key| known_option(key).is_none() && !keys.contains(key))
     {
-        return Err(Error::unknown("option", key, &keys));
+        return Err(Error::unknown_name("option", key, &keys));
     }
-    let what = format!("unset {}", quoted(&args.keys));
+    let what = format!("unset {}", backtick_list(&args.keys));
     let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         for key in &args.keys {
             session.core()?.unset_config(now, key, consent)?;
         }
-        let unset = format!("unset {}", joined(&args.keys));
+        let unset = format!("unset {}", comma_list(&args.keys));
         session.ui.note_on_terminal(&unset);
     }
     let done = CommandResult::new("config unset", args.keys, args.dry.dry_run);

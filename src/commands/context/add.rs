@@ -8,7 +8,7 @@ use crate::address;
 use crate::address::Target;
 use crate::args::globals::AddressOrigin;
 use crate::args::plain;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::tls::TlsFiles;
 use crate::args::value;
 use crate::error::{Error, Kind, io_message};
@@ -17,7 +17,7 @@ use crate::model::done::CommandResult;
 use crate::name;
 use crate::session::{Session, tls};
 use crate::settings::edit;
-use crate::settings::values::Values;
+use crate::settings::values::ConfigValues;
 use crate::text::Sanitized;
 
 /// Add a context to the config file
@@ -47,10 +47,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "password_env")]
     password_command: Vec<String>,
     /// Environment variable with the password
-    #[arg(long, value_name = "NAME", value_parser = value::variable)]
+    #[arg(long, value_name = "NAME", value_parser = value::variable_name)]
     password_env: Option<String>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 fn context_name(text: &str) -> Result<String, String> {
@@ -83,7 +83,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         given.tls
     };
-    let values = Values {
+    let values = ConfigValues {
         redis: Some(address),
         prefix,
         password_command: words,
@@ -94,7 +94,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         protected: args.protected.then_some(true),
         label: args.label,
         read_only: given.read_only.then_some(true),
-        ..Values::default()
+        ..ConfigValues::default()
     };
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
@@ -103,7 +103,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.dry.dry_run {
         session.ui.note(&format!("would add context `{shown}`"));
     } else {
-        edit::edit(&source, session.timeout(), |file, document| {
+        edit::edit_config_file(&source, session.timeout(), |file, document| {
             edit::refuse_existing(&file.contents, &args.name)?;
             edit::add_context(document, &args.name, &values)
         })?;

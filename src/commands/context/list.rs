@@ -33,6 +33,6 @@ pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .hint("`qless context add NAME --redis URL` makes one");
     }
-    session.ui.show(&List::whole(items))?;
+    session.ui.show(&List::of_all(items))?;
     Ok(Exit::Ok)
 }

@@ -1,7 +1,7 @@
 //! `qless context remove`
 
 use super::config_file;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[arg(value_parser = value::text(), add = value::CandidateKind::Contexts)]
     name: String,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -36,7 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.dry.dry_run {
         session.ui.note(&format!("would remove context `{shown}`"));
     } else {
-        edit::edit(&source, session.timeout(), |file, document| {
+        edit::edit_config_file(&source, session.timeout(), |file, document| {
             file.existing_context(&name)?;
             default = is_default(file, &name);
             edit::remove_context(document, &name);

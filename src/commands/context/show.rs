@@ -43,6 +43,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }));
     };
     let shown: Context = context_item(session, file, &file.existing_context(&name)?);
-    session.ui.show(&ContextsInFull(List::whole(vec![shown])))?;
+    session
+        .ui
+        .show(&ContextsInFull(List::of_all(vec![shown])))?;
     Ok(Exit::Ok)
 }

@@ -1,7 +1,7 @@
 //! `qless context use`
 
 use super::config_file;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(value_parser = value::text(), add = value::CandidateKind::Contexts)]
     name: String,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -35,7 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note(&format!("would make `{shown}` the default context"));
     } else {
-        edit::edit(&source, session.timeout(), |file, document| {
+        edit::edit_config_file(&source, session.timeout(), |file, document| {
             file.existing_context(&name)?;
             edit::set_default(document, Some(&name));
             Ok(())

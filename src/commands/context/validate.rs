@@ -36,7 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut exit = Exit::Ok;
     for context in contexts {
         let mut shown = context_item(session, config_file(session)?, &context);
-        match session.probe(&context) {
+        match session.probe_context(&context) {
             Ok(version) => shown.server = Some(format!("Redis {version}")),
             Err(error) if args.name.is_some() => return Err(error),
             Err(error) => {
@@ -46,6 +46,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         items.push(shown);
     }
-    session.ui.show(&ValidatedContexts(List::whole(items)))?;
+    session.ui.show(&ValidatedContexts(List::of_all(items)))?;
     Ok(exit)
 }

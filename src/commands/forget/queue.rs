@@ -1,7 +1,7 @@
 //! `qless forget queue`
 
 use crate::args::format::Format;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::{joined, quoted};
+use crate::text::{backtick_list, comma_list};
 
 /// Remove queues from the list of known queues
 ///
@@ -24,26 +24,26 @@ use crate::text::{joined, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Queues
-    #[arg(required = true, value_name = "QUEUE", value_parser = value::any_name(),
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::name_or_empty(),
           add = value::CandidateKind::Queues)]
     queues: Vec<Name>,
     /// Remove queues that have jobs, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let core = session.core()?;
     for queue in core.queues(now, &args.queues)? {
         if !queue.exists() {
             let known = core.index_members(now, &Index::Queues)?;
-            return Err(Error::unknown("queue", &queue.name, &known));
+            return Err(Error::unknown_name("queue", &queue.name, &known));
         }
-        if let (false, Some(contents)) = (args.force, describe_jobs(&queue)) {
+        if let (false, Some(contents)) = (args.force, describe_queue_jobs(&queue)) {
             let name = &queue.name;
             return Err(
                 Error::conflict(format!("cannot forget `{name}`: {contents}"))
@@ -51,7 +51,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             );
         }
     }
-    let what = format!("forget queue {}", quoted(&args.queues));
+    let what = format!("forget queue {}", backtick_list(&args.queues));
     let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         let core = session.core()?;
@@ -62,14 +62,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             core.queues(now, &args.queues)?
         };
         for queue in after {
-            if let Some(contents) = describe_jobs(&queue) {
+            if let Some(contents) = describe_queue_jobs(&queue) {
                 let name = &queue.name;
                 session.ui.warn(&format!(
                     "`{name}` got jobs meanwhile: {contents}; the next put lists it again"
                 ));
             }
         }
-        let forgot = format!("forgot {}", joined(&args.queues));
+        let forgot = format!("forgot {}", comma_list(&args.queues));
         session.ui.note_on_terminal(&forgot);
     }
     let done = CommandResult::new("forget queue", args.queues, args.dry.dry_run);
@@ -78,7 +78,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Describes the jobs in a queue; `None` if it is empty.
-fn describe_jobs(queue: &Queue) -> Option<String> {
+fn describe_queue_jobs(queue: &Queue) -> Option<String> {
     let counts = [
         (queue.waiting, "waiting"),
         (queue.running, "running"),

@@ -1,7 +1,7 @@
 //! `qless forget worker`
 
 use crate::args::format::Format;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -11,7 +11,7 @@ use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::{joined, plural, quoted};
+use crate::text::{backtick_list, comma_list, plural};
 
 /// Remove workers from the list of known workers
 ///
@@ -23,16 +23,16 @@ use crate::text::{joined, plural, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Workers
-    #[arg(required = true, value_name = "WORKER", value_parser = value::any_name(),
+    #[arg(required = true, value_name = "WORKER", value_parser = value::name_or_empty(),
           add = value::CandidateKind::Workers)]
     workers: Vec<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let core = session.core()?;
     let known = core.index_members(now, &Index::Workers)?;
     for name in &args.workers {
@@ -45,15 +45,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             return Err(Error::conflict(message).hint_if(workers.fill_sentence("{} shows them")));
         }
         if !known.contains(name) {
-            return Err(Error::unknown("worker", name, &known));
+            return Err(Error::unknown_name("worker", name, &known));
         }
     }
-    let what = format!("forget worker {}", quoted(&args.workers));
+    let what = format!("forget worker {}", backtick_list(&args.workers));
     let consent = session.consent(args.dry, AskWhen::Always, &what, |_| String::new())?;
     if let Some(consent) = consent {
         let core = session.core()?;
         core.forget_workers(now, &args.workers, consent)?;
-        let forgot = format!("forgot {}", joined(&args.workers));
+        let forgot = format!("forgot {}", comma_list(&args.workers));
         session.ui.note_on_terminal(&forgot);
     }
     let done = CommandResult::new("forget worker", args.workers, args.dry.dry_run);

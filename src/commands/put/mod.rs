@@ -9,7 +9,7 @@ use crate::args::coordination::{CoordinationFlags, LaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
-use crate::args::shared::{BULK, ExistingQueue, MaxData, Replicas, RunTimeFlags};
+use crate::args::shared::{BULK, ExistingQueueFlag, MaxDataFlag, ReplicasFlag, RunTimeFlags};
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -108,9 +108,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     /// Jid of the job [default: a new one]
     #[arg(long, value_parser = value::new_jid())]
     jid: Option<Name>,
@@ -140,7 +140,7 @@ pub(crate) struct Args {
     #[arg(long)]
     allow_missing: bool,
     /// Source of the jids: `content`, or a path in the data such as `user.id`
-    #[arg(long, value_name = "content|PATH", value_parser = value::jid_from(), requires = "from",
+    #[arg(long, value_name = "content|PATH", value_parser = value::jid_origin(), requires = "from",
           conflicts_with = "replace")]
     jid_from: Option<JidOrigin>,
     /// Put one job per line of this file, each a JSON object; `-` for stdin
@@ -148,11 +148,11 @@ pub(crate) struct Args {
           conflicts_with_all = ["positional", "jid"])]
     from: Option<FileArg>,
     /// Record each line in this file; the same command with the same file skips lines that are done
-    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file(),
+    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
           requires = "from")]
     journal: Option<PathBuf>,
     /// Number of jobs per call [default: 200]
-    #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::batch,
+    #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::jobs_per_call,
           allow_hyphen_values = true, requires = "from")]
     batch: Option<usize>,
     /// Maximum number of jobs per second, such as `500/s`
@@ -174,7 +174,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     lane: LaneFlags,
     #[command(flatten)]
-    replicas: Replicas,
+    replicas: ReplicasFlag,
     /// Show what would be done; change nothing
     #[arg(help_heading = BULK, short = 'n', long)]
     dry_run: bool,
@@ -185,7 +185,7 @@ impl Args {
     fn read_data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
-            Some(given) => Ok(data::read(source, given, most)?.0),
+            Some(given) => Ok(data::read_json_data(source, given, most)?.0),
             None => data::refuse_too_long(data::build_object(&self.arg)?, most),
         }
     }
@@ -205,7 +205,7 @@ impl Args {
             retries: self.retries.map(|retries| number(retries.to_string())),
             tags: (!self.tags.is_empty()).then_some(Cow::Owned(tags)),
             depends: (!self.depends.is_empty()).then_some(Cow::Owned(depends)),
-            coordination: self.lane.options(&self.coordinated),
+            coordination: self.lane.merged_options(&self.coordinated),
             ..NewJob::default()
         }
     }

@@ -28,10 +28,10 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     }
     // An option that is absent may come from the defaults of the queue. An empty key counts as given.
     if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
-        coordination::refuse_unmet_options(&args.lane.options(&args.coordinated))?;
+        coordination::refuse_unmet_requirements(&args.lane.merged_options(&args.coordinated))?;
     }
     let data = args.read_data(&mut session.input())?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     if let Some(at) = &args.later.at
         && at.resolve(now).since(now) > TEN_YEARS
     {
@@ -71,18 +71,18 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
             dry_run: args.dry_run,
         },
         if_absent: args.if_absent,
-        maxima: maxima.for_put(),
+        maxima: maxima.as_put_maxima(),
     };
     let put = job.put_job(now, session)?;
     let exit = put.show_placement(session)?;
     if args.dry_run {
         if put.has_changed_job() {
-            maxima.preview(session);
+            maxima.note_preview(session);
         }
         return Ok(exit);
     }
     if put.has_changed_job() {
-        maxima.note_set(session);
+        maxima.note_changed_maxima(session);
     }
     if let Some(replicas) = args.replicas.wait_replicas {
         session.core()?.wait_for_replicas(replicas)?;

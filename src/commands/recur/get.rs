@@ -27,13 +27,13 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let given = jids::read(&mut session.input(), &args.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.jids)?;
     if matches!(given, JidArgs::Many(_)) {
         session
             .ui
             .check_columns::<List<crate::model::recur::Recurring>>()?;
     }
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     let mut found = Vec::new();
     let mut missing = Vec::new();
@@ -60,15 +60,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         match (&given, found.first()) {
             (JidArgs::One(_), Some(recurring)) => out.show(recurring)?,
             (JidArgs::One(_), None) => {}
-            _ => out.show(&List::whole(found))?,
+            _ => out.show(&List::of_all(found))?,
         }
     }
     let names: Vec<String> = missing.iter().map(|jid| format!("`{jid}`")).collect();
     match missing.as_slice() {
         [] => Ok(Exit::Ok),
-        [jid] => {
-            Err(Error::not_found(format!("recurring job {} does not exist", names[0])).jid(jid))
-        }
+        [jid] => Err(
+            Error::not_found(format!("recurring job {} does not exist", names[0])).about_jid(jid),
+        ),
         _ => Err(Error::not_found(format!(
             "recurring jobs do not exist: {}",
             names.join(", ")

@@ -29,7 +29,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<List<Recurring>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
     let queues = core.queues_like(now, &args.queues)?;
     let holding = queues.into_iter().filter(|queue| queue.recurring > 0);
@@ -45,7 +45,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         recurring.sort_by_key(|one| (one.queue.clone(), one.is_paused()));
     }
     let empty = recurring.is_empty();
-    out.show(&List::whole(recurring))?;
+    out.show(&List::of_all(recurring))?;
     if empty {
         out.note_on_terminal("no recurring jobs");
     }

@@ -90,7 +90,7 @@ fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
 }
 
 /// Notes the next runs, on a terminal or if a flag has set them.
-fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
+fn note_next_runs(runs: &[Moment], given: bool, session: &mut Session) {
     let line = next_runs_text(runs, session.ui.render_options());
     if runs.is_empty() {
     } else if given {
@@ -101,7 +101,7 @@ fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
 }
 
 /// Reads recurring jobs that must exist.
-fn read_existing(
+fn read_existing_recurring(
     session: &mut Session,
     now: Moment,
     jids: &[Name],
@@ -115,12 +115,12 @@ fn read_existing(
                 _ => Error::not_found(format!(
                     "recurring job `{jid}` does not exist; nothing was changed"
                 ))
-                .jid(jid),
+                .about_jid(jid),
             })
         })
         .collect()
 }
 
 fn missing_error(jid: &Name) -> Error {
-    Error::not_found(format!("recurring job `{jid}` does not exist")).jid(jid)
+    Error::not_found(format!("recurring job `{jid}` does not exist")).about_jid(jid)
 }

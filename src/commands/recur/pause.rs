@@ -1,8 +1,8 @@
 //! `qless recur pause`
 
-use super::{RECURRING, missing_error, read_existing};
+use super::{RECURRING, missing_error, read_existing_recurring};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
 use crate::session::consent::AskWhen;
-use crate::text::joined;
+use crate::text::comma_list;
 
 /// Pause recurring jobs: they put no jobs until they are resumed
 ///
@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
     reason: Option<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 /// Maximum number of recurring jobs in one call.
@@ -42,11 +42,12 @@ pub(super) const SLICE: usize = 100;
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let given = jids::read(&mut session.input(), &args.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
-    let now = session.begin()?;
-    read_existing(session, now, &jids)?;
-    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "pause", RECURRING, &jids)?;
+    let now = session.connect()?;
+    read_existing_recurring(session, now, &jids)?;
+    let consent =
+        session.consent_for_names(args.dry, AskWhen::IfProtected, "pause", RECURRING, &jids)?;
     if consent.is_some() {
         let note = actor::history_note("recur pause", args.reason.as_ref());
         for slice in jids.chunks(SLICE) {
@@ -66,7 +67,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 }
             }
         }
-        let paused = format!("paused {}", joined(&jids));
+        let paused = format!("paused {}", comma_list(&jids));
         session.ui.note_on_terminal(&paused);
     }
     let done = CommandResult::new("recur pause", jids, args.dry.dry_run);
@@ -80,10 +81,10 @@ pub(super) fn reused_jid_error(jid: &Name) -> Error {
         "`{jid}` is paused, and another recurring job has its jid now"
     ))
     .hint("`qless recur rm` removes both")
-    .jid(jid)
+    .about_jid(jid)
 }
 
 pub(super) fn invalid_recurring_error(verb: &str, jid: &Name, why: Option<&Name>) -> Error {
     let why = why.map(Name::to_string).unwrap_or_default();
-    Error::conflict(format!("cannot {verb} `{jid}`: {why}")).jid(jid)
+    Error::conflict(format!("cannot {verb} `{jid}`: {why}")).about_jid(jid)
 }

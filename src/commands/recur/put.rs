@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{note_runs, read_recurring, stays_paused_note};
+use super::{note_next_runs, read_recurring, stays_paused_note};
 use crate::args::coordination::{self, COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
 use crate::args::moment::{TypedInterval, TypedMoment};
-use crate::args::shared::{DryRun, ExistingQueue, MaxData};
+use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxDataFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
@@ -55,7 +55,7 @@ pub(super) struct Args {
     #[arg(value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     queue: Name,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     /// Class of the jobs: the kind of work
     #[arg(value_parser = value::klass())]
     klass: Name,
@@ -69,9 +69,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
-    #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = moment::typed_interval, allow_hyphen_values = true)]
     every: Option<TypedInterval>,
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
@@ -122,25 +122,25 @@ pub(super) struct Args {
           conflicts_with_all = ["key", "merge", "unique", "until", "dup", "score"])]
     no_overlap: bool,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let (every, at) = typed_schedule(&args)?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
-        Some(given) => data::read(&mut session.input(), given, args.limit.max_data)?.0,
+        Some(given) => data::read_json_data(&mut session.input(), given, args.limit.max_data)?.0,
         None => data::refuse_too_long(data::build_object(&args.arg)?, args.limit.max_data)?,
     };
-    let now = session.begin()?;
+    let now = session.connect()?;
     let fresh = args.jid.is_none();
     let new_jid = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let jid = args.jid.unwrap_or_else(new_jid);
-    let mut coordination = args.lane.options(&args.coordinated);
+    let mut coordination = args.lane.merged_options(&args.coordinated);
     if args.no_overlap {
         super::forbid_overlaps(&jid, &mut coordination);
     }
-    coordination::refuse_unmet_options(&coordination)?;
+    coordination::refuse_unmet_requirements(&coordination)?;
     let job = Template {
         jid,
         queue: args.queue,
@@ -171,7 +171,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             "cannot put `{jid}`: a recurring job of this id exists already"
         ))
         .hint("`--if-absent` leaves it as it is, `--replace` replaces it")
-        .jid(&job.jid));
+        .about_jid(&job.jid));
     }
     let dry = args.dry.dry_run;
     let leave = exists && args.if_absent;
@@ -180,7 +180,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         new_queues::note_new_queues(queues, args.existing, dry, now, session)?;
     }
     if !leave {
-        maxima::set(&args.coordinated.throttles, dry, now, session)?;
+        maxima::set_changed_maxima(&args.coordinated.throttles, dry, now, session)?;
     }
     let every = duration(job.every.as_secs_f64());
     let queue = &job.queue;
@@ -213,7 +213,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !leave && pause.is_none() {
         let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
         let runs = Recurring::next_runs(next, job.every.as_secs_f64());
-        note_runs(&runs, dry || at.is_some(), session);
+        note_next_runs(&runs, dry || at.is_some(), session);
         done = done.with_next_runs(&runs);
     }
     session.ui.show(&done)?;

@@ -1,9 +1,9 @@
 //! `qless recur resume`
 
 use super::pause::{SLICE, invalid_recurring_error, reused_jid_error};
-use super::{RECURRING, missing_error, note_runs, read_existing};
+use super::{RECURRING, missing_error, note_next_runs, read_existing_recurring};
 use crate::args::input_arg::InputArg;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -15,7 +15,7 @@ use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::joined;
+use crate::text::comma_list;
 
 /// Resume paused recurring jobs
 ///
@@ -34,18 +34,18 @@ pub(super) struct Args {
     #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jids: Vec<InputArg>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let given = jids::read(&mut session.input(), &args.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
-    let now = session.begin()?;
-    let found = read_existing(session, now, &jids)?;
+    let now = session.connect()?;
+    let found = read_existing_recurring(session, now, &jids)?;
     let mut runs = Vec::new();
     let consent =
-        session.consent_for(args.dry, AskWhen::IfProtected, "resume", RECURRING, &jids)?;
+        session.consent_for_names(args.dry, AskWhen::IfProtected, "resume", RECURRING, &jids)?;
     if consent.is_some() {
         for (slice, found) in jids.chunks(SLICE).zip(found.chunks(SLICE)) {
             let replies = session.core()?.resume_recurring(now, slice)?;
@@ -67,12 +67,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 }
             }
         }
-        let resumed = format!("resumed {}", joined(&jids));
+        let resumed = format!("resumed {}", comma_list(&jids));
         session.ui.note_on_terminal(&resumed);
     }
     let mut done = CommandResult::new("recur resume", jids, args.dry.dry_run);
     if let ([_], false) = (done.targets.as_slice(), runs.is_empty()) {
-        note_runs(&runs, false, session);
+        note_next_runs(&runs, false, session);
         done = done.with_next_runs(&runs);
     }
     session.ui.show(&done)?;

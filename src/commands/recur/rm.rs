@@ -1,10 +1,10 @@
 //! `qless recur rm`
 
 use super::RECURRING;
-use super::read_existing;
+use super::read_existing_recurring;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -12,7 +12,7 @@ use crate::input::jids;
 use crate::model::done::CommandResult;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::joined;
+use crate::text::comma_list;
 
 /// Remove recurring jobs
 ///
@@ -28,28 +28,28 @@ pub(super) struct Args {
     #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jids: Vec<InputArg>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let given = jids::read(&mut session.input(), &args.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
-    let now = session.begin()?;
-    read_existing(session, now, &jids)?;
+    let now = session.connect()?;
+    read_existing_recurring(session, now, &jids)?;
     let asks = AskWhen::if_several(jids.len());
-    let consent = session.consent_for(args.dry, asks, "remove", RECURRING, &jids)?;
+    let consent = session.consent_for_names(args.dry, asks, "remove", RECURRING, &jids)?;
     if let Some(consent) = consent {
         for jid in &jids {
             session.core()?.remove_recurring(now, jid, consent)?;
         }
-        let removed = format!("removed {}", joined(&jids));
+        let removed = format!("removed {}", comma_list(&jids));
         session.ui.note_on_terminal(&removed);
     }
     let dry = args.dry.dry_run;
     if session.ui.format() == Format::Raw && !dry {
         // The reply of the core to each call.
-        session.ui.text(&"1\n".repeat(jids.len()))?;
+        session.ui.print_text(&"1\n".repeat(jids.len()))?;
     }
     session
         .ui

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{missing_error, read_recurring};
 use crate::args::format::Format;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::core::api::put::PutPolicy;
 use crate::error::Error;
@@ -27,15 +27,15 @@ use crate::submit::one::SinglePut;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jid: Name,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let Some(found) = read_recurring(session, now, &args.jid)? else {
         return Err(missing_error(&args.jid));
     };
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if_absent: false,
         maxima: None,
     };
-    let reply = job.send(now, session)?;
+    let reply = job.send_put(now, session)?;
     if reply.code != OutcomeCode::Ok {
         let why = reply.refusal_text();
         return Err(Error::conflict(format!(
@@ -73,6 +73,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )));
     }
     let placed = reply.done.unwrap_or_default();
-    job.placement(&placed, now, session)?
+    job.find_placement(&placed, now, session)?
         .show_placement(session)
 }

@@ -3,13 +3,13 @@
 use std::slice;
 use std::time::Duration;
 
-use super::{RECURRING, missing_error, note_runs, read_recurring, stays_paused_note};
+use super::{RECURRING, missing_error, note_next_runs, read_recurring, stays_paused_note};
 use crate::args::coordination::{COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
 use crate::args::moment::{TypedInterval, TypedMoment};
-use crate::args::shared::{DryRun, ExistingQueue, MaxData};
+use crate::args::shared::{DryRunFlag, ExistingQueueFlag, MaxDataFlag};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::duration;
@@ -34,11 +34,11 @@ use crate::session::consent::AskWhen;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jid: Name,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
-    #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true)]
+    #[arg(long, value_name = "D", value_parser = moment::typed_interval, allow_hyphen_values = true)]
     every: Option<TypedInterval>,
     /// Time of the next run: `03:00`, `mon 03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half
     /// hour. The interval stays, unless `--every` is given
@@ -49,7 +49,7 @@ pub(super) struct Args {
     #[arg(long, value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     queue: Option<Name>,
     #[command(flatten)]
-    existing: ExistingQueue,
+    existing: ExistingQueueFlag,
     /// Class of the jobs: the kind of work
     #[arg(long, value_parser = value::new_name())]
     klass: Option<Name>,
@@ -57,7 +57,7 @@ pub(super) struct Args {
     #[arg(long, allow_hyphen_values = true)]
     data: Option<InputArg>,
     #[command(flatten)]
-    limit: MaxData,
+    limit: MaxDataFlag,
     /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
@@ -76,7 +76,7 @@ pub(super) struct Args {
           conflicts_with_all = ["key", "merge", "unique", "until", "dup", "score"])]
     no_overlap: bool,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -94,7 +94,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         changes.push(("klass", klass.into_bytes()));
     }
     if let Some(given) = &args.data {
-        let data = data::read(&mut session.input(), given, args.limit.max_data)?.0;
+        let data = data::read_json_data(&mut session.input(), given, args.limit.max_data)?.0;
         changes.push(("data", data));
     }
     if let Some(priority) = args.priority {
@@ -106,7 +106,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(backlog) = args.backlog {
         changes.push(("backlog", backlog.to_string().into_bytes()));
     }
-    let mut coordination = args.lane.options(&args.coordinated);
+    let mut coordination = args.lane.merged_options(&args.coordinated);
     if args.no_overlap {
         super::forbid_overlaps(&args.jid, &mut coordination);
         // With an older `until` of `start`, a job would be put while the first one runs; with an older
@@ -123,7 +123,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage("no change is given")
             .hint("`qless recur set --help` lists what can be changed"));
     }
-    let now = session.begin()?;
+    let now = session.connect()?;
     let Some(found) = read_recurring(session, now, &args.jid)? else {
         return Err(missing_error(&args.jid));
     };
@@ -133,9 +133,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     let queues = args.queue.as_slice();
     new_queues::note_new_queues(queues, args.existing, dry, now, session)?;
-    maxima::set(&args.coordinated.throttles, dry, now, session)?;
+    maxima::set_changed_maxima(&args.coordinated.throttles, dry, now, session)?;
     let jids = slice::from_ref(jid);
-    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "change", RECURRING, jids)?;
+    let consent =
+        session.consent_for_names(args.dry, AskWhen::IfProtected, "change", RECURRING, jids)?;
     if consent.is_some() {
         session
             .core()?
@@ -145,11 +146,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_on_terminal(&format!("changed {jid}{}", stays_paused_note(&found)));
     }
     if every.is_some() || next.is_some() {
-        note_runs(&runs, dry || next.is_some(), session);
+        note_next_runs(&runs, dry || next.is_some(), session);
     }
     if session.ui.format() == Format::Raw && !dry {
         // The reply of the core.
-        session.ui.text("1\n")?;
+        session.ui.print_text("1\n")?;
     }
     session
         .ui

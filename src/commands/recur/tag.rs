@@ -4,7 +4,7 @@ use std::slice;
 
 use super::{RECURRING, missing_error, read_recurring, stays_paused_note};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, refuse_overlap};
+use crate::args::shared::{DryRunFlag, refuse_overlap};
 use crate::args::value;
 use crate::core::api::template::Tagging;
 use crate::error::Error;
@@ -26,36 +26,37 @@ use crate::session::consent::AskWhen;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
+    #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jid: Name,
     /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(),
           required_unless_present = "remove", add = value::CandidateKind::Tags)]
     add: Vec<Name>,
     /// Tag to remove
-    #[arg(long, value_name = "T", value_parser = value::any_name(), add = value::CandidateKind::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::name_or_empty(), add = value::CandidateKind::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_overlap(("--add", &args.add), ("--remove", &args.remove))?;
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let Some(found) = read_recurring(session, now, &args.jid)? else {
         return Err(missing_error(&args.jid));
     };
     let paused = stays_paused_note(&found);
     let jids = slice::from_ref(&args.jid);
-    let consent = session.consent_for(args.dry, AskWhen::IfProtected, "tag", RECURRING, jids)?;
+    let consent =
+        session.consent_for_names(args.dry, AskWhen::IfProtected, "tag", RECURRING, jids)?;
     let dry = consent.is_none();
     let mut tags = found.tags;
     let mut reply = Vec::new();
     for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
         if !names.is_empty() && !dry {
             reply = session.core()?.tag_recurring(now, &args.jid, how, names)?;
-            tags = Json::read(&reply)
+            tags = Json::parse(&reply)
                 .and_then(|tags| tags.names())
                 .unwrap_or_default();
         }

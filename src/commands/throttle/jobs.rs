@@ -46,7 +46,7 @@ pub(super) fn list_pending(args: PendingArgs, session: &mut Session) -> Result<E
 fn list_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     if session.ui.format() == Format::Raw {
         let text = session.core()?.call_raw(now, &part.jids_call(id))?;
         session.ui.write_verbatim(&text)?;

@@ -30,7 +30,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<List<Throttle>>()?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, ui) = session.core_and_ui()?;
     let (mut throttles, mut unreadable) = core.readable_throttles(now)?;
     let is_wanted = |id: &Name| {
@@ -40,9 +40,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     throttles.retain(|throttle| is_wanted(&throttle.id));
     unreadable.retain(|throttle| is_wanted(&throttle.id));
     let none = throttles.is_empty() && unreadable.is_empty();
-    ui.show(&List::whole(throttles))?;
+    ui.show(&List::of_all(throttles))?;
     if none {
         ui.note_on_terminal("no throttles");
     }
-    Ok(ui.report_left_out(throttle::left_out_error(&unreadable)))
+    Ok(ui.report_if_incomplete(throttle::left_out_error(&unreadable)))
 }

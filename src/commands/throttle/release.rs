@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::args::input_arg::InputArg;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::core::api::not_found;
@@ -16,7 +16,7 @@ use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::{joined, plural};
+use crate::text::{comma_list, plural};
 
 /// Let jobs go on without a throttle
 ///
@@ -39,21 +39,21 @@ pub(super) struct Args {
     #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Open))]
     jids: Vec<InputArg>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let jids = jids::read(&mut session.input(), &args.jids)?.into_jids();
-    let now = session.begin()?;
-    let (jids, others) = throttle_users(jids, &args.id, now, session)?;
+    let jids = jids::read_jids(&mut session.input(), &args.jids)?.into_jids();
+    let now = session.connect()?;
+    let (jids, others) = filter_throttle_users(jids, &args.id, now, session)?;
     if let (true, Some(error)) = (jids.is_empty(), &others) {
         return Err(error.clone());
     }
     let count = plural(jids.len() as u64, "job", "jobs");
     let what = format!("release {count} from throttle {}", args.id);
     let dry = args.dry.dry_run;
-    let details = |_: &_| format!("  {}\n", joined(jids.iter().take(10)));
+    let details = |_: &_| format!("  {}\n", comma_list(jids.iter().take(10)));
     if (dry || !jids.is_empty())
         && session
             .consent(args.dry, AskWhen::if_several(jids.len()), &what, details)?
@@ -69,11 +69,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session
         .ui
         .show(&CommandResult::new("throttle release", jids, dry))?;
-    Ok(session.ui.report_left_out(others))
+    Ok(session.ui.report_if_incomplete(others))
 }
 
 /// The jobs that hold a slot of a throttle or wait for one, and the error about the others.
-fn throttle_users(
+fn filter_throttle_users(
     jids: Vec<Name>,
     id: &Name,
     now: Moment,
@@ -107,7 +107,7 @@ fn throttle_users(
     let known = core.all_throttles(now)?;
     let known: Vec<Name> = known.into_iter().map(|throttle| throttle.id).collect();
     if users.is_empty() && !known.contains(id) {
-        return Ok((users, Some(Error::unknown("throttle", id, &known))));
+        return Ok((users, Some(Error::unknown_name("throttle", id, &known))));
     }
     let mut clauses = Vec::new();
     if let Err(error) = not_found::refuse_missing_jobs(&missing) {
@@ -129,7 +129,7 @@ fn throttle_users(
     Ok((
         users,
         Some(match (missing.as_slice(), others.as_slice()) {
-            ([jid], []) | ([], [jid]) => error.jid(jid),
+            ([jid], []) | ([], [jid]) => error.about_jid(jid),
             _ => error,
         }),
     ))

@@ -1,6 +1,6 @@
 //! `qless throttle rm`
 
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -8,7 +8,7 @@ use crate::model::done::CommandResult;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::consent::AskWhen;
-use crate::text::quoted;
+use crate::text::backtick_list;
 
 /// Remove the maximum of throttles
 ///
@@ -25,20 +25,20 @@ pub(super) struct Args {
           add = value::CandidateKind::Throttles)]
     ids: Vec<Name>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let throttles = session.core()?.throttles(now, &args.ids)?;
     if let Some(unknown) = throttles.iter().find(|throttle| !throttle.defined) {
         let known = session.core()?.all_throttles(now)?;
         let known: Vec<Name> = known.into_iter().map(|throttle| throttle.id).collect();
-        let error = Error::unknown("the maximum of throttle", &unknown.id, &known);
+        let error = Error::unknown_name("the maximum of throttle", &unknown.id, &known);
         return Err(error);
     }
-    let what = format!("remove the maximum of {}", quoted(&args.ids));
+    let what = format!("remove the maximum of {}", backtick_list(&args.ids));
     let details = |_: &_| {
         let lines = throttles.iter().filter(|throttle| throttle.pending > 0);
         let lines = lines.map(|throttle| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::args::coordination::new_throttle_id;
-use crate::args::shared::DryRun;
+use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "D", value_parser = value::positive_duration)]
     ttl: Option<Duration>,
     #[command(flatten)]
-    dry: DryRun,
+    dry: DryRunFlag,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -48,7 +48,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .ttl
         .map(|ttl| Duration::from_secs(ttl.as_secs_f64().ceil() as u64));
     let ttl = ttl.map(duration::format_seconds);
-    let now = session.begin()?;
+    let now = session.connect()?;
     let what = format!(
         "set the maximum of throttle {id} to {}",
         describe_maximum(*maximum)

@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let (core, ui) = session.core_and_ui()?;
     if ui.format() == Format::Raw {
         let text = core.call_raw(now, &Call::raw_call("throttle.get").arg(&args.id))?;

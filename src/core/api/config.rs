@@ -12,7 +12,7 @@ impl Core {
     /// Every option that is set or known, by name. The value of a known one without a default is empty.
     pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
         let Bytes(text) = self.call(now, Call::new(calls::CONFIG_GET))?;
-        let options = Json::read(&text)
+        let options = Json::parse(&text)
             .and_then(|options| options.object())
             .unwrap_or_default();
         let mut items: Vec<ConfigOption> = options

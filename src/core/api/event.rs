@@ -132,7 +132,7 @@ impl PutNotices {
 
 /// A text of an event.
 fn event_text(text: &[u8], name: &str) -> Option<Name> {
-    let fields = Json::read(text)?.object()?;
+    let fields = Json::parse(text)?.object()?;
     let found = fields
         .into_iter()
         .find(|(key, _)| key.as_bytes() == name.as_bytes());
@@ -142,7 +142,7 @@ fn event_text(text: &[u8], name: &str) -> Option<Name> {
 /// Reads an event; `None` if it is not about a job.
 fn read_event(text: &[u8]) -> Option<JobEvent> {
     let (mut jid, mut kind) = (None, EventKind::Other);
-    for (key, value) in Json::read(text)?.object()? {
+    for (key, value) in Json::parse(text)?.object()? {
         match key.as_bytes() {
             b"jid" => jid = value.text(),
             b"event" => {

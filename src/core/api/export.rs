@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_history_in_the_old_form_becomes_entries() {
         let old = r#"[{"put":1.7,"q":"a/b","popped":"3","worker":"w","failed":null},{"done":9},7]"#;
-        let entries = migrated_history(&Json::read(old.as_bytes()).unwrap());
+        let entries = migrated_history(&Json::parse(old.as_bytes()).unwrap());
         let texts: Vec<&str> = entries.iter().filter_map(Name::as_str).collect();
         assert_eq!(
             texts,

@@ -27,7 +27,7 @@ impl Core {
     /// The groups with the number of their jobs, largest first.
     pub fn failed_counts(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
         let Bytes(text) = self.call(now, Call::new(calls::FAILED))?;
-        let groups = Json::read(&text)
+        let groups = Json::parse(&text)
             .and_then(|groups| groups.object())
             .unwrap_or_default();
         let counted = groups.into_iter().map(|(group, jobs)| {

@@ -325,12 +325,12 @@ struct SnapshotRow {
     #[serde(deserialize_with = "reply::name_unless_empty")]
     worker: Option<Name>,
     failure: Bytes,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     since: Option<Moment>,
     mark: Bytes,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     due: Option<Moment>,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     scheduled: Option<Moment>,
 }
 

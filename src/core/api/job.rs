@@ -255,10 +255,10 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                     .ok()
                     .and_then(|text| text.parse().ok())
             }
-            b"priority" => job.priority = Number::read(&text),
-            b"retries" => job.retries = Number::read(&text),
+            b"priority" => job.priority = Number::parse(&text),
+            b"retries" => job.retries = Number::parse(&text),
             b"remaining" => {
-                job.remaining = Number::read(&text).map(|number| Number(number.0.floor()))
+                job.remaining = Number::parse(&text).map(|number| Number(number.0.floor()))
             }
             b"worker" => job.worker = Some(Name::from(text)).filter(|worker| !worker.is_empty()),
             b"expires" => expires = Moment::from_decimal(&text),
@@ -272,7 +272,7 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"scheduled" => scheduled = Moment::from_decimal(&text),
             b"tracked" => job.tracked = text == b"1",
             b"tags" => {
-                job.tags = Json::read(&text)
+                job.tags = Json::parse(&text)
                     .and_then(|tags| tags.names())
                     .unwrap_or_default()
             }
@@ -282,7 +282,7 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"since" => job.since = Moment::from_decimal(&text),
             b"mark" => job.mark = text,
             b"throttles" => {
-                let throttles = Json::read(&text).and_then(|ids| ids.names());
+                let throttles = Json::parse(&text).and_then(|ids| ids.names());
                 job.throttles = throttles.unwrap_or_default();
             }
             b"key" => job.key = Some(Name::from(text)).filter(|key| !key.is_empty()),
@@ -290,9 +290,9 @@ pub(super) fn read_job_row(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"rescore" => job.rescore = Some(Name::from(text)),
             b"hold" => job.hold = text == b"1",
             b"backoff" => job.backoff = Some(Name::from(text)),
-            b"fence" => job.fence = Number::read(&text),
+            b"fence" => job.fence = Number::parse(&text),
             b"grace" => job.in_grace = text == b"1",
-            b"legacy" => legacy = Json::read(&text),
+            b"legacy" => legacy = Json::parse(&text),
             _ => {}
         }
     }

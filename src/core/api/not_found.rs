@@ -16,7 +16,7 @@ use crate::text::Sanitized;
 
 /// The error about a job.
 pub(crate) fn missing_job(jid: &Name) -> Error {
-    Error::not_found(format!("job `{jid}` does not exist")).jid(jid)
+    Error::not_found(format!("job `{jid}` does not exist")).about_jid(jid)
 }
 
 /// Refuses named jobs that do not exist, if there are any.
@@ -78,7 +78,7 @@ pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Opt
 
 /// The error about a queue.
 pub(crate) fn missing_queue(core: &mut Core, now: Moment, name: &Name) -> Result<Error, Error> {
-    Ok(Error::unknown(
+    Ok(Error::unknown_name(
         "queue",
         name,
         &core.index_members(now, &Index::Queues)?,
@@ -98,7 +98,7 @@ pub(crate) fn refuse_missing_index(
             if known.contains(group) {
                 Ok(())
             } else {
-                Err(Error::unknown("group", group, &known))
+                Err(Error::unknown_name("group", group, &known))
             }
         }
         _ => match index.queue_of_index() {
@@ -148,7 +148,7 @@ pub(crate) fn named_or_all_queues(
         for queue in core.queues_or_wrong_keys(now, named)? {
             if !queue.exists() {
                 let known = core.index_members(now, &Index::Queues)?;
-                return Err(Error::unknown("queue", &queue.name, &known));
+                return Err(Error::unknown_name("queue", &queue.name, &known));
             }
         }
     }

@@ -124,13 +124,13 @@ struct QueueRow {
     completed: u64,
     failures: u64,
     late: u64,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     due: Option<Moment>,
     /// Since when its oldest wait lasts, with the job, the reason and what holds it.
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     since: Option<Moment>,
     jid: Option<Name>,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     why: Option<LagCause>,
     held_by: Option<Name>,
     /// A throttle that lets no job run, and how many wait for it.

@@ -15,11 +15,11 @@ impl Core {
     pub fn identifier_patterns(&mut self, now: Moment) -> Result<IdentifierPatterns, Error> {
         let call = Call::new(calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL);
         let Bytes(text) = self.call(now, call)?;
-        let stored = Json::read(&text)
+        let stored = Json::parse(&text)
             .and_then(|stored| stored.object())
             .unwrap_or_default();
         let patterns = stored.into_iter().filter_map(|(name, list)| {
-            let list = Json::read(list.text()?.as_bytes())?.names()?;
+            let list = Json::parse(list.text()?.as_bytes())?.names()?;
             Some((name, list))
         });
         let patterns: BTreeMap<Name, Vec<Name>> = patterns.collect();
@@ -30,11 +30,11 @@ impl Core {
     pub fn priority_patterns(&mut self, now: Moment) -> Result<Vec<PriorityPattern>, Error> {
         let call = Call::new(calls::QUEUE_PRIORITY_PATTERNS_GET_ALL);
         let Bytes(text) = self.call(now, call)?;
-        let stored = Json::read(&text)
+        let stored = Json::parse(&text)
             .and_then(|stored| stored.array())
             .unwrap_or_default();
         let patterns = stored.iter().filter_map(|stored| {
-            let fields = Json::read(stored.text()?.as_bytes())?.object()?;
+            let fields = Json::parse(stored.text()?.as_bytes())?.object()?;
             let field = |wanted: &str| {
                 let mut fields = fields.iter();
                 fields.find(|(name, _)| name.as_bytes() == wanted.as_bytes())

@@ -42,7 +42,7 @@ impl Core {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
         let call = Call::new(calls::LAG.about(SubjectArgs::Nothing));
         for Bytes(lags) in self.call_in_slices(now, &call, names)? {
-            let lags = Json::read(&lags).and_then(|lags| lags.object());
+            let lags = Json::parse(&lags).and_then(|lags| lags.object());
             seconds
                 .extend(lags.ok_or_else(|| reply::unexpected_reply(calls::LAG.name, "not lags"))?);
         }
@@ -265,10 +265,10 @@ fn unreadable_sentence(queues: &[Queue]) -> Option<String> {
 #[derive(Default, Deserialize)]
 #[serde(rename = "row", default)]
 struct LagRow {
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     since: Option<Moment>,
     jid: Option<Name>,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     why: Option<LagCause>,
     held_by: Option<Name>,
 }

@@ -76,14 +76,14 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
         match field.as_slice() {
             b"klass" => recurring.klass = Some(Name::from(text)),
             b"queue" => recurring.queue = Some(Name::from(text)),
-            b"interval" => recurring.every_s = Number::read(&text),
+            b"interval" => recurring.every_s = Number::parse(&text),
             b"next" => recurring.next = Moment::from_decimal(&text),
-            b"backlog" => recurring.backlog = Number::read(&text),
-            b"count" => recurring.count = Number::read(&text),
-            b"priority" => recurring.priority = Number::read(&text),
-            b"retries" => recurring.retries = Number::read(&text),
+            b"backlog" => recurring.backlog = Number::parse(&text),
+            b"count" => recurring.count = Number::parse(&text),
+            b"priority" => recurring.priority = Number::parse(&text),
+            b"retries" => recurring.retries = Number::parse(&text),
             b"tags" => {
-                recurring.tags = Json::read(&text)
+                recurring.tags = Json::parse(&text)
                     .and_then(|tags| tags.names())
                     .unwrap_or_default();
             }
@@ -100,6 +100,6 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
 
 /// Reads the options of its jobs; `None` if there are none.
 fn read_options(text: &[u8]) -> Option<Coordination<'static>> {
-    let options = Coordination::from_json(&Json::read(text)?);
+    let options = Coordination::from_json(&Json::parse(text)?);
     (!options.is_empty()).then_some(options)
 }

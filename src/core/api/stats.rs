@@ -46,7 +46,7 @@ impl Core {
 }
 
 fn read_stats(stats: &mut Stats, text: &[u8]) {
-    let fields = Json::read(text)
+    let fields = Json::parse(text)
         .and_then(|fields| fields.object())
         .unwrap_or_default();
     for (field, value) in fields {

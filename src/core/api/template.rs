@@ -99,7 +99,7 @@ impl Core {
                 return Ok(());
             }
         }
-        Err(Error::conflict(format!("the count of `{jid}` changes all the time")).jid(jid))
+        Err(Error::conflict(format!("the count of `{jid}` changes all the time")).about_jid(jid))
     }
 
     /// The place of a template's count: key, field, present value and the value with this
@@ -232,7 +232,7 @@ impl Core {
             ))),
             _ => Err(
                 Error::conflict(format!("cannot change `{jid}`: {}", reply.refusal_text()))
-                    .jid(jid),
+                    .about_jid(jid),
             ),
         }
     }

@@ -359,7 +359,7 @@ pub(crate) struct LaneTime {
     #[serde(rename = "key", deserialize_with = "reply::name_unless_empty")]
     pub lane: Option<Name>,
     /// When it was last put or started.
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub time: Option<Moment>,
 }
 
@@ -419,13 +419,13 @@ fn escape_glob(text: &[u8]) -> Vec<u8> {
 
 /// Reads a JSON array of names.
 fn read_name_array(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
-    let names = Json::read(&text).and_then(|names| names.names());
+    let names = Json::parse(&text).and_then(|names| names.names());
     names.ok_or_else(|| reply::unexpected_reply("throttle.*", "not a list of jids"))
 }
 
 /// Reads `{"id","maximum","ttl"}`: ttl -1 is no expiry, -2 no maximum of its own.
 fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
-    let members = Json::read(&text).and_then(|throttle| throttle.object());
+    let members = Json::parse(&text).and_then(|throttle| throttle.object());
     let members = members
         .ok_or_else(|| reply::unexpected_reply(calls::THROTTLE_GET.name, "not a throttle"))?;
     let number = |name: &str| {
@@ -449,7 +449,7 @@ fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
 
 /// Reads `{"key","jobs":[{"jid","state","queue"}]}`.
 fn read_lane(Bytes(text): Bytes) -> Result<Vec<Neighbor>, Error> {
-    let lane = Json::read(&text).and_then(|lane| lane.object());
+    let lane = Json::parse(&text).and_then(|lane| lane.object());
     let lane = lane.ok_or_else(|| reply::unexpected_reply(calls::KEY_GET.name, "not a lane"))?;
     let jobs = lane.into_iter().find(|(key, _)| key.as_bytes() == b"jobs");
     let jobs = jobs.and_then(|(_, jobs)| jobs.array()).unwrap_or_default();

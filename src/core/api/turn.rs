@@ -292,7 +292,7 @@ fn check_outcomes(
         if let (EndingAction::Retry { delay, .. }, EndingOutcome::Done { state, remaining }) =
             (&job.way, outcome)
         {
-            let left = Number::read(state.as_bytes());
+            let left = Number::parse(state.as_bytes());
             let left = left.ok_or_else(|| unexpected("not a number of retries"))?.0 as i64;
             let now = match (left < 0, delay.is_zero()) {
                 (true, _) => "failed",

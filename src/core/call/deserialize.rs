@@ -329,7 +329,7 @@ mod tests {
         name: Name,
         waiting: u64,
         paused: bool,
-        #[serde(deserialize_with = "lenient::read")]
+        #[serde(deserialize_with = "lenient::read_or_none")]
         since: Option<Moment>,
         by: Option<Name>,
         jobs: Vec<Name>,

@@ -11,7 +11,7 @@ use super::retry_policy::Backoff;
 use super::route::ReachedServer;
 use super::tls::TlsClient;
 use super::{Core, RUN_READ_ONLY};
-use crate::address::{Address, Fsync, Node, Target};
+use crate::address::{Address, AppendFsync, Node, Target};
 use crate::error::{Error, Kind};
 
 impl Core {
@@ -136,7 +136,7 @@ impl Core {
                 Address::Local { dir, fsync, starts } => {
                     let local = Local::new(dir.as_deref())?;
                     // A server that must sync each change ends if its disk is full, and would again.
-                    let may_end = self.was_connected || *fsync == Some(Fsync::Always);
+                    let may_end = self.was_connected || *fsync == Some(AppendFsync::Always);
                     if self.writes && may_end && !local.has_disk_space(self.was_connected) {
                         return Err(error::disk_full(target));
                     }

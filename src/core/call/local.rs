@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use super::connect::Connection;
 use super::fault::Fault;
 use super::local_socket;
-use crate::address::{Address, Fsync, Target, variables};
-use crate::command_line::chmod;
+use crate::address::{Address, AppendFsync, Target, variables};
+use crate::command_line::chmod_command;
 use crate::env;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, trust};
@@ -96,7 +96,7 @@ impl Local {
     pub(crate) fn connect(
         &self,
         may_start: bool,
-        fsync: Option<Fsync>,
+        fsync: Option<AppendFsync>,
         deadline: Instant,
         failure: impl Fn(Fault) -> Error,
     ) -> Result<Connection, Error> {
@@ -133,7 +133,7 @@ impl Local {
     /// Makes sure that a server listens. Returns whether this call started it.
     pub(crate) fn ensure_running(
         &self,
-        fsync: Option<Fsync>,
+        fsync: Option<AppendFsync>,
         deadline: Instant,
     ) -> Result<bool, Error> {
         if self.is_running()? {
@@ -146,7 +146,7 @@ impl Local {
         }
         let log = self.open_log()?;
         let log_size = log.metadata().map_or(0, |found| found.len());
-        let fsync = fsync.unwrap_or(Fsync::Everysec);
+        let fsync = fsync.unwrap_or(AppendFsync::Everysec);
         if self.start(fsync, log, deadline)? && self.await_ready(deadline) {
             Ok(true)
         } else {
@@ -205,8 +205,8 @@ impl Local {
     /// can put a socket of theirs, or that others can replace.
     fn dir_exists(&self) -> Result<bool, Error> {
         let what = format!("cannot use `{}`", sanitized_path(&self.dir));
-        trust::must_have_trusted_parents(&self.dir)
-            .map_err(|why| why.error_of_kind(&what, Kind::Unreachable))?;
+        trust::refuse_untrusted_parents(&self.dir)
+            .map_err(|why| why.into_error_of_kind(&what, Kind::Unreachable))?;
         let found = match std::fs::metadata(&self.dir) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -231,7 +231,10 @@ impl Local {
             {
                 return Ok(false);
             }
-            let close = format!("`{}` leaves it to its owner", chmod("700", &self.dir));
+            let close = format!(
+                "`{}` leaves it to its owner",
+                chmod_command("700", &self.dir)
+            );
             let shown = sanitized_path(&self.dir);
             return Err(unreachable_error(format!("other users may write `{shown}`")).hint(close));
         }
@@ -329,7 +332,7 @@ impl Local {
 
     /// Starts the server, which detaches from the terminal and outlives this process. Returns
     /// whether it detached in time.
-    fn start(&self, fsync: Fsync, log: File, deadline: Instant) -> Result<bool, Error> {
+    fn start(&self, fsync: AppendFsync, log: File, deadline: Instant) -> Result<bool, Error> {
         let program = server_program()?;
         let file = |name: &str| self.dir.join(name).into_os_string();
         let options: [(&str, OsString); 13] = [

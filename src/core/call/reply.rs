@@ -50,7 +50,7 @@ pub(crate) struct RowsIfFew<T>(pub Option<Vec<T>>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for RowsIfFew<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RowsIfFew<T>, D::Error> {
-        lenient::read(deserializer).map(RowsIfFew)
+        lenient::read_or_none(deserializer).map(RowsIfFew)
     }
 }
 

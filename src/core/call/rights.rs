@@ -314,7 +314,7 @@ pub(crate) fn missing_rights_nothing_run(
     user: Option<&str>,
     prefix: &str,
 ) -> Error {
-    missing_rights(missing, user, prefix).effect(EffectOnData::Unchanged)
+    missing_rights(missing, user, prefix).with_effect(EffectOnData::Unchanged)
 }
 
 /// The error about commands that the user may not run.

@@ -7,12 +7,12 @@ use crate::clock::moment::Moment;
 use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-use crate::text::{clean_line, format_measured, width, wrapped};
+use crate::text::{clean_line, format_measured_duration, width, wrapped};
 use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Table};
 use crate::view::{RenderOptions, View};
 
-const JID: Column<BulkRow> = Column::name("JID", |row| &row.jid);
+const JID: Column<BulkRow> = Column::of_names("JID", |row| &row.jid);
 
 impl BulkTableContent {
     /// The columns of the table; none if there is no table.
@@ -24,8 +24,8 @@ impl BulkTableContent {
                 const {
                     &[
                         JID,
-                        Column::number("OLD", |row, _| number_cell(&row.cells[0])),
-                        Column::number("NEW", |row, _| number_cell(&row.cells[1])),
+                        Column::of_numbers("OLD", |row, _| number_cell(&row.cells[0])),
+                        Column::of_numbers("NEW", |row, _| number_cell(&row.cells[1])),
                     ]
                 }
             }
@@ -33,7 +33,7 @@ impl BulkTableContent {
                 const {
                     &[
                         JID,
-                        Column::text("TAGS", |row, _| Cell::names(&row.cells, false)),
+                        Column::of_text("TAGS", |row, _| Cell::name_list(&row.cells, false)),
                     ]
                 }
             }
@@ -41,7 +41,7 @@ impl BulkTableContent {
                 const {
                     &[
                         JID,
-                        Column::number("REMAINING", |row, _| number_cell(&row.cells[0])),
+                        Column::of_numbers("REMAINING", |row, _| number_cell(&row.cells[0])),
                     ]
                 }
             }
@@ -49,7 +49,7 @@ impl BulkTableContent {
                 const {
                     &[
                         JID,
-                        Column::text("STATE", |row, _| Cell::text(&row.cells[0])),
+                        Column::of_text("STATE", |row, _| Cell::text(&row.cells[0])),
                     ]
                 }
             }
@@ -57,7 +57,7 @@ impl BulkTableContent {
                 const {
                     &[
                         JID,
-                        Column::text("EXPIRES", |row, _| Cell::text(&row.cells[0])),
+                        Column::of_text("EXPIRES", |row, _| Cell::text(&row.cells[0])),
                     ]
                 }
             }
@@ -190,7 +190,10 @@ fn counts_summary(
         }
     }
     if sum.elapsed_s.0 >= 0.05 {
-        text.push_str(&format!(" in {}", format_measured(sum.elapsed_s.0)));
+        text.push_str(&format!(
+            " in {}",
+            format_measured_duration(sum.elapsed_s.0)
+        ));
     }
     text.push('\n');
     text.push_str(&reason_lines(reasons, page));
@@ -266,13 +269,13 @@ struct PlanGroup<'j> {
 
 fn plan_columns<'t>() -> [Column<PlanGroup<'t>>; 5] {
     [
-        Column::text("QUEUE", |group, _| Cell::maybe(non_empty(group.queue))),
-        Column::text("STATE", |group, _| Cell::maybe(non_empty(group.state))),
-        Column::count("JOBS", |group| group.jobs),
-        Column::text("OLDEST", |group, page| {
+        Column::of_text("QUEUE", |group, _| Cell::or_missing(non_empty(group.queue))),
+        Column::of_text("STATE", |group, _| Cell::or_missing(non_empty(group.state))),
+        Column::of_counts("JOBS", |group| group.jobs),
+        Column::of_text("OLDEST", |group, page| {
             age_cell(group.changes.first(), page)
         }),
-        Column::text("NEWEST", |group, page| age_cell(group.changes.last(), page)),
+        Column::of_text("NEWEST", |group, page| age_cell(group.changes.last(), page)),
     ]
 }
 
@@ -281,7 +284,7 @@ fn non_empty(name: &[u8]) -> Option<&[u8]> {
 }
 
 fn age_cell(moment: Option<&Moment>, page: &RenderOptions) -> Cell {
-    Cell::maybe(moment.map(|at| page.age(*at)))
+    Cell::or_missing(moment.map(|at| page.age(*at)))
 }
 
 /// The jobs of a plan by queue and state, with the oldest and the newest of each.

@@ -157,7 +157,7 @@ impl ReportedFinding {
 /// The command that removes a dependency, if it can be typed.
 fn remove_edge_command(dependent: &Name, dependency: &Name) -> Option<String> {
     let command = CommandLine::new("depends")
-        .value("--off", dependency)
+        .flag("--off", dependency)
         .name(dependent);
     command.shell_line()
 }

@@ -14,11 +14,11 @@ use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
 pub(crate) const COLUMNS: &[Column<ReportedFinding>] = &[
-    Column::text("SEVERITY", |found, _| severity_cell(found.severity)),
-    Column::text("FINDING", |found, _| {
+    Column::of_text("SEVERITY", |found, _| severity_cell(found.severity)),
+    Column::of_text("FINDING", |found, _| {
         Cell::text(found.finding.id.into_str())
     }),
-    Column::number("COUNT", |found: &ReportedFinding, page| {
+    Column::of_numbers("COUNT", |found: &ReportedFinding, page| {
         count_cell(found.count, found, page)
     })
     .drop_rank(1),
@@ -33,8 +33,8 @@ pub(crate) const COLUMNS: &[Column<ReportedFinding>] = &[
 impl View for CheckReport {
     const DOCUMENT: DocumentKind =
         DocumentKind::new::<CheckReport>("check", "Inconsistent data: check")
-            .or_with_fields_of::<RepairReport>()
-            .or_with_fields_of::<RepairPlan>();
+            .add_fields_of::<RepairReport>()
+            .add_fields_of::<RepairPlan>();
 
     fn headings() -> Vec<Heading> {
         column_headings(COLUMNS)
@@ -57,7 +57,7 @@ impl CheckReport {
             text::plural(self.scan.jobs, "job", "jobs"),
             text::plural(self.scan.queues, "queue", "queues"),
         ];
-        let took = text::format_measured(self.scan.elapsed_s.0);
+        let took = text::format_measured_duration(self.scan.elapsed_s.0);
         format!("scanned {keys}, {jobs}, {queues} in {took}")
     }
 }

@@ -64,17 +64,17 @@ pub(crate) struct PopFacts {
     #[serde(rename = "late")]
     pub late_recurring: u64,
     /// When the job with the newest lock was popped, and by whom.
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub popped: Option<Moment>,
     pub holder: Option<Name>,
     /// The worker that was seen last, in any queue.
     pub worker: Option<Name>,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub seen: Option<Moment>,
     /// The job that a pop would get now.
     pub next: Option<Name>,
     /// Since when a pop could have got it.
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub ready: Option<Moment>,
     /// Expired locks that a pop would extend once instead of giving the job away.
     pub renewed: u64,
@@ -85,18 +85,18 @@ pub(crate) struct PopFacts {
     /// Whether other jobs of its lane come before the job.
     pub ordered: bool,
     /// When the next scheduled job is due.
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub due: Option<Moment>,
     /// An entry without a job, near the head.
     pub ghost: Option<Name>,
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub oldest: Option<Moment>,
     /// Whether the job is in the set of waiting jobs.
     pub listed: bool,
     /// How many jobs are ahead of it.
     pub ahead: u64,
     /// How many jobs of the queue were completed per minute lately, if enough were.
-    #[serde(deserialize_with = "lenient::read")]
+    #[serde(deserialize_with = "lenient::read_or_none")]
     pub pace: Option<f64>,
 }
 

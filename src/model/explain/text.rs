@@ -8,7 +8,7 @@ use crate::name::Name;
 use crate::text;
 use crate::text::{Sanitized, decisive_line, duration, plural, short_jid};
 use crate::view::document::DocumentKind;
-use crate::view::paint::{Style, StyleMarks};
+use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 impl View for Explanation {
@@ -85,7 +85,7 @@ impl Explanation {
         };
         let (first, second, third) = (widest(0), widest(1), widest(2));
         let fits = 4 + first + 2 + second + 2 + third <= page.width;
-        let marks = StyleMarks::new(page.color);
+        let marks = StyleMarker::new(page.color);
         let pad = |text: &str, width: usize| {
             let gap = width.saturating_sub(text::width(text));
             format!("{text}{}", " ".repeat(gap))

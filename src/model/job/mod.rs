@@ -17,7 +17,7 @@ use super::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::quote::quote_as_core;
 use crate::json::{Data, Json, Number};
-use crate::name::{Name, document_text};
+use crate::name::{Name, escape_invalid_utf8};
 
 /// The state of a job. `stalled` is a running job whose lock has expired or was revoked.
 #[derive(
@@ -239,7 +239,7 @@ pub struct Failure {
 impl Failure {
     /// Reads the stored field; `None` for a job that never failed or was completed later.
     pub fn from_stored(bytes: &[u8]) -> Option<Failure> {
-        let members = Json::read(bytes)?.object()?;
+        let members = Json::parse(bytes)?.object()?;
         if members.is_empty() {
             return None;
         }
@@ -271,7 +271,7 @@ pub struct HistoryEntry {
 impl HistoryEntry {
     /// Reads a stored entry, `[when, what]` or `[when, what, {…}]`.
     pub fn from_stored(bytes: &[u8]) -> Option<HistoryEntry> {
-        let mut parts = Json::read(bytes)?.array()?.into_iter();
+        let mut parts = Json::parse(bytes)?.array()?.into_iter();
         let when = parts.next()?.number().and_then(Moment::from_seconds);
         let what = parts.next()?.text()?;
         let mut note = parts
@@ -335,7 +335,7 @@ impl Serialize for HistoryEntry {
         fields.serialize_entry("what", &self.what)?;
         fields.serialize_entry("when", &self.when)?;
         for (key, value) in &self.note {
-            fields.serialize_entry(&document_text(key.as_bytes()), value)?;
+            fields.serialize_entry(&escape_invalid_utf8(key.as_bytes()), value)?;
         }
         fields.end()
     }

@@ -10,7 +10,7 @@ use crate::model::history;
 use crate::model::list::JobList;
 use crate::name::Name;
 use crate::text;
-use crate::text::joined;
+use crate::text::comma_list;
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
@@ -37,35 +37,38 @@ impl Row for Job {
     const LIST: DocumentKind = JobList::DOCUMENT;
 
     const COLUMNS: &'static [Column<Job>] = &[
-        Column::name("JID", |missing_job| &missing_job.jid),
-        Column::text("KLASS", |job: &Job, _| Cell::maybe(job.klass.as_ref())).drop_rank(2),
-        Column::text("STATE", |job: &Job, _| {
+        Column::of_names("JID", |missing_job| &missing_job.jid),
+        Column::of_text("KLASS", |job: &Job, _| Cell::or_missing(job.klass.as_ref())).drop_rank(2),
+        Column::of_text("STATE", |job: &Job, _| {
             Cell::text(job.state_text()).with_style(job.state.and_then(State::state_style))
         })
         .drop_rank(1),
-        Column::text("QUEUE", |job: &Job, _| Cell::maybe(job.queue.as_ref())).drop_rank(4),
-        Column::number("PRI", |job: &Job, _| Cell::number(job.priority)).drop_rank(7),
-        Column::number("REMAINING", |job: &Job, _| {
+        Column::of_text("QUEUE", |job: &Job, _| Cell::or_missing(job.queue.as_ref())).drop_rank(4),
+        Column::of_numbers("PRI", |job: &Job, _| Cell::number(job.priority)).drop_rank(7),
+        Column::of_numbers("REMAINING", |job: &Job, _| {
             match (job.remaining_retries(), job.retries) {
                 (Some(left), Some(all)) => Cell::sorted_by(left as f64, format!("{left}/{all}")),
                 _ => Cell::missing(),
             }
         })
         .drop_rank(6),
-        Column::text("AGE", |job: &Job, page| match job.since {
+        Column::of_text("AGE", |job: &Job, page| match job.since {
             Some(since) => Cell::sorted_by(page.now.since(since), page.age(since)),
             None => Cell::missing(),
         })
         .drop_rank(5),
-        Column::text("WORKER", |job: &Job, _| Cell::maybe(job.worker.as_ref())).only_if_named(),
-        Column::text("TAGS", |job: &Job, _| Cell::names(&job.tags, false)).only_if_named(),
-        Column::text("LANE", |job: &Job, _| Cell::maybe(job.key.as_ref())).only_if_named(),
-        Column::text("THROTTLES", |job: &Job, _| {
-            Cell::names(&job.throttles, false)
+        Column::of_text("WORKER", |job: &Job, _| {
+            Cell::or_missing(job.worker.as_ref())
         })
         .only_if_named(),
-        Column::text("GROUP", |job: &Job, _| {
-            Cell::maybe(job.failure.as_ref().map(|failure| &failure.group))
+        Column::of_text("TAGS", |job: &Job, _| Cell::name_list(&job.tags, false)).only_if_named(),
+        Column::of_text("LANE", |job: &Job, _| Cell::or_missing(job.key.as_ref())).only_if_named(),
+        Column::of_text("THROTTLES", |job: &Job, _| {
+            Cell::name_list(&job.throttles, false)
+        })
+        .only_if_named(),
+        Column::of_text("GROUP", |job: &Job, _| {
+            Cell::or_missing(job.failure.as_ref().map(|failure| &failure.group))
         })
         .only_if_named(),
         Column::of_free_text("DATA", |job: &Job, page| {
@@ -146,7 +149,7 @@ impl Job {
                 if self.throttles.is_empty() {
                     String::new()
                 } else {
-                    format!("needs {}", joined(&self.throttles))
+                    format!("needs {}", comma_list(&self.throttles))
                 }
             }
             Some(State::Failed) => match &self.failure {
@@ -215,7 +218,7 @@ impl View for Job {
             }
             _ => detail.add_line("retries", NONE),
         }
-        add_list_line(&mut detail, "tags", joined(&self.tags));
+        add_list_line(&mut detail, "tags", comma_list(&self.tags));
         detail.add_line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
@@ -266,7 +269,7 @@ impl Job {
             detail.add_line_with_remark("lane", lane, None, remark);
         }
         if !self.throttles.is_empty() {
-            detail.add_line("throttles", joined(&self.throttles));
+            detail.add_line("throttles", comma_list(&self.throttles));
         }
         if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text) {
             detail.add_line("backoff", backoff);
@@ -425,7 +428,7 @@ mod tests {
 
     fn jobs() -> List<Job> {
         let jid = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
-        List::whole(vec![
+        List::of_all(vec![
             Job {
                 worker: name("mx-1-220"),
                 expires: at(100_019.0),
@@ -600,7 +603,7 @@ mod tests {
                     state: Some(state),
                     ..hostile.clone()
                 };
-                let list = List::whole(vec![in_state.clone()]).text(&page);
+                let list = List::of_all(vec![in_state.clone()]).text(&page);
                 assert!(page.terminal || list.lines().count() == 1, "{list}");
                 for text in [in_state.text(&page), list, around.text(&page)] {
                     let acts = |&c: &char| text::is_harmful(c) && c != '\n' && c != '\t';

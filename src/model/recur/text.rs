@@ -7,7 +7,7 @@ use crate::model::export::SavedRecurring;
 use crate::model::job::text::due_text;
 use crate::name::Name;
 use crate::text;
-use crate::text::joined;
+use crate::text::comma_list;
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
@@ -19,35 +19,39 @@ impl Row for Recurring {
         DocumentKind::of_list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
 
     const COLUMNS: &'static [Column<Recurring>] = &[
-        Column::name("JID", |missing_job| &missing_job.jid),
-        Column::text("QUEUE", |job: &Recurring, _| {
-            Cell::maybe(job.queue.as_ref())
+        Column::of_names("JID", |missing_job| &missing_job.jid),
+        Column::of_text("QUEUE", |job: &Recurring, _| {
+            Cell::or_missing(job.queue.as_ref())
         })
         .drop_rank(3),
-        Column::text("KLASS", |job: &Recurring, _| {
-            Cell::maybe(job.klass.as_ref())
+        Column::of_text("KLASS", |job: &Recurring, _| {
+            Cell::or_missing(job.klass.as_ref())
         })
         .drop_rank(4),
-        Column::text("EVERY", |job: &Recurring, _| match job.every_s {
+        Column::of_text("EVERY", |job: &Recurring, _| match job.every_s {
             Some(every) => Cell::sorted_by(every.0, format_interval(every)),
             None => Cell::missing(),
         })
         .drop_rank(2),
-        Column::text("NEXT", |job: &Recurring, page| match job.next {
+        Column::of_text("NEXT", |job: &Recurring, page| match job.next {
             _ if job.is_paused() => Cell::text("paused"),
             Some(next) => Cell::sorted_by(next.seconds(), due_text(next, page)),
             None => Cell::missing(),
         })
         .drop_rank(1),
-        Column::number("SPAWNED", |job: &Recurring, page| match job.count {
+        Column::of_numbers("SPAWNED", |job: &Recurring, page| match job.count {
             Some(count) => Cell::count(count.0 as u64, page),
             None => Cell::missing(),
         })
         .drop_rank(5),
-        Column::number("BACKLOG", |job: &Recurring, _| Cell::number(job.backlog)).drop_rank(6),
-        Column::number("PRI", |job: &Recurring, _| Cell::number(job.priority)).only_if_named(),
-        Column::number("RETRIES", |job: &Recurring, _| Cell::number(job.retries)).only_if_named(),
-        Column::text("TAGS", |job: &Recurring, _| Cell::names(&job.tags, false)).only_if_named(),
+        Column::of_numbers("BACKLOG", |job: &Recurring, _| Cell::number(job.backlog)).drop_rank(6),
+        Column::of_numbers("PRI", |job: &Recurring, _| Cell::number(job.priority)).only_if_named(),
+        Column::of_numbers("RETRIES", |job: &Recurring, _| Cell::number(job.retries))
+            .only_if_named(),
+        Column::of_text("TAGS", |job: &Recurring, _| {
+            Cell::name_list(&job.tags, false)
+        })
+        .only_if_named(),
         Column::of_free_text("DATA", |job: &Recurring, _| {
             Cell::escaped(job.data.as_bytes())
         })
@@ -131,7 +135,7 @@ impl View for Recurring {
             "higher runs first".to_owned(),
         );
         detail.add_line("retries", number(self.retries));
-        let tags = joined(&self.tags);
+        let tags = comma_list(&self.tags);
         detail.add_line("tags", if tags.is_empty() { NONE } else { &tags });
         if let Some(options) = &self.options {
             let mut text = Vec::new();

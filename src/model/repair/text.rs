@@ -7,21 +7,21 @@ use crate::model::check::text::{COLUMNS as FOUND, EXAMPLES, count_cell, severity
 use crate::model::check::{CheckReport, ReportedFinding};
 use crate::model::finding::{Approval, FindingId, Severity};
 use crate::name::Name;
-use crate::text::{Sanitized, format_measured, is_harmful, with_thousands_separators};
+use crate::text::{Sanitized, format_measured_duration, is_harmful, with_thousands_separators};
 use crate::view::document::DocumentKind;
 use crate::view::json::NdjsonLines;
 use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
 const COLUMNS: &[Column<RepairRow>] = &[
-    Column::text("SEVERITY", |row, _| severity_cell(row.found.severity)),
-    Column::text("FINDING", |row, _| {
+    Column::of_text("SEVERITY", |row, _| severity_cell(row.found.severity)),
+    Column::of_text("FINDING", |row, _| {
         Cell::text(row.found.finding.id.into_str())
     }),
-    Column::count("REPAIRED", |row: &RepairRow| row.counts.repaired).drop_rank(1),
-    Column::count("GONE", |row: &RepairRow| row.counts.gone).drop_rank(5),
-    Column::count("REFUSED", |row: &RepairRow| row.counts.refused).drop_rank(4),
-    Column::count("REMAINING", |row: &RepairRow| row.found.count).drop_rank(2),
+    Column::of_counts("REPAIRED", |row: &RepairRow| row.counts.repaired).drop_rank(1),
+    Column::of_counts("GONE", |row: &RepairRow| row.counts.gone).drop_rank(5),
+    Column::of_counts("REFUSED", |row: &RepairRow| row.counts.refused).drop_rank(4),
+    Column::of_counts("REMAINING", |row: &RepairRow| row.found.count).drop_rank(2),
     Column::of_free_text("ACTION", |row: &RepairRow, _| {
         Cell::escaped(row.action_text())
     })
@@ -78,7 +78,10 @@ impl RepairReport {
             ));
         }
         if self.scan.elapsed_s.0 >= 0.05 {
-            summary.push_str(&format!(" in {}", format_measured(self.scan.elapsed_s.0)));
+            summary.push_str(&format!(
+                " in {}",
+                format_measured_duration(self.scan.elapsed_s.0)
+            ));
         }
         summary
     }
@@ -156,10 +159,10 @@ fn redis_cli_word(word: &Name) -> String {
 }
 
 const PLAN: &[Column<ReportedFinding>] = &[
-    Column::text("FINDING", |found_value, _| {
+    Column::of_text("FINDING", |found_value, _| {
         Cell::text(found_value.finding.id.into_str())
     }),
-    Column::number("COUNT", |found: &ReportedFinding, page| {
+    Column::of_numbers("COUNT", |found: &ReportedFinding, page| {
         count_cell(found.repairable, found, page)
     })
     .drop_rank(1),

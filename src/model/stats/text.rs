@@ -7,10 +7,10 @@ use crate::view::document::DocumentKind;
 use crate::view::table::{Cell, Column, Heading, NONE, Table, column_headings};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
-const QUEUE: Column<Stats> = Column::name("QUEUE", |of| &of.queue);
-const DATE: Column<Stats> = Column::text("DAY", |of, _| Cell::text(&of.day));
-const COMPLETED: Column<Stats> = Column::count("COMPLETED", |of| of.completed);
-const FAILURES: Column<Stats> = Column::count("FAILURES", |of| of.failures);
+const QUEUE: Column<Stats> = Column::of_names("QUEUE", |of| &of.queue);
+const DATE: Column<Stats> = Column::of_text("DAY", |of, _| Cell::text(&of.day));
+const COMPLETED: Column<Stats> = Column::of_counts("COMPLETED", |of| of.completed);
+const FAILURES: Column<Stats> = Column::of_counts("FAILURES", |of| of.failures);
 
 /// A queue on one day.
 const DAY: &[Column<Stats>] = &[
@@ -18,53 +18,53 @@ const DAY: &[Column<Stats>] = &[
     DATE,
     COMPLETED,
     FAILURES,
-    Column::count("STILL FAILED", |of| of.failed),
-    Column::count("LOCKS LOST", |of| of.retries),
-    Column::count("WAITS", |of| of.wait.count),
-    Column::text("WAIT MEAN", |of, _| of.wait.seconds_cell(of.wait.mean_s)),
-    Column::text("WAIT STD", |of, _| of.wait.seconds_cell(of.wait.std_s)),
-    Column::text("WAIT P50", |of, _| of.wait.percentile_cell(of.wait.p50)),
-    Column::text("WAIT P90", |of, _| of.wait.percentile_cell(of.wait.p90)),
-    Column::text("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
-    Column::text("WAIT P99", |of, _| of.wait.percentile_cell(of.wait.p99)),
-    Column::text("WAIT MAX", |of, _| of.wait.percentile_cell(of.wait.max)),
-    Column::count("RUNS", |of| of.run.count),
-    Column::text("RUN MEAN", |of, _| of.run.seconds_cell(of.run.mean_s)),
-    Column::text("RUN STD", |of, _| of.run.seconds_cell(of.run.std_s)),
-    Column::text("RUN P50", |of, _| of.run.percentile_cell(of.run.p50)),
-    Column::text("RUN P90", |of, _| of.run.percentile_cell(of.run.p90)),
-    Column::text("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
-    Column::text("RUN P99", |of, _| of.run.percentile_cell(of.run.p99)),
-    Column::text("RUN MAX", |of, _| of.run.percentile_cell(of.run.max)),
+    Column::of_counts("STILL FAILED", |of| of.failed),
+    Column::of_counts("LOCKS LOST", |of| of.retries),
+    Column::of_counts("WAITS", |of| of.wait.count),
+    Column::of_text("WAIT MEAN", |of, _| of.wait.seconds_cell(of.wait.mean_s)),
+    Column::of_text("WAIT STD", |of, _| of.wait.seconds_cell(of.wait.std_s)),
+    Column::of_text("WAIT P50", |of, _| of.wait.percentile_cell(of.wait.p50)),
+    Column::of_text("WAIT P90", |of, _| of.wait.percentile_cell(of.wait.p90)),
+    Column::of_text("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
+    Column::of_text("WAIT P99", |of, _| of.wait.percentile_cell(of.wait.p99)),
+    Column::of_text("WAIT MAX", |of, _| of.wait.percentile_cell(of.wait.max)),
+    Column::of_counts("RUNS", |of| of.run.count),
+    Column::of_text("RUN MEAN", |of, _| of.run.seconds_cell(of.run.mean_s)),
+    Column::of_text("RUN STD", |of, _| of.run.seconds_cell(of.run.std_s)),
+    Column::of_text("RUN P50", |of, _| of.run.percentile_cell(of.run.p50)),
+    Column::of_text("RUN P90", |of, _| of.run.percentile_cell(of.run.p90)),
+    Column::of_text("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
+    Column::of_text("RUN P99", |of, _| of.run.percentile_cell(of.run.p99)),
+    Column::of_text("RUN MAX", |of, _| of.run.percentile_cell(of.run.max)),
 ];
 
 /// The durations of a queue on one day.
 fn spread_columns<'t>() -> [Column<(Measure, &'t DurationSpread)>; 9] {
     [
-        Column::text("", |(measure, _), _| Cell::text(measure.into_str())),
-        Column::count("COUNT", |of| of.1.count),
-        Column::number("MEAN", |of, _| of.1.seconds_cell(of.1.mean_s)),
-        Column::number("STD", |of, _| of.1.seconds_cell(of.1.std_s)),
-        Column::number("P50", |of, _| of.1.percentile_cell(of.1.p50)),
-        Column::number("P90", |of, _| of.1.percentile_cell(of.1.p90)),
-        Column::number("P95", |of, _| of.1.percentile_cell(of.1.p95)),
-        Column::number("P99", |of, _| of.1.percentile_cell(of.1.p99)),
-        Column::number("MAX", |of, _| of.1.percentile_cell(of.1.max)),
+        Column::of_text("", |(measure, _), _| Cell::text(measure.into_str())),
+        Column::of_counts("COUNT", |of| of.1.count),
+        Column::of_numbers("MEAN", |of, _| of.1.seconds_cell(of.1.mean_s)),
+        Column::of_numbers("STD", |of, _| of.1.seconds_cell(of.1.std_s)),
+        Column::of_numbers("P50", |of, _| of.1.percentile_cell(of.1.p50)),
+        Column::of_numbers("P90", |of, _| of.1.percentile_cell(of.1.p90)),
+        Column::of_numbers("P95", |of, _| of.1.percentile_cell(of.1.p95)),
+        Column::of_numbers("P99", |of, _| of.1.percentile_cell(of.1.p99)),
+        Column::of_numbers("MAX", |of, _| of.1.percentile_cell(of.1.max)),
     ]
 }
 
 /// A bucket of a histogram, with its queue and day.
 fn bucket_columns<'t>() -> [Column<(&'t Stats, Measure, HistogramBucket)>; 5] {
     [
-        Column::text("QUEUE", |(of, ..), _| Cell::text(&of.queue)),
-        Column::text("DAY", |(of, ..), _| Cell::text(&of.day)),
-        Column::text("MEASURE", |(_, measure, _), _| {
+        Column::of_text("QUEUE", |(of, ..), _| Cell::text(&of.queue)),
+        Column::of_text("DAY", |(of, ..), _| Cell::text(&of.day)),
+        Column::of_text("MEASURE", |(_, measure, _), _| {
             Cell::text(measure.into_str())
         }),
-        Column::text("BUCKET", |(.., bucket), _| {
+        Column::of_text("BUCKET", |(.., bucket), _| {
             Cell::text(upper_bound_text(bucket.le_s))
         }),
-        Column::count("JOBS", |(.., bucket)| bucket.count),
+        Column::of_counts("JOBS", |(.., bucket)| bucket.count),
     ]
 }
 
@@ -73,17 +73,17 @@ const DAYS: &[Column<Stats>] = &[
     QUEUE,
     DATE,
     COMPLETED,
-    Column::number("PER HOUR", |of, page| {
+    Column::of_numbers("PER HOUR", |of, page| {
         let rate = of.completed_per_hour.0;
         Cell::sorted_by(rate, rate_text(rate, page))
     }),
-    Column::number("CHANGE", |of, _| match of.change {
+    Column::of_numbers("CHANGE", |of, _| match of.change {
         Some(change) => Cell::sorted_by(change.0, percent_text(change.0)),
         None => Cell::missing(),
     }),
     FAILURES,
-    Column::number("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
-    Column::number("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
+    Column::of_numbers("WAIT P95", |of, _| of.wait.percentile_cell(of.wait.p95)),
+    Column::of_numbers("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
 ];
 
 impl View for StatsOfDay {
@@ -182,7 +182,7 @@ impl DurationSpread {
     fn seconds_cell(&self, seconds: Option<Number>) -> Cell {
         match seconds {
             Some(seconds) if self.count > 0 => {
-                Cell::sorted_by(seconds.0, text::format_measured(seconds.0))
+                Cell::sorted_by(seconds.0, text::format_measured_duration(seconds.0))
             }
             _ => Cell::sorted_by(0.0, NONE),
         }
@@ -364,7 +364,7 @@ mod tests {
     }
 
     fn day(picture: Option<Measure>) -> StatsOfDay {
-        let list = List::whole(vec![stats()]);
+        let list = List::of_all(vec![stats()]);
         StatsOfDay { list, picture }
     }
 
@@ -433,7 +433,7 @@ mod tests {
         };
         today.set_rate(2.0);
         today.set_change_since(&before);
-        let days = StatsByDay(List::whole(vec![before, today]));
+        let days = StatsByDay(List::of_all(vec![before, today]));
         expect![[r#"
             QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
             mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –

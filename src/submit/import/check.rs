@@ -66,7 +66,7 @@ pub(super) struct ArchiveContents {
 
 impl ArchiveContents {
     /// Reads the file.
-    pub(super) fn read(
+    pub(super) fn read_archive(
         file: &mut TwoPassFile,
         options: &ImportOptions,
     ) -> Result<ArchiveContents, Error> {
@@ -101,10 +101,12 @@ impl ArchiveContents {
                 let error = Error::usage(format!(
                     "`--map-queue` names `{old}`, but nothing in {what} is in that queue"
                 ));
-                return Err(match Error::unknown("queue", old, &known).hint_text() {
-                    Some(hint) => error.hint(hint),
-                    None => error,
-                });
+                return Err(
+                    match Error::unknown_name("queue", old, &known).hint_text() {
+                        Some(hint) => error.hint(hint),
+                        None => error,
+                    },
+                );
             }
         }
         Ok(contents)
@@ -120,7 +122,7 @@ impl ArchiveContents {
         let fault = |column: usize, why: &str| {
             Error::usage(format!("{what}, line {number}, column {column}: {why}"))
         };
-        let line = match archive::read(row.text) {
+        let line = match archive::parse_archive_line(row.text) {
             Ok(line) => line,
             Err(SyntaxFault { column, what, .. }) if self.begun => {
                 return Err(fault(column, &what));
@@ -136,7 +138,7 @@ impl ArchiveContents {
             }
         };
         if let ArchiveLine::Head(head) = line {
-            self.saved |= head.is_saved();
+            self.saved |= head.is_from_cancel_save();
             let jobs = head.jobs.and_then(|jobs| jobs.try_into().ok());
             self.claimed = if self.begun {
                 self.claimed.zip(jobs).map(|(one, other)| one + other)
@@ -156,7 +158,7 @@ impl ArchiveContents {
             }),
             ArchiveLine::Recurring(recurring) => {
                 let location =
-                    self.location(row, Disposition::Put, Some(&recurring.queue), options);
+                    self.add_location(row, Disposition::Put, Some(&recurring.queue), options);
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
@@ -167,7 +169,7 @@ impl ArchiveContents {
             }
             ArchiveLine::Config(config) => {
                 for ArchivedOption { key, value } in config.items {
-                    let key = self.rename_option(key, options);
+                    let key = self.map_option_queue(key, options);
                     // Options that nothing reads are imported, too.
                     let value = validate_option(&key, &value, true)
                         .map_err(|error| fault(1, &error.message()))?;
@@ -211,8 +213,8 @@ impl ArchiveContents {
             );
             return Err(("failure", why));
         }
-        let location = self.location(row, disposition, job.queue.as_ref(), options);
-        self.unreadable += job.history().1 as u64;
+        let location = self.add_location(row, disposition, job.queue.as_ref(), options);
+        self.unreadable += job.history_and_unreadable_count().1 as u64;
         let at = match self.jids.get(&job.jid) {
             // The later of two saved lines belongs to the later cancellation.
             Some(&at) if self.saved => {
@@ -243,7 +245,7 @@ impl ArchiveContents {
         Ok(())
     }
 
-    fn location(
+    fn add_location(
         &mut self,
         row: &TextLine,
         disposition: Disposition,
@@ -277,7 +279,7 @@ impl ArchiveContents {
     }
 
     /// The name of an option, with its queue renamed if it begins with one.
-    fn rename_option(&mut self, key: Name, options: &ImportOptions) -> Name {
+    fn map_option_queue(&mut self, key: Name, options: &ImportOptions) -> Name {
         let Some(queue) = crate::model::config::known_option(&key).and_then(|known| known.queue)
         else {
             return key;
@@ -336,7 +338,7 @@ impl ArchiveContents {
     }
 
     /// Whether a job named `jid` can be a dependency: it is neither complete nor `missing`.
-    pub(super) fn is_dependency(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
+    pub(super) fn can_be_dependency(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
         let place = self
             .jids
             .get(jid)
@@ -345,15 +347,15 @@ impl ArchiveContents {
     }
 
     /// The jobs to put, each after its dependencies.
-    pub(super) fn order(&self, what: &str) -> Result<Vec<u32>, Error> {
+    pub(super) fn jobs_in_put_order(&self, what: &str) -> Result<Vec<u32>, Error> {
         let is_put = |at: u32| self.jobs[at as usize].disposition == Disposition::Put;
         let mut graph = DependencyGraph::default();
         for at in 0..self.jobs.len() as u32 {
             let depends = self.depends.get(&at).into_iter().flatten();
             let inside = depends.filter_map(|jid| self.jids.get(jid).copied());
-            graph.push(inside.filter(|at| is_put(*at)));
+            graph.push_job(inside.filter(|at| is_put(*at)));
         }
-        let order = graph.order().map(|mut jobs| {
+        let order = graph.order_or_cycle().map(|mut jobs| {
             jobs.retain(|at| is_put(*at));
             jobs
         });

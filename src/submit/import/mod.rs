@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::round::{PutRound, SentJob};
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
-use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome, failed_call};
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome, failed_call_outcome};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
@@ -40,7 +40,7 @@ mod check;
 mod pack;
 
 use check::{ArchiveContents, Disposition};
-use pack::PackOptions;
+use pack::JobConverter;
 
 pub(crate) const IMPORT: Verb = Verb {
     word: "import",
@@ -102,10 +102,10 @@ impl ImportOptions {
 /// Imports a file.
 pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
     let mut file = TwoPassFile::open(&options.from, LONGEST_LINE)?;
-    let contents = ArchiveContents::read(&mut file, &options)?;
-    let order = contents.order(file.source_name())?;
+    let contents = ArchiveContents::read_archive(&mut file, &options)?;
+    let order = contents.jobs_in_put_order(file.source_name())?;
     let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
-    let now = session.begin()?;
+    let now = session.connect()?;
     let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
     let existing = existing_jids(&contents, &options, now, session)?;
     let mut changes =
@@ -146,7 +146,9 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         };
         let what = format!("import {jobs} on {}", session.destination()?);
         if dry_run {
-            session.ui.show_plan(&what, |page| proposal.plan_text(page))
+            session
+                .ui
+                .print_dry_run_plan(&what, |page| proposal.plan_text(page))
         } else {
             let consent = session.ui.confirm(&what, |page| proposal.plan_text(page))?;
             apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
@@ -158,7 +160,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
             "{entries} of histories cannot be read and are left out"
         ));
     }
-    let plan = plan(bulk_options, &contents, &order, &existing, &options);
+    let plan = plan_import(bulk_options, &contents, &order, &existing, &options);
     drop(order);
     let mut importer = Importer {
         file: &file,
@@ -169,7 +171,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         next: now,
     };
     let held = !dry_run && !pauses.hold.is_empty();
-    let ended = plan.run(session, |core, now, jobs| {
+    let ended = plan.run_in_slices(session, |core, now, jobs| {
         importer.import_slice(core, now, jobs)
     });
     if held {
@@ -225,7 +227,7 @@ fn missing_dependencies(
     Err(Error::not_found(format!(
         "`{job}` waits for `{jid}`, which is neither in {what} nor on the server{more}"
     ))
-    .jid(jid)
+    .about_jid(jid)
     .hint("`--allow-missing` lets such jobs run without them"))
 }
 
@@ -240,7 +242,7 @@ fn existing_jids(
     let mut existing = HashSet::new();
     if options.existing != ExistingPolicy::Refuse
         && !options.flags.dry_run
-        && !session.ui.needs_answer()
+        && !session.ui.needs_question()
     {
         // The calls that put the jobs find out.
         return Ok(existing);
@@ -285,7 +287,7 @@ fn existing_jids(
         "`--if-absent` leaves them as they are and imports the rest, `--replace` puts them again",
     );
     Err(match names.as_slice() {
-        [jid] => error.jid(jid),
+        [jid] => error.about_jid(jid),
         _ => error,
     })
 }
@@ -424,7 +426,7 @@ fn apply_settings(
 /// The state that marks the recurring jobs of a plan.
 const RECURRING: &str = "recurring";
 
-fn plan(
+fn plan_import(
     bulk_options: BulkOptions,
     contents: &ArchiveContents,
     jobs: &[u32],
@@ -436,7 +438,7 @@ fn plan(
     for (location, jid) in contents.jobs.iter().zip(&jids) {
         let outcome = match location.disposition {
             Disposition::Put => continue,
-            Disposition::SkipComplete => JobOutcome::complete(jid),
+            Disposition::SkipComplete => JobOutcome::already_complete(jid),
             Disposition::SkipFailed => JobOutcome::refused(
                 jid,
                 OutcomeCode::StateChanged,
@@ -452,7 +454,7 @@ fn plan(
         let jid = jids[at as usize];
         if skips_existing && existing.contains(jid) {
             excluded.push(with_line_number(
-                skipped_existing(jid),
+                skipped_existing_outcome(jid),
                 contents.jobs[at as usize].line,
             ))
         } else {
@@ -501,7 +503,7 @@ fn add_archived_details(
 }
 
 /// The outcome of a job that exists and is left as it is.
-fn skipped_existing(jid: &Name) -> JobOutcome {
+fn skipped_existing_outcome(jid: &Name) -> JobOutcome {
     let mut item = BulkItem::new(jid, OutcomeCode::Exists);
     item.result = ItemTally::Skipped;
     item.with_detail("it exists already").into()
@@ -555,7 +557,7 @@ impl Importer<'_> {
             replace: self.options.existing == ExistingPolicy::Replace,
             ..PutPolicy::default()
         };
-        let packer = PackOptions {
+        let packer = JobConverter {
             contents: self.contents,
             options: self.options,
             missing: &self.missing,
@@ -563,17 +565,17 @@ impl Importer<'_> {
         };
         let (mut round, mut pasts, mut line) = (PutRound::default(), Vec::new(), Vec::new());
         for job in jobs.iter().take_while(|job| !job.is_in_state(RECURRING)) {
-            if round.size() > ROUND_SIZE {
+            if round.byte_size() > ROUND_SIZE {
                 break;
             }
             let number = self.reread_line(job, &mut line)?;
-            let read = match archive::read(&line) {
+            let read = match archive::parse_archive_line(&line) {
                 Ok(ArchiveLine::Job(read)) if read.jid == job.jid => read,
                 _ => return Err(self.file.changed_error()),
             };
             // Each job has its own call and moment, so that the jobs run in the order of the file.
             round.begin_call(policy, 1);
-            round.add_job(number, job.jid.as_bytes(), &packer.new_job(&read), now);
+            round.add_job(number, job.jid.as_bytes(), &packer.job_to_put(&read), now);
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
@@ -587,7 +589,7 @@ impl Importer<'_> {
                     if *is_tracked && reply.code == OutcomeCode::Ok {
                         tracked.push(jid.clone());
                     }
-                    self.outcome_of(&jid, &reply)
+                    self.import_outcome(&jid, &reply)
                 }
                 Ok(None) => continue,
                 // A job that the core refuses does not stop the others.
@@ -601,7 +603,7 @@ impl Importer<'_> {
                         jid,
                         ..JobSnapshot::default()
                     };
-                    let outcome = failed_call(&job, &error);
+                    let outcome = failed_call_outcome(&job, &error);
                     stopped_by.get_or_insert(error);
                     outcome
                 }
@@ -619,7 +621,7 @@ impl Importer<'_> {
         Ok(pasts.len())
     }
 
-    fn outcome_of(&self, jid: &Name, reply: &GuardReply<PutResult>) -> JobOutcome {
+    fn import_outcome(&self, jid: &Name, reply: &GuardReply<PutResult>) -> JobOutcome {
         let names = || {
             let names: Vec<String> = reply.detail_names().map(|jid| format!("`{jid}`")).collect();
             names.join(", ")
@@ -629,12 +631,12 @@ impl Importer<'_> {
                 let outcome = JobOutcome::done(jid);
                 let state = reply.done.as_ref().and_then(|done| done.state.as_ref());
                 match state.and_then(Name::as_str) {
-                    Some(state) => outcome.state_after(state),
+                    Some(state) => outcome.with_state_after(state),
                     None => outcome,
                 }
             }
             OutcomeCode::Exists if self.options.existing == ExistingPolicy::Skip => {
-                skipped_existing(jid)
+                skipped_existing_outcome(jid)
             }
             OutcomeCode::Exists => {
                 JobOutcome::refused(jid, OutcomeCode::Exists, "it exists already")
@@ -663,7 +665,7 @@ impl Importer<'_> {
     ) -> Result<(), Error> {
         let mut line = Vec::new();
         let number = self.reread_line(job, &mut line)?;
-        let read = match archive::read(&line) {
+        let read = match archive::parse_archive_line(&line) {
             Ok(ArchiveLine::Recurring(read)) if read.jid == job.jid => read,
             _ => return Err(self.file.changed_error()),
         };
@@ -672,18 +674,19 @@ impl Importer<'_> {
         let found = found.into_iter().flatten().next();
         let exists = found.is_some();
         let paused = found.is_some_and(|found| found.is_paused());
-        let note = pack::pause_note(&read, paused);
+        let note = pack::import_pause_note(&read, paused);
         let mut outcome = match (exists, self.options.existing) {
-            (true, ExistingPolicy::Skip) => skipped_existing(&job.jid),
+            (true, ExistingPolicy::Skip) => skipped_existing_outcome(&job.jid),
             (true, ExistingPolicy::Refuse) => {
                 JobOutcome::refused(&job.jid, OutcomeCode::Exists, "it exists already")
             }
-            _ => match core
-                .import_template(now, &pack::template(&read, &queue, now, note.as_deref()))
-            {
+            _ => match core.import_template(
+                now,
+                &pack::template_to_put(&read, &queue, now, note.as_deref()),
+            ) {
                 Ok(()) => {
                     core.raise_count(now, &job.jid, read.jobs_put())?;
-                    JobOutcome::done(&job.jid).state_after(RECURRING)
+                    JobOutcome::done(&job.jid).with_state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refusal_without_call(&error).into_owned();

@@ -17,16 +17,16 @@ use crate::name::Name;
 
 /// The options for packing jobs.
 #[derive(Clone, Copy)]
-pub(super) struct PackOptions<'h> {
+pub(super) struct JobConverter<'h> {
     pub contents: &'h ArchiveContents,
     pub options: &'h ImportOptions,
     pub missing: &'h HashSet<Name>,
     pub note: Option<&'h [u8]>,
 }
 
-impl PackOptions<'_> {
+impl JobConverter<'_> {
     /// The job to put for one of the export.
-    pub(super) fn new_job<'j>(&'j self, job: &'j ArchivedJob) -> NewJob<'j> {
+    pub(super) fn job_to_put<'j>(&'j self, job: &'j ArchivedJob) -> NewJob<'j> {
         let bytes = |name: &'j Name| Cow::Borrowed(name.as_bytes());
         let number = |FiniteNumber(text): FiniteNumber<'j>| Cow::Borrowed(text.as_bytes());
         let failed = job.state == State::Failed;
@@ -48,7 +48,10 @@ impl PackOptions<'_> {
         if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
             past("remaining", remaining.to_string().into());
         }
-        past("history", string_array(job.history().0));
+        past(
+            "history",
+            string_array(job.history_and_unreadable_count().0),
+        );
         if let Some(template) = &job.spawned_from {
             past("spawned_from_jid", template.as_bytes().to_vec());
         }
@@ -58,7 +61,7 @@ impl PackOptions<'_> {
         if let Some(failure) = failure {
             past("failed", failure_document(failure));
         } else {
-            let waits = |jid: &&Name| self.contents.is_dependency(jid, self.missing);
+            let waits = |jid: &&Name| self.contents.can_be_dependency(jid, self.missing);
             let depends = job.depends.iter().filter(waits);
             let depends: Vec<_> = depends.map(|jid| Dependency(bytes(jid))).collect();
             new.depends = (!depends.is_empty()).then_some(Cow::Owned(depends));
@@ -85,7 +88,7 @@ fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
     text
 }
 
-impl PackOptions<'_> {
+impl JobConverter<'_> {
     /// A lane with the new name of its queue, unless it is that of all queues. A job that was
     /// moved after it got its key has a lane of another queue.
     fn mapped_lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
@@ -148,7 +151,7 @@ impl PackOptions<'_> {
 }
 
 /// A recurring job in the form of the call that creates it again.
-pub(super) fn template<'t>(
+pub(super) fn template_to_put<'t>(
     recurring: &'t ArchivedTemplate,
     queue: &'t Name,
     now: Moment,
@@ -171,7 +174,10 @@ pub(super) fn template<'t>(
 }
 
 /// The note for the core if the recurring job, or the one it replaces, is paused.
-pub(super) fn pause_note(recurring: &ArchivedTemplate, replaces_paused: bool) -> Option<Vec<u8>> {
+pub(super) fn import_pause_note(
+    recurring: &ArchivedTemplate,
+    replaces_paused: bool,
+) -> Option<Vec<u8>> {
     let Some(since) = recurring.paused_since else {
         return replaces_paused.then(|| b"{}".to_vec());
     };

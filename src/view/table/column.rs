@@ -57,23 +57,23 @@ pub(super) enum CellKind {
 
 impl<T> Column<T> {
     /// A column of names.
-    pub(crate) const fn name(title: &'static str, name: fn(&T) -> &Name) -> Column<T> {
+    pub(crate) const fn of_names(title: &'static str, name: fn(&T) -> &Name) -> Column<T> {
         Column::new(title, CellKind::Text, CellSource::Name(name))
     }
 
     /// A column of counts.
-    pub(crate) const fn count(title: &'static str, count: fn(&T) -> u64) -> Column<T> {
+    pub(crate) const fn of_counts(title: &'static str, count: fn(&T) -> u64) -> Column<T> {
         Column::new(title, CellKind::Number, CellSource::Count(count))
     }
 
-    pub(crate) const fn text(
+    pub(crate) const fn of_text(
         title: &'static str,
         cell: fn(&T, &RenderOptions) -> Cell,
     ) -> Column<T> {
         Column::new(title, CellKind::Text, CellSource::Cell(cell))
     }
 
-    pub(crate) const fn number(
+    pub(crate) const fn of_numbers(
         title: &'static str,
         cell: fn(&T, &RenderOptions) -> Cell,
     ) -> Column<T> {
@@ -201,7 +201,7 @@ pub(super) enum SortKey {
 impl Cell {
     pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
         let tsv = text.as_ref().contains(&b'\\');
-        let tsv = tsv.then(|| text::clean_unambiguous(text.as_ref()));
+        let tsv = tsv.then(|| text::clean_line_escaping_backslashes(text.as_ref()));
         Cell {
             tsv,
             ..Cell::escaped(text)
@@ -220,7 +220,7 @@ impl Cell {
     }
 
     /// Names, separated by commas; with `…` at the end if there are more.
-    pub(crate) fn names(names: &[Name], more: bool) -> Cell {
+    pub(crate) fn name_list(names: &[Name], more: bool) -> Cell {
         if names.is_empty() {
             return Cell::missing();
         }
@@ -238,13 +238,13 @@ impl Cell {
         }
     }
 
-    pub(crate) fn maybe(text: Option<impl AsRef<[u8]>>) -> Cell {
+    pub(crate) fn or_missing(text: Option<impl AsRef<[u8]>>) -> Cell {
         text.map_or_else(Cell::missing, Cell::text)
     }
 
     /// A value that is written as it is, such as a process id.
-    pub(crate) fn plain(value: Option<impl ToString>) -> Cell {
-        Cell::maybe(value.map(|value| value.to_string()))
+    pub(crate) fn value_or_missing(value: Option<impl ToString>) -> Cell {
+        Cell::or_missing(value.map(|value| value.to_string()))
     }
 
     /// A duration in seconds.
@@ -256,7 +256,7 @@ impl Cell {
     }
 
     /// How long ago something was, or in how long it will be.
-    pub(crate) fn when(moment: Option<Moment>, page: &RenderOptions) -> Cell {
+    pub(crate) fn moment(moment: Option<Moment>, page: &RenderOptions) -> Cell {
         match moment {
             Some(moment) => Cell::sorted_by(page.now.since(moment), page.when(moment)),
             None => Cell::missing(),

@@ -38,7 +38,7 @@ fn widths_on_one_line(
 impl Table {
     /// Drops columns until a row fits on a line: first those that are empty, then those that are
     /// alike in all rows, then the least needed. Columns without a rank stay.
-    pub(super) fn drop_columns(
+    pub(super) fn drop_columns_to_fit(
         &self,
         mut shown: Vec<usize>,
         widths: &[WidthRange],
@@ -137,15 +137,15 @@ impl Table {
     fn wrap_rows(
         &self,
         shown: &[usize],
-        of: &[WidthRange],
+        ranges: &[WidthRange],
         page: &RenderOptions,
     ) -> (Vec<usize>, Vec<usize>) {
-        let mut widths: Vec<usize> = shown.iter().map(|&at| of[at].whole).collect();
+        let mut widths: Vec<usize> = shown.iter().map(|&at| ranges[at].whole).collect();
         let free = shown
             .last()
             .is_some_and(|&last| self.columns[last].kind == CellKind::Free);
         let least = if free {
-            of[shown[shown.len() - 1]].least
+            ranges[shown[shown.len() - 1]].least
         } else {
             usize::MAX
         };

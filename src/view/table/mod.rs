@@ -10,7 +10,7 @@ mod fit;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::RenderOptions;
-use super::paint::StyleMarks;
+use super::paint::StyleMarker;
 use crate::error::Error;
 
 pub(crate) use column::{Cell, Column, Heading};
@@ -27,7 +27,7 @@ const INDENT: usize = 2;
 
 /// The columns and rows of a table that are shown: `--columns`, `--sort`, `--reverse` and paging.
 #[derive(Clone, Debug, Default)]
-pub struct TableChoice {
+pub struct TableSelection {
     pub columns: Vec<String>,
     pub sort: Option<String>,
     pub reverse: bool,
@@ -35,7 +35,7 @@ pub struct TableChoice {
     pub rows: Option<(u64, Option<u64>)>,
 }
 
-impl TableChoice {
+impl TableSelection {
     /// Whether neither columns nor an order are given, so that only the default columns
     /// are needed.
     pub fn is_default(&self) -> bool {
@@ -119,9 +119,9 @@ impl Table {
         if page.terminal && page.choice.columns.is_empty() {
             let has_value = |at: usize| self.rows.iter().any(|row| row[at].text != NONE);
             shown.retain(|&at| !self.columns[at].sparse || has_value(at));
-            shown = self.drop_columns(shown, &widths, page);
+            shown = self.drop_columns_to_fit(shown, &widths, page);
         }
-        let marks = StyleMarks::new(page.color);
+        let marks = StyleMarker::new(page.color);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
         if page.headers {
             rows.push(
@@ -163,14 +163,14 @@ impl Table {
             terminal: true,
             headers: false,
             width,
-            choice: TableChoice::default(),
+            choice: TableSelection::default(),
             ..page.clone()
         };
         let lines = self.into_text(&inner);
         lines.lines().map(|line| format!("  {line}\n")).collect()
     }
 
-    fn sort_rows(&mut self, choice: &TableChoice) {
+    fn sort_rows(&mut self, choice: &TableSelection) {
         let by = choice.sort.as_deref();
         if let Some(at) =
             by.and_then(|by| self.columns.iter().position(|column| column.is_named(by)))
@@ -189,7 +189,7 @@ impl Table {
     }
 
     /// The positions of the columns that are shown.
-    fn shown_columns(&self, choice: &TableChoice) -> Vec<usize> {
+    fn shown_columns(&self, choice: &TableSelection) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
                 .filter(|&at| self.columns[at].default)
@@ -248,9 +248,9 @@ mod tests {
     type Row = (&'static str, u64, &'static [u8]);
 
     const COLUMNS: &[Column<Row>] = &[
-        Column::text("GROUP", |row, _| Cell::text(row.0)),
-        Column::count("JOBS", |row| row.1),
-        Column::text("LAST SEEN", |_: &Row, _| Cell::missing()).only_if_named(),
+        Column::of_text("GROUP", |row, _| Cell::text(row.0)),
+        Column::of_counts("JOBS", |row| row.1),
+        Column::of_text("LAST SEEN", |_: &Row, _| Cell::missing()).only_if_named(),
         Column::of_free_text("SAMPLE", |row, _| {
             Cell::text(row.2).with_style(Some(Style::Red))
         }),
@@ -301,7 +301,7 @@ mod tests {
             b"\\xff",
         ];
         let drawn = |page: &RenderOptions, cell: fn(&&[u8], &RenderOptions) -> Cell| {
-            Table::new(&[Column::text("TEXT", cell)], &texts, page).into_text(page)
+            Table::new(&[Column::of_text("TEXT", cell)], &texts, page).into_text(page)
         };
         let programs = drawn(&RenderOptions::pipe(), |text, _| Cell::text(text));
         let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_choice_selects_columns_order_and_rows() {
-        let choice = TableChoice {
+        let choice = TableSelection {
             columns: vec!["jobs".into(), "last-seen".into(), "Group".into()],
             sort: Some("jobs".into()),
             reverse: true,
@@ -348,9 +348,9 @@ mod tests {
 
     #[test]
     fn an_unknown_column_is_refused_with_a_list_of_the_columns() {
-        let choice = TableChoice {
+        let choice = TableSelection {
             columns: vec!["jid".into()],
-            ..TableChoice::default()
+            ..TableSelection::default()
         };
         let error = choice
             .refuse_unknown_columns(&column_headings(COLUMNS))
@@ -361,26 +361,30 @@ mod tests {
             Some("the columns are group, jobs, last-seen, sample")
         );
         assert!(
-            TableChoice {
+            TableSelection {
                 sort: Some("x".into()),
-                ..TableChoice::default()
+                ..TableSelection::default()
             }
             .refuse_unknown_columns(&[])
             .is_err()
         );
-        assert!(TableChoice::default().refuse_unknown_columns(&[]).is_ok());
+        assert!(
+            TableSelection::default()
+                .refuse_unknown_columns(&[])
+                .is_ok()
+        );
     }
 
     #[test]
     fn a_narrow_terminal_drops_empty_columns_then_those_alike_then_the_least_needed() {
         const RANKED: &[Column<(&str, u64, u64)>] = &[
-            Column::text("QUEUE", |row, _| Cell::text(row.0)),
-            Column::count("WAITING", |row: &(&str, u64, u64)| row.1).drop_rank(1),
-            Column::count("RUNNING", |row: &(&str, u64, u64)| row.2).drop_rank(4),
-            Column::count("STALLED", |_: &(&str, u64, u64)| 0).drop_rank(2),
-            Column::text("STATE", |_: &(&str, u64, u64), _| Cell::text("paused")).drop_rank(3),
+            Column::of_text("QUEUE", |row, _| Cell::text(row.0)),
+            Column::of_counts("WAITING", |row: &(&str, u64, u64)| row.1).drop_rank(1),
+            Column::of_counts("RUNNING", |row: &(&str, u64, u64)| row.2).drop_rank(4),
+            Column::of_counts("STALLED", |_: &(&str, u64, u64)| 0).drop_rank(2),
+            Column::of_text("STATE", |_: &(&str, u64, u64), _| Cell::text("paused")).drop_rank(3),
         ];
-        let shown = |width: usize, choice: TableChoice| {
+        let shown = |width: usize, choice: TableSelection| {
             let page = RenderOptions {
                 choice,
                 ..RenderOptions::terminal(width)
@@ -390,7 +394,7 @@ mod tests {
             let header = drawn.lines().next().unwrap_or_default();
             header.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        let drops = |width: usize| shown(width, TableChoice::default());
+        let drops = |width: usize| shown(width, TableSelection::default());
         assert_eq!(drops(41), "QUEUE WAITING RUNNING STALLED STATE");
         assert_eq!(drops(40), "QUEUE WAITING RUNNING STATE");
         assert_eq!(drops(31), "QUEUE WAITING RUNNING");
@@ -398,15 +402,15 @@ mod tests {
         assert_eq!(drops(23), "QUEUE RUNNING STATE");
         assert_eq!(drops(14), "QUEUE STATE");
         assert_eq!(drops(9), "QUEUE");
-        let sorted = TableChoice {
+        let sorted = TableSelection {
             sort: Some("stalled".into()),
-            ..TableChoice::default()
+            ..TableSelection::default()
         };
         assert_eq!(shown(23, sorted), "QUEUE STALLED STATE");
         let columns = ["stalled", "running", "waiting"].map(String::from);
-        let asked = TableChoice {
+        let asked = TableSelection {
             columns: columns.into(),
-            ..TableChoice::default()
+            ..TableSelection::default()
         };
         assert_eq!(shown(16, asked), "STALLED RUNNING");
     }

@@ -6,7 +6,7 @@ use super::event::{
     Action, BadLineKind, DispatchMode, EndedProcess, JobResult, LineContent, ProcessExit, Report,
     Request,
 };
-use super::held::Phase;
+use super::held::JobPhase;
 use super::slots::Slot;
 use super::{Machine, WorkStage};
 use crate::model::ending::{
@@ -39,7 +39,7 @@ const PROGRESS: f64 = 10.0;
 
 impl Machine {
     /// Notes a line that a process wrote about a job.
-    pub(super) fn note_line(
+    pub(super) fn handle_answer_line(
         &mut self,
         now: f64,
         slot: usize,
@@ -66,7 +66,7 @@ impl Machine {
             {
                 process.stop = None;
             }
-            return self.give_back_given_up(&jid);
+            return self.release_given_up_job(&jid);
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
@@ -81,7 +81,7 @@ impl Machine {
                 {
                     *next = self.next_queue();
                 }
-                self.end_job(now, &jid, way, None);
+                self.queue_ending(now, &jid, way, None);
             }
             LineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
@@ -99,7 +99,7 @@ impl Machine {
         if let Slot::Busy(process) = &mut self.slots[slot]
             && process.bad_lines.count_line(kind)
         {
-            self.report(Report::BadLine { slot, jid, reason });
+            self.add_report(Report::BadLine { slot, jid, reason });
         }
     }
 
@@ -111,7 +111,7 @@ impl Machine {
         };
         if has_job && !std::mem::replace(&mut self.has_stdout_answer, true) {
             let has_flag = matches!(self.config.mode, DispatchMode::Persistent(_));
-            self.report(Report::AnswerOnStdout {
+            self.add_report(Report::AnswerOnStdout {
                 slot,
                 jid,
                 has_flag,
@@ -149,8 +149,8 @@ impl Machine {
         let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
-        for (kind, count) in process.bad_lines.not_reported() {
-            self.report(Report::MoreBadLines { slot, kind, count });
+        for (kind, count) in process.bad_lines.unreported_counts() {
+            self.add_report(Report::MoreBadLines { slot, kind, count });
         }
         if matches!(self.config.mode, DispatchMode::Persistent(_)) && !process.is_closed {
             let lived = process.mute_at.unwrap_or(now) - process.begun;
@@ -161,7 +161,7 @@ impl Machine {
             let was_mute = process.mute_at.is_some() && process.was_signalled();
             if was_mute || !process.was_signalled() {
                 let exit = end.exit;
-                self.report(Report::Restart {
+                self.add_report(Report::Restart {
                     slot,
                     exit,
                     was_mute,
@@ -170,7 +170,7 @@ impl Machine {
             }
         }
         for jid in &process.lost {
-            self.give_back_given_up(jid);
+            self.release_given_up_job(jid);
         }
         if self.stage < WorkStage::Stopping {
             self.end_overdue_jobs(now, &mut process, &end);
@@ -186,7 +186,7 @@ impl Machine {
             if was_stopped {
                 self.fail_job(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit)
             } else {
-                self.end_job(now, &jid, self.ending_way(&end), exit)
+                self.queue_ending(now, &jid, self.ending_for_process_end(&end), exit)
             }
         }
     }
@@ -201,7 +201,7 @@ impl Machine {
     }
 
     /// What the end of a process means for a job that it had.
-    fn ending_way(&self, end: &EndedProcess) -> EndingAction {
+    fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {
             ProcessExit::Code(0) if !is_persistent => {
@@ -213,11 +213,11 @@ impl Machine {
             ProcessExit::Code(code) => ProcessFault::Code(code),
             ProcessExit::Signal(name) => ProcessFault::Signal(name),
         };
-        self.unfinished_way(fault, end.exit, end.message.clone())
+        self.ending_for_unfinished_job(fault, end.exit, end.message.clone())
     }
 
     /// How a job ends that its process did not finish: `--retry-on` decides.
-    pub(super) fn unfinished_way(
+    pub(super) fn ending_for_unfinished_job(
         &self,
         fault: ProcessFault,
         exit: ProcessExit,
@@ -262,11 +262,11 @@ impl Machine {
             group: Name::from(group.to_owned()),
             message: Name::from(message),
         };
-        self.end_job(now, jid, EndingAction::Fail { why, data: None }, exit);
+        self.queue_ending(now, jid, EndingAction::Fail { why, data: None }, exit);
     }
 
     /// Ends a job, in the next turn.
-    pub(super) fn end_job(
+    pub(super) fn queue_ending(
         &mut self,
         now: f64,
         jid: &Name,
@@ -289,12 +289,12 @@ impl Machine {
             Some(ProcessExit::Code(code)) => Some(code),
             _ => None,
         };
-        let phase = Phase::Ending {
+        let phase = JobPhase::Ending {
             exit,
             at: now,
             detail,
         };
-        if let Phase::Running(slot) = std::mem::replace(&mut job.phase, phase)
+        if let JobPhase::Running(slot) = std::mem::replace(&mut job.phase, phase)
             && let Slot::Busy(process) = &mut self.slots[slot]
         {
             process.jobs.retain(|one| one != jid);
@@ -313,14 +313,14 @@ impl Machine {
         });
     }
 
-    pub(super) fn has_short_jobs(&self) -> bool {
-        self.usual_time < SHORT * self.capacity() as f64
+    pub(super) fn are_jobs_short(&self) -> bool {
+        self.usual_time < SHORT * self.job_capacity() as f64
     }
 
     /// Lets the endings of short jobs wait for others from now on.
     pub(super) fn delay_short_endings(&mut self, now: f64) {
-        if self.has_short_jobs() {
-            self.endings_due = now + (SHARE * self.capacity() as f64).min(HOLD.0);
+        if self.are_jobs_short() {
+            self.endings_due = now + (SHARE * self.job_capacity() as f64).min(HOLD.0);
         }
     }
 
@@ -347,7 +347,7 @@ impl Machine {
                 }
             }
             (EndingOutcome::Gone, _) => {
-                let why = self.why_gone(&ending.jid).to_owned();
+                let why = self.reason_for_missing_job(&ending.jid).to_owned();
                 (JobResult::Lost, Some(why))
             }
             (EndingOutcome::NotHolder { state, worker }, _) => {
@@ -375,19 +375,19 @@ impl Machine {
             return;
         };
         let at = match &job.phase {
-            Phase::Ending { at, .. } => *at,
+            JobPhase::Ending { at, .. } => *at,
             _ => job.begun,
         };
         let detail = match (&job.phase, detail) {
             (_, Some(detail)) => detail,
-            (Phase::Ending { detail, .. }, None) => detail.clone(),
+            (JobPhase::Ending { detail, .. }, None) => detail.clone(),
             _ => String::new(),
         };
         self.forget_ended_job(&ending.jid, at, result, detail);
     }
 
     /// Why a job does not exist any more. Counts those that nobody cancelled.
-    pub(super) fn why_gone(&mut self, jid: &Name) -> &'static str {
+    pub(super) fn reason_for_missing_job(&mut self, jid: &Name) -> &'static str {
         let job = self.held.get(jid);
         // The search after a lost reply also finds jobs that have ended, and that the core keeps no longer.
         let is_sure = self.config.hears_cancels && !self.is_recovering;
@@ -396,7 +396,7 @@ impl Machine {
         }
         self.vanished += 1;
         if self.vanished == 1 {
-            self.report(Report::Vanished);
+            self.add_report(Report::Vanished);
         }
         "it does not exist any more"
     }
@@ -413,12 +413,12 @@ impl Machine {
             return;
         };
         let exit = match job.phase {
-            Phase::Ending { exit, .. } => exit,
+            JobPhase::Ending { exit, .. } => exit,
             _ => None,
         };
         self.failed += u64::from(result == JobResult::Failed);
         self.has_lost |= matches!(result, JobResult::Lost | JobResult::Unknown);
-        self.report(Report::Ended {
+        self.add_report(Report::Ended {
             job: job.label,
             result,
             exit,
@@ -429,28 +429,28 @@ impl Machine {
 
     /// Notes that a job is no longer ours: nothing is written, and its process is stopped, at `latest`
     /// by SIGKILL.
-    pub(super) fn give_up_job(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
+    pub(super) fn give_up_lost_job(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
         let Some(job) = self.held.get(jid) else {
             return;
         };
         match job.phase {
-            Phase::Ready => {
+            JobPhase::Ready => {
                 self.ready.retain(|job| job.jid != *jid);
                 self.released.retain(|one| one != jid);
             }
             // An ending that was sent has a reply of its own.
-            Phase::Ending { .. } => {
-                if !self.drop_ending(jid) {
+            JobPhase::Ending { .. } => {
+                if !self.drop_unsent_ending(jid) {
                     return;
                 }
             }
-            Phase::Running(slot) => self.stop_job(now, jid, slot, latest),
+            JobPhase::Running(slot) => self.stop_process_of_lost_job(now, jid, slot, latest),
         }
         self.forget_ended_job(jid, now, JobResult::Lost, why.to_owned());
     }
 
     /// Forgets how a job ended, unless that was sent. Returns whether it was not.
-    pub(super) fn drop_ending(&mut self, jid: &Name) -> bool {
+    pub(super) fn drop_unsent_ending(&mut self, jid: &Name) -> bool {
         let before = self.endings.len();
         self.endings.retain(|ending| ending.jid != *jid);
         let mut is_pending = self.endings.len() < before;
@@ -462,7 +462,13 @@ impl Machine {
         is_pending
     }
 
-    pub(super) fn stop_job(&mut self, now: f64, jid: &Name, slot: usize, latest: f64) {
+    pub(super) fn stop_process_of_lost_job(
+        &mut self,
+        now: f64,
+        jid: &Name,
+        slot: usize,
+        latest: f64,
+    ) {
         let Slot::Busy(process) = &mut self.slots[slot] else {
             return self.released.retain(|one| one != jid);
         };

@@ -14,7 +14,7 @@ const MIN_INTERVAL: f64 = 0.1;
 
 /// Where a job is.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Phase {
+pub(super) enum JobPhase {
     /// Popped, and not handed to a process yet.
     Ready,
     /// With the process of a slot.
@@ -33,7 +33,7 @@ pub(super) enum Phase {
 #[derive(Clone, Debug)]
 pub(super) struct HeldJob {
     pub label: JobLabel,
-    pub phase: Phase,
+    pub phase: JobPhase,
     /// When its lock expires.
     pub expires: f64,
     /// When its lock is to be extended.
@@ -104,7 +104,7 @@ impl HeldJobs {
                 klass: job.klass.clone(),
                 attempt: job.attempt_number(),
             },
-            phase: Phase::Ready,
+            phase: JobPhase::Ready,
             expires: job.expires,
             extend_at: now + interval,
             interval,
@@ -129,14 +129,14 @@ impl HeldJobs {
     }
 
     /// Leaves a lock to its end.
-    pub(super) fn extend_no_more(&mut self, jid: &Name) {
+    pub(super) fn stop_extending(&mut self, jid: &Name) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.extend_at = f64::INFINITY;
         }
     }
 
     /// Makes a lock due that may have been lost: its extension shows whether it was.
-    pub(super) fn check_lock_soon(&mut self, now: f64, jid: &Name) {
+    pub(super) fn extend_doubtful_lock_now(&mut self, now: f64, jid: &Name) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.is_doubtful = true;
             job.was_noticed = true;
@@ -146,7 +146,7 @@ impl HeldJobs {
     }
 
     /// Makes all locks due.
-    pub(super) fn extend_all_at(&mut self, now: f64) {
+    pub(super) fn make_all_extensions_due(&mut self, now: f64) {
         for job in self.jobs.values_mut() {
             job.extend_at = now;
         }
@@ -168,7 +168,7 @@ impl HeldJobs {
     }
 
     /// Finds out when a lock needs something next. While its extension is under way, that is its end.
-    pub(super) fn update_due(&mut self, is_extending: bool) {
+    pub(super) fn update_next_due(&mut self, is_extending: bool) {
         let due = |job: &HeldJob| {
             if is_extending {
                 job.expires
@@ -182,9 +182,9 @@ impl HeldJobs {
 
 /// The time until the extension of a lock: the interval, or a third of the lock if there is none or
 /// the lock is not longer, in seconds.
-fn extension_interval(interval: Option<f64>, lock: f64) -> f64 {
+fn extension_interval(interval: Option<f64>, lock_seconds: f64) -> f64 {
     interval
-        .filter(|interval| *interval < lock)
-        .unwrap_or(lock / 3.0)
+        .filter(|interval| *interval < lock_seconds)
+        .unwrap_or(lock_seconds / 3.0)
         .max(MIN_INTERVAL)
 }

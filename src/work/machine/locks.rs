@@ -7,7 +7,7 @@ use crate::name::Name;
 
 impl Machine {
     /// Ends the locks that are over, and writes the progress that is due.
-    pub(super) fn check_locks(&mut self, now: f64) {
+    pub(super) fn give_up_expired_locks(&mut self, now: f64) {
         if now < self.held.due {
             return;
         }
@@ -34,20 +34,21 @@ impl Machine {
                 let latest = expires + self.config.grace - 1.0;
                 // The server may have been away, or this program was not running.
                 let why = "its lock expired before it was extended";
-                self.give_up_job(now, &jid, latest, why);
+                self.give_up_lost_job(now, &jid, latest, why);
                 // An extension whose reply was lost may have made the lock last longer.
-                self.give_back_given_up(&jid);
+                self.release_given_up_job(&jid);
             }
         }
         let is_silent =
             matches!(self.link, ServerLink::Away { refused, .. } if refused.is_extending_refused());
-        self.held.update_due(is_silent || self.extending.is_some());
+        self.held
+            .update_next_due(is_silent || self.extending.is_some());
     }
 
     /// Gives a job back that was given up, in case that its lock is still ours. As long as a process has
     /// the job, that waits for its end.
-    pub(super) fn give_back_given_up(&mut self, jid: &Name) {
-        let mut lost = self.lost_jids();
+    pub(super) fn release_given_up_job(&mut self, jid: &Name) {
+        let mut lost = self.lost_jids_in_processes();
         if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
             drop(lost);
             self.given_up.remove(jid);
@@ -59,13 +60,13 @@ impl Machine {
     }
 
     /// Gives a job back whose lock was extended after it was given up.
-    pub(super) fn give_back_late(&mut self, jid: &Name) {
+    pub(super) fn release_late_extension(&mut self, jid: &Name) {
         self.given_up.insert(jid.clone());
-        self.give_back_given_up(jid);
+        self.release_given_up_job(jid);
     }
 
     /// The lost jobs that processes still have.
-    pub(super) fn lost_jids(&self) -> impl Iterator<Item = &Name> {
+    pub(super) fn lost_jids_in_processes(&self) -> impl Iterator<Item = &Name> {
         self.slots.iter().flat_map(|slot| match slot {
             Slot::Busy(process) => process.lost.as_slice(),
             _ => &[],
@@ -73,7 +74,7 @@ impl Machine {
     }
 
     /// Gives the jobs back that no process has.
-    pub(super) fn give_back_ready(&mut self) {
+    pub(super) fn release_ready_jobs(&mut self) {
         for job in std::mem::take(&mut self.ready) {
             self.released.push(job.jid);
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use self::event::{Action, DispatchMode, Event, MachineConfig, Report, WorkLimit, WorkResult};
 use self::held::HeldJobs;
 use self::rotation::Rotation;
-use self::slots::{QuickDeaths, Slot};
+use self::slots::{QuickDeathBackoff, Slot};
 use crate::model::ending::EndingRequest;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -48,13 +48,13 @@ enum ServerLink {
         since: f64,
         attempts: u32,
         retry_at: f64,
-        refused: RefusedRequest,
+        refused: RefusedWhileAway,
     },
 }
 
 /// The kind of request that a server refuses although it still replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RefusedRequest {
+enum RefusedWhileAway {
     /// It does not reply.
     Nothing,
     /// A turn. Locks are still extended, and only a turn shows that it takes turns again.
@@ -65,21 +65,21 @@ enum RefusedRequest {
     Extend,
 }
 
-impl RefusedRequest {
+impl RefusedWhileAway {
     /// Whether the server does not even extend locks.
     fn is_extending_refused(self) -> bool {
-        matches!(self, RefusedRequest::Nothing | RefusedRequest::Extend)
+        matches!(self, RefusedWhileAway::Nothing | RefusedWhileAway::Extend)
     }
 
     /// Whether the reply to this request shows that the server takes again what it refused.
-    fn is_over_after(self, asked: AnsweredRequest) -> bool {
+    fn is_lifted_by(self, asked: AnsweredRequest) -> bool {
         match self {
-            RefusedRequest::Nothing => true,
-            RefusedRequest::Turn => asked == AnsweredRequest::Turn,
-            RefusedRequest::Release => {
+            RefusedWhileAway::Nothing => true,
+            RefusedWhileAway::Turn => asked == AnsweredRequest::Turn,
+            RefusedWhileAway::Release => {
                 matches!(asked, AnsweredRequest::Turn | AnsweredRequest::Release)
             }
-            RefusedRequest::Extend => asked != AnsweredRequest::Search,
+            RefusedWhileAway::Extend => asked != AnsweredRequest::Search,
         }
     }
 }
@@ -121,7 +121,7 @@ pub struct Machine {
     rotation: Rotation,
     slots: Vec<Slot>,
     /// One per slot.
-    quick_deaths: Vec<QuickDeaths>,
+    quick_deaths: Vec<QuickDeathBackoff>,
     held: HeldJobs,
     /// Jobs that wait for a slot.
     ready: VecDeque<PoppedJob>,
@@ -204,7 +204,7 @@ impl Machine {
     pub fn new(config: MachineConfig, rotation: Rotation, now: f64) -> Machine {
         Machine {
             slots: vec![Slot::Free; config.slots],
-            quick_deaths: vec![QuickDeaths::default(); config.slots],
+            quick_deaths: vec![QuickDeathBackoff::default(); config.slots],
             rotation,
             held: HeldJobs::new(),
             ready: VecDeque::new(),
@@ -263,22 +263,22 @@ impl Machine {
                 self.directory_failures[slot] = 0;
             }
             Event::NotStarted { slot, why } => self.note_failed_start(now, slot, why),
-            Event::Line { slot, jid, content } => self.note_line(now, slot, jid, content),
+            Event::Line { slot, jid, content } => self.handle_answer_line(now, slot, jid, content),
             Event::AnswerOnStdout { slot, jid } => self.warn_of_stdout_answer(slot, jid),
             Event::Mute { slot } => self.stop_mute_process(now, slot),
             Event::Ended { slot, end } => self.note_process_end(now, slot, end),
             Event::Turn(reply) => self.note_turn_reply(now, reply),
-            Event::Recovered(reply) => self.note_recovered_turn(now, reply),
+            Event::Recovered(reply) => self.note_recovery_reply(now, reply),
             Event::Ready(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
             Event::Released(reply) => self.note_release_reply(now, reply),
             // The server also announces what this worker gives back.
             Event::Notice(jid) => {
                 if !self.releasing.iter().flatten().any(|one| *one == jid) {
-                    self.held.check_lock_soon(now, &jid);
+                    self.held.extend_doubtful_lock_now(now, &jid);
                 }
             }
-            Event::Missed => self.held.extend_all_at(now),
+            Event::Missed => self.held.make_all_extensions_due(now),
             Event::Put(queue) => {
                 match &queue {
                     Some(queue) => self.rotation.add_ready(queue),
@@ -305,25 +305,25 @@ impl Machine {
 
     /// Returns what to do now, after all events were noted.
     pub fn take_actions(&mut self, now: f64) -> Vec<Action> {
-        self.check_locks(now);
-        self.signal_processes(now);
+        self.give_up_expired_locks(now);
+        self.send_due_signals(now);
         self.start_processes(now);
-        self.add_requests(now);
-        self.postpone_retry(now);
+        self.request_from_server(now);
+        self.postpone_idle_retry(now);
         self.end_if_count_reached();
         self.finish_if_done(now);
         std::mem::take(&mut self.actions)
     }
 
     /// Stops the programs whose locks are over. Returns what to do for that.
-    pub fn stop_programs_without_lock(&mut self, now: f64) -> Vec<Action> {
-        self.check_locks(now);
-        self.signal_processes(now);
+    pub fn stop_programs_with_expired_lock(&mut self, now: f64) -> Vec<Action> {
+        self.give_up_expired_locks(now);
+        self.send_due_signals(now);
         std::mem::take(&mut self.actions)
     }
 
     /// Whether the lock of a held job is over.
-    pub fn is_lock_over(&self, now: f64, jid: &Name) -> bool {
+    pub fn is_lock_expired(&self, now: f64, jid: &Name) -> bool {
         self.held.get(jid).is_some_and(|job| job.expires <= now)
     }
 
@@ -332,7 +332,7 @@ impl Machine {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
         if let ServerLink::Away { retry_at, .. } = self.link {
-            return if self.is_asking() {
+            return if self.is_awaiting_reply() {
                 due
             } else {
                 due.min(retry_at)
@@ -412,7 +412,7 @@ impl Machine {
     }
 
     /// How many jobs the processes can have at once.
-    fn capacity(&self) -> usize {
+    fn job_capacity(&self) -> usize {
         self.slots.len() * self.config.mode.max_jobs()
     }
 
@@ -442,7 +442,7 @@ impl Machine {
                 self.was_asked = true;
                 self.stop_popping();
                 let running = self.held.len();
-                self.report(Report::Stopping { running });
+                self.add_report(Report::Stopping { running });
             }
             (true, WorkStage::Working | WorkStage::Draining) => {
                 self.stage = WorkStage::Stopping;
@@ -468,11 +468,11 @@ impl Machine {
                 self.give_up_at = Some(give_up_at.min(now + wait));
             }
         }
-        self.give_back_ready();
+        self.release_ready_jobs();
         self.slots_due = now;
     }
 
-    fn report(&mut self, report: Report) {
+    fn add_report(&mut self, report: Report) {
         self.actions.push(Action::Report(report));
     }
 
@@ -511,11 +511,11 @@ impl Machine {
         let is_gone = matches!(
             self.link,
             ServerLink::Away { since, refused, .. }
-                if refused != RefusedRequest::Turn && now - since > PATIENCE
+                if refused != RefusedWhileAway::Turn && now - since > PATIENCE
         );
         let has_more = is_busy
             || !self.held.is_empty()
-            || self.is_asking()
+            || self.is_awaiting_reply()
             || has_requests && !is_gone
             || !self.endings.is_empty();
         if self.stage == WorkStage::Working || has_more && !gives_up {

@@ -1,8 +1,8 @@
 //! The processes of a worker: when they start, get jobs and are signalled.
 
 use super::event::{Action, DispatchMode, Report, StartFailure, WorkResult};
-use super::held::Phase;
-use super::slots::{MAX_WAIT, Process, Slot};
+use super::held::JobPhase;
+use super::slots::{MAX_WAIT, Slot, SlotProcess};
 use super::{Machine, WorkStage};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -18,7 +18,7 @@ const MAX_DIRECTORY_FAILURES: u32 = 3;
 
 impl Machine {
     /// Sends signals that are due, and ends the input of processes that stay at the end of the work.
-    pub(super) fn signal_processes(&mut self, now: f64) {
+    pub(super) fn send_due_signals(&mut self, now: f64) {
         let ends = self.stage > WorkStage::Working && self.ready.is_empty();
         if now < self.slots_due && !ends {
             return;
@@ -64,7 +64,7 @@ impl Machine {
             }
             let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
             for jid in &jids {
-                self.begin_job(now, jid, at);
+                self.note_job_started(now, jid, at);
             }
             if let Slot::Busy(process) = &mut self.slots[at] {
                 process.jobs.extend(jids);
@@ -72,7 +72,7 @@ impl Machine {
                 self.actions
                     .extend(jobs.map(|job| Action::Send { slot: at, job }));
             } else {
-                self.slots[at] = Slot::Busy(Process::new(jids, now));
+                self.slots[at] = Slot::Busy(SlotProcess::new(jids, now));
                 self.actions.push(Action::Start { slot: at, jobs });
             }
         }
@@ -95,21 +95,21 @@ impl Machine {
     /// Takes a job that waits for a slot. A job that the server gave once more waits for the end of its
     /// earlier process.
     pub(super) fn take_ready_job(&mut self) -> Option<PoppedJob> {
-        let is_free = |job: &PoppedJob| !self.lost_jids().any(|jid| *jid == job.jid);
+        let is_free = |job: &PoppedJob| !self.lost_jids_in_processes().any(|jid| *jid == job.jid);
         let at = self.ready.iter().position(is_free)?;
         self.ready.remove(at)
     }
 
     /// Notes that a job is with the process of a slot.
-    pub(super) fn begin_job(&mut self, now: f64, jid: &Name, slot: usize) {
+    pub(super) fn note_job_started(&mut self, now: f64, jid: &Name, slot: usize) {
         if let Some(job) = self.held.get_mut(jid) {
-            job.phase = Phase::Running(slot);
+            job.phase = JobPhase::Running(slot);
             job.begun = now;
             let job = job.label.clone();
             if let Some(limit) = self.config.time_limit {
                 self.limit_due = self.limit_due.min(now + limit);
             }
-            self.report(Report::Started { job, slot });
+            self.add_report(Report::Started { job, slot });
         }
     }
 
@@ -136,7 +136,7 @@ impl Machine {
         }
         match why {
             StartFailure::Program(message) | StartFailure::Job(message) if is_persistent => {
-                self.report(Report::StartFailed { slot, message });
+                self.add_report(Report::StartFailed { slot, message });
                 self.slots[slot] = Slot::Down(now + START_AGAIN);
                 self.slots_due = self.slots_due.min(now + START_AGAIN);
                 self.released.extend(process.jobs);
@@ -154,13 +154,13 @@ impl Machine {
                     self.start_fault = Some(WorkResult::NoDirectory(message.clone()));
                     self.stop_popping();
                 }
-                self.report(Report::StartFailed { slot, message });
+                self.add_report(Report::StartFailed { slot, message });
                 self.slots[slot] = Slot::Down(now + START_AGAIN);
                 self.slots_due = self.slots_due.min(now + START_AGAIN);
                 self.released.extend(process.jobs);
             }
             StartFailure::Busy(message) => {
-                self.report(Report::StartFailed { slot, message });
+                self.add_report(Report::StartFailed { slot, message });
                 let wait = START_AGAIN * f64::from(2_u32.saturating_pow(self.busy_failures));
                 let start_at = now + wait.min(MAX_WAIT);
                 self.busy_failures += 1;

@@ -1,8 +1,8 @@
 //! What follows from the replies of the server.
 
 use super::event::{JobResult, Report, TurnReply, WorkResult};
-use super::held::Phase;
-use super::{AnsweredRequest, BACKOFF, Machine, RefusedRequest, SOON, ServerLink, WorkStage};
+use super::held::JobPhase;
+use super::{AnsweredRequest, BACKOFF, Machine, RefusedWhileAway, SOON, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
 use crate::model::ending::{EndingRequest, ExtendOutcome};
 use crate::model::popped_job::PoppedJob;
@@ -28,8 +28,8 @@ impl Machine {
                 self.start_fault = Some(WorkResult::Forbidden(error.kind(), error_text(&error)));
                 return self.stop_popping();
             }
-            Err(error) if is_final(&error) => {
-                self.end_after_refusal(&error);
+            Err(error) if is_error_of_call(&error) => {
+                self.end_after_final_error(&error);
                 // The core may have refused the call for its queues: the next turn sends the endings alone.
                 let newer = std::mem::take(&mut self.endings);
                 if turn.total > 0 {
@@ -62,13 +62,13 @@ impl Machine {
         let (has_rest, left) = (reply.has_rest, reply.left.clone());
         let due_in = reply.due_in;
         self.rotation
-            .advance(reply.jobs.iter().map(|job| &job.queue));
+            .advance_past(reply.jobs.iter().map(|job| &job.queue));
         if !self.was_put {
             self.rotation.remove_ready(&reply.exhausted);
         }
         // The endings may have released jobs in queues that this turn did not ask.
         self.is_look_stale |= !turn.endings.is_empty();
-        self.settle_endings(now, &turn.endings, reply);
+        self.note_ending_outcomes(now, &turn.endings, reply);
         if turn.total == 0 {
             // The jobs that ended may have released others, before the process that answered gets free.
             if !turn.endings.is_empty() {
@@ -103,7 +103,7 @@ impl Machine {
             } else if !has_rest {
                 self.stop_popping();
                 left.into_iter()
-                    .for_each(|left| self.report(Report::Left(left)));
+                    .for_each(|left| self.add_report(Report::Left(left)));
             } else if !self.has_rested && left.iter().all(|left| left.locks.stalled == 0) {
                 // At the first turn without jobs, a waiting job may have been released just now. Only time
                 // ends a grace period.
@@ -111,12 +111,12 @@ impl Machine {
             } else if !self.has_noted_rest && !left.is_empty() {
                 self.has_noted_rest = true;
                 left.into_iter()
-                    .for_each(|left| self.report(Report::Waiting(left)));
+                    .for_each(|left| self.add_report(Report::Waiting(left)));
             }
         }
     }
 
-    pub(super) fn note_recovered_turn(&mut self, now: f64, reply: Result<TurnReply, Error>) {
+    pub(super) fn note_recovery_reply(&mut self, now: f64, reply: Result<TurnReply, Error>) {
         match reply {
             Err(error) => {
                 self.is_recovering = false;
@@ -132,7 +132,7 @@ impl Machine {
                 if !endings.is_empty() || !reply.jobs.is_empty() {
                     self.search_at = now + SEARCH_AGAIN;
                 }
-                self.settle_endings(now, &endings, reply);
+                self.note_ending_outcomes(now, &endings, reply);
                 self.is_recovering = false;
                 self.poll_at = now;
             }
@@ -140,13 +140,18 @@ impl Machine {
     }
 
     /// Notes what became of endings, and the new jobs.
-    pub(super) fn settle_endings(&mut self, now: f64, endings: &[EndingRequest], reply: TurnReply) {
+    pub(super) fn note_ending_outcomes(
+        &mut self,
+        now: f64,
+        endings: &[EndingRequest],
+        reply: TurnReply,
+    ) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
             self.note_ending_outcome(now, ending, outcome);
         }
         for (queue, why) in reply.refused {
             if self.refused.insert(queue.clone()) {
-                self.report(Report::QueueRefused { queue, why });
+                self.add_report(Report::QueueRefused { queue, why });
             }
         }
         self.add_popped_jobs(now, reply.jobs);
@@ -164,26 +169,31 @@ impl Machine {
                             self.held.note_extended(now, jid, expires);
                         }
                         // The server was slow: the job was given up meanwhile.
-                        ExtendOutcome::Extended(_) => self.give_back_late(jid),
+                        ExtendOutcome::Extended(_) => self.release_late_extension(jid),
                         // The end of a job was written meanwhile, or its reply will say what happened.
-                        _ if self.is_ending(jid) => self.held.extend_no_more(jid),
+                        _ if self.is_ending(jid) => self.held.stop_extending(jid),
                         ExtendOutcome::Gone => {
-                            let why = self.why_gone(jid);
-                            self.give_up_job(now, jid, f64::INFINITY, why);
+                            let why = self.reason_for_missing_job(jid);
+                            self.give_up_lost_job(now, jid, f64::INFINITY, why);
                         }
                         ExtendOutcome::Lost => {
-                            self.give_up_job(now, jid, f64::INFINITY, "another worker may have it");
+                            self.give_up_lost_job(
+                                now,
+                                jid,
+                                f64::INFINITY,
+                                "another worker may have it",
+                            );
                         }
                     }
                 }
             }
         }
-        self.held.update_due(false);
+        self.held.update_next_due(false);
     }
 
     pub(super) fn is_ending(&self, jid: &Name) -> bool {
         let job = self.held.get(jid);
-        job.is_none_or(|job| matches!(job.phase, Phase::Ending { .. }))
+        job.is_none_or(|job| matches!(job.phase, JobPhase::Ending { .. }))
             || self.releasing.iter().flatten().any(|one| one == jid)
     }
 
@@ -207,11 +217,11 @@ impl Machine {
                     };
                     // The job was popped again just before its earlier lock was to be given back.
                     match self.held.get(&jid).map(|job| &job.phase) {
-                        Some(Phase::Running(slot)) => {
-                            self.stop_job(now, &jid, *slot, f64::INFINITY);
+                        Some(JobPhase::Running(slot)) => {
+                            self.stop_process_of_lost_job(now, &jid, *slot, f64::INFINITY);
                         }
-                        Some(Phase::Ending { .. }) => _ = self.drop_ending(&jid),
-                        Some(Phase::Ready) => self.ready.retain(|job| job.jid != jid),
+                        Some(JobPhase::Ending { .. }) => _ = self.drop_unsent_ending(&jid),
+                        Some(JobPhase::Ready) => self.ready.retain(|job| job.jid != jid),
                         None => {}
                     }
                     self.forget_ended_job(&jid, now, result, String::new());
@@ -221,22 +231,22 @@ impl Machine {
     }
 
     /// Ends the work once the running jobs have ended: every repetition of a call would fail.
-    fn end_after_refusal(&mut self, error: &Error) {
+    fn end_after_final_error(&mut self, error: &Error) {
         let fault = WorkResult::Refused(error_text(error));
         self.start_fault.get_or_insert(fault);
         self.stop_popping();
-        self.give_back_ready();
+        self.release_ready_jobs();
     }
 
     /// Notes that the server does not reply, or refuses.
     pub(super) fn note_failed_request(&mut self, now: f64, error: Error, asked: AnsweredRequest) {
-        if is_final(&error) {
-            self.end_after_refusal(&error);
+        if is_error_of_call(&error) {
+            self.end_after_final_error(&error);
         }
         let (since, attempts) = match self.link {
             ServerLink::Up => {
                 let message = error_text(&error);
-                self.report(Report::ConnectionLost { message });
+                self.add_report(Report::ConnectionLost { message });
                 (now, 0)
             }
             ServerLink::Away {
@@ -248,11 +258,11 @@ impl Machine {
             since,
             attempts,
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
-            refused: match (is_refusal(&error), asked) {
-                (false, _) => RefusedRequest::Nothing,
-                (true, AnsweredRequest::Extend) => RefusedRequest::Extend,
-                (true, AnsweredRequest::Release) => RefusedRequest::Release,
-                (true, AnsweredRequest::Turn | AnsweredRequest::Search) => RefusedRequest::Turn,
+            refused: match (is_write_refusal(&error), asked) {
+                (false, _) => RefusedWhileAway::Nothing,
+                (true, AnsweredRequest::Extend) => RefusedWhileAway::Extend,
+                (true, AnsweredRequest::Release) => RefusedWhileAway::Release,
+                (true, AnsweredRequest::Turn | AnsweredRequest::Search) => RefusedWhileAway::Turn,
             },
         };
     }
@@ -261,7 +271,7 @@ impl Machine {
     pub(super) fn note_answered_request(&mut self, now: f64, asked: AnsweredRequest) {
         let away = match self.link {
             ServerLink::Up => None,
-            ServerLink::Away { since, refused, .. } if refused.is_over_after(asked) => {
+            ServerLink::Away { since, refused, .. } if refused.is_lifted_by(asked) => {
                 Some((since, refused))
             }
             ServerLink::Away { .. } => return,
@@ -273,11 +283,11 @@ impl Machine {
         }
         if let Some((since, refused)) = away {
             self.link = ServerLink::Up;
-            self.report(Report::ConnectionBack {
+            self.add_report(Report::ConnectionBack {
                 after: now - since,
-                was_refused: refused != RefusedRequest::Nothing,
+                was_refused: refused != RefusedWhileAway::Nothing,
             });
-            self.held.extend_all_at(now);
+            self.held.make_all_extensions_due(now);
         }
     }
 
@@ -285,7 +295,7 @@ impl Machine {
     pub(super) fn add_popped_jobs(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
             // The server gave it once more, so it took the earlier lock away.
-            self.give_up_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
+            self.give_up_lost_job(now, &job.jid, f64::INFINITY, "its lock was taken away");
             if self.held.get(&job.jid).is_some() {
                 continue;
             }
@@ -298,7 +308,7 @@ impl Machine {
                 && self.short_locks.insert(job.queue.clone())
             {
                 let queue = job.queue.clone();
-                self.report(Report::ShortLock { queue, lock });
+                self.add_report(Report::ShortLock { queue, lock });
             }
             self.held.add(now, &job, self.config.heartbeat);
             // A lock that was given up earlier is no longer the one to give back.
@@ -307,7 +317,7 @@ impl Machine {
             self.ready.push_back(job);
         }
         if self.stage > WorkStage::Working {
-            self.give_back_ready();
+            self.release_ready_jobs();
         }
     }
 }
@@ -326,7 +336,7 @@ fn may_be_applied(error: &Error) -> bool {
 }
 
 /// Whether the server replied and refused to write. It may still answer questions.
-fn is_refusal(error: &Error) -> bool {
+fn is_write_refusal(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Oom
@@ -341,6 +351,6 @@ fn is_refusal(error: &Error) -> bool {
 }
 
 /// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
-fn is_final(error: &Error) -> bool {
+fn is_error_of_call(error: &Error) -> bool {
     error.kind() == Kind::Usage
 }

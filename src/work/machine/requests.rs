@@ -27,14 +27,14 @@ impl Machine {
         match ended {
             0 => pop_at,
             _ if ended >= self.held.len() => f64::NEG_INFINITY,
-            _ if ended >= self.held.len() - ended && !self.has_short_jobs() => f64::NEG_INFINITY,
+            _ if ended >= self.held.len() - ended && !self.are_jobs_short() => f64::NEG_INFINITY,
             _ if wanted > ended as u64 => pop_at.min(self.endings_due),
             _ => self.endings_due,
         }
     }
 
     /// Asks the server what is to be asked now.
-    pub(super) fn add_requests(&mut self, now: f64) {
+    pub(super) fn request_from_server(&mut self, now: f64) {
         let mut is_silent = false;
         let mut may_ask = true;
         if let ServerLink::Away {
@@ -42,7 +42,7 @@ impl Machine {
         } = self.link
         {
             is_silent = refused.is_extending_refused();
-            may_ask = !self.is_asking() && now >= retry_at;
+            may_ask = !self.is_awaiting_reply() && now >= retry_at;
         }
         if is_silent {
             // One request at a time, the extension of all locks first.
@@ -55,7 +55,7 @@ impl Machine {
             if !jids.is_empty() {
                 self.request_extensions(jids);
             }
-            self.held.update_due(self.extending.is_some());
+            self.held.update_next_due(self.extending.is_some());
         }
         if !may_ask {
             return;
@@ -75,7 +75,12 @@ impl Machine {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
             // A lost job whose process still ends must not run beside it.
-            let known = self.held.jids().chain(self.lost_jids()).cloned().collect();
+            let known = self
+                .held
+                .jids()
+                .chain(self.lost_jids_in_processes())
+                .cloned()
+                .collect();
             let request = Request::Recover { endings, known };
             return self.actions.push(Action::Request(request));
         }
@@ -147,7 +152,7 @@ impl Machine {
     }
 
     /// Whether a reply is awaited.
-    pub(super) fn is_asking(&self) -> bool {
+    pub(super) fn is_awaiting_reply(&self) -> bool {
         self.turn.is_some()
             || self.is_recovering
             || self.looking_since.is_some()
@@ -156,8 +161,8 @@ impl Machine {
     }
 
     /// Postpones the next attempt if there is nothing to ask of a server that is away.
-    pub(super) fn postpone_retry(&mut self, now: f64) {
-        let is_asking = self.is_asking();
+    pub(super) fn postpone_idle_retry(&mut self, now: f64) {
+        let is_asking = self.is_awaiting_reply();
         if let ServerLink::Away { retry_at, .. } = &mut self.link
             && *retry_at <= now
             && !is_asking

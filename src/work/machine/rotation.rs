@@ -130,16 +130,16 @@ impl Rotation {
 
     /// From which queues to pop, in this order, and at most how many from each. If none is known to
     /// have jobs, it is the queue whose turn it is: its pop keeps the worker listed.
-    pub fn queues_to_pop(&self, total: u64) -> Vec<(Name, u64)> {
+    pub fn queues_to_pop(&self, max_jobs: u64) -> Vec<(Name, u64)> {
         let ready = self.ready.as_ref();
         let Some(&next) = self.turns.get(self.next) else {
             return Vec::new();
         };
         if ready.is_some_and(BTreeSet::is_empty) {
-            return vec![(self.queues[next].0.clone(), total)];
+            return vec![(self.queues[next].0.clone(), max_jobs)];
         }
         if self.is_ordered() {
-            let all = |at: usize| (self.queues[at].0.clone(), total);
+            let all = |at: usize| (self.queues[at].0.clone(), max_jobs);
             return match ready {
                 Some(ready) => ready.iter().copied().map(all).collect(),
                 None => (0..self.queues.len()).map(all).collect(),
@@ -154,7 +154,7 @@ impl Rotation {
         let mut requested: Vec<Option<usize>> = vec![None; self.queues.len()];
         for (step, queue) in turns.into_iter().enumerate() {
             // How often this turn comes within the next `total` turns.
-            let share = total / length + u64::from((step as u64) < total % length);
+            let share = max_jobs / length + u64::from((step as u64) < max_jobs % length);
             match requested[queue] {
                 Some(at) => request[at].1 += share,
                 None => {
@@ -169,7 +169,7 @@ impl Rotation {
     }
 
     /// Notes from which queues jobs came.
-    pub fn advance<'a>(&mut self, queues: impl Iterator<Item = &'a Name>) {
+    pub fn advance_past<'a>(&mut self, queues: impl Iterator<Item = &'a Name>) {
         if self.is_ordered() || self.turns.is_empty() {
             return;
         }

@@ -18,12 +18,12 @@ pub(super) enum Slot {
     Free,
     /// No process is started before this time.
     Down(f64),
-    Busy(Process),
+    Busy(SlotProcess),
 }
 
 /// The process of a slot.
 #[derive(Clone, Debug)]
-pub(super) struct Process {
+pub(super) struct SlotProcess {
     /// The jobs that it has, in the order in which it received them.
     pub jobs: Vec<Name>,
     /// The job that it was started for first.
@@ -66,7 +66,7 @@ impl BadLines {
     }
 
     /// The number of lines, by kind, that were counted and not reported one by one.
-    pub(super) fn not_reported(self) -> impl Iterator<Item = (BadLineKind, u64)> {
+    pub(super) fn unreported_counts(self) -> impl Iterator<Item = (BadLineKind, u64)> {
         let kinds = [
             (BadLineKind::NoAnswer, self.no_answer),
             (BadLineKind::OtherJob, self.other_job),
@@ -85,9 +85,9 @@ pub(super) struct PlannedStop {
     kill_at: Option<f64>,
 }
 
-impl Process {
-    pub(super) fn new(jobs: Vec<Name>, now: f64) -> Process {
-        Process {
+impl SlotProcess {
+    pub(super) fn new(jobs: Vec<Name>, now: f64) -> SlotProcess {
+        SlotProcess {
             first: jobs.first().cloned(),
             jobs,
             lost: Vec::new(),
@@ -152,13 +152,13 @@ impl Process {
 
 /// Counts the processes of a slot that die at once: before they have done a job.
 #[derive(Clone, Debug, Default)]
-pub(super) struct QuickDeaths(u32);
+pub(super) struct QuickDeathBackoff(u32);
 
-impl QuickDeaths {
+impl QuickDeathBackoff {
     /// Counts the end of a process. Returns how many seconds the next one waits: the wait doubles with
     /// each further quick death.
-    pub(super) fn delay_after_end(&mut self, lived: f64, has_answered: bool) -> f64 {
-        self.0 = if lived < QUICK && !has_answered {
+    pub(super) fn delay_after_end(&mut self, lifetime: f64, has_answered: bool) -> f64 {
+        self.0 = if lifetime < QUICK && !has_answered {
             self.0.saturating_add(1)
         } else {
             0

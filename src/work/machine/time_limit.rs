@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::event::{Action, DispatchMode, EndedProcess, Report};
-use super::slots::{Process, Slot};
+use super::slots::{Slot, SlotProcess};
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 use crate::text::duration;
@@ -11,7 +11,7 @@ impl Machine {
     /// Stops the processes that have had a job for too long, and returns what to do for that. It is called
     /// after all events were noted: when this program stood still, an answer that came in time may only
     /// have waited to be read.
-    pub fn stop_overdue(&mut self, now: f64) -> Vec<Action> {
+    pub fn stop_overdue_processes(&mut self, now: f64) -> Vec<Action> {
         let Some(limit) = self.config.time_limit.filter(|_| now >= self.limit_due) else {
             return Vec::new();
         };
@@ -37,19 +37,26 @@ impl Machine {
                 process.plan_stop(now, now + self.config.kill_after);
                 self.slots_due = now;
                 let jids = process.overdue.clone();
-                let limit = describe(limit);
+                let limit = describe_limit(limit);
                 reports.push(Report::Overdue { slot, jids, limit });
             }
         }
-        reports.into_iter().for_each(|report| self.report(report));
-        self.signal_processes(now);
+        reports
+            .into_iter()
+            .for_each(|report| self.add_report(report));
+        self.send_due_signals(now);
         std::mem::take(&mut self.actions)
     }
 
     /// Ends the jobs for which a process was stopped, and leaves it the others: those that it had for a
     /// shorter time, and those that it did not even read. The first one is not spared for that, so that
     /// a process which never reads anything does not run for ever.
-    pub(super) fn end_overdue_jobs(&mut self, now: f64, process: &mut Process, end: &EndedProcess) {
+    pub(super) fn end_overdue_jobs(
+        &mut self,
+        now: f64,
+        process: &mut SlotProcess,
+        end: &EndedProcess,
+    ) {
         let (Some(limit), Some(first)) = (self.config.time_limit, process.overdue.first()) else {
             return;
         };
@@ -62,19 +69,20 @@ impl Machine {
         let read = process.jobs.len().saturating_sub(unread).max(least);
         let is_overdue = |jid: &&Name| process.overdue.contains(jid);
         let count = process.jobs[..read].iter().take_while(is_overdue).count();
-        let mut message = format!("the job ran longer than {}", describe(limit));
+        let mut message = format!("the job ran longer than {}", describe_limit(limit));
         if !end.message.is_empty() {
             message = format!("{message}: {}", end.message);
         }
         for jid in process.jobs.drain(..count) {
-            let way = self.unfinished_way(ProcessFault::TimeLimit, end.exit, message.clone());
-            self.end_job(now, &jid, way, Some(end.exit));
+            let way =
+                self.ending_for_unfinished_job(ProcessFault::TimeLimit, end.exit, message.clone());
+            self.queue_ending(now, &jid, way, Some(end.exit));
         }
     }
 }
 
 /// A limit as text, such as `1m 30s`, also if it is shorter than a second: `0.3s`.
-fn describe(limit: f64) -> String {
+fn describe_limit(limit: f64) -> String {
     if limit.fract() == 0.0 || limit > 60.0 {
         duration(limit)
     } else {

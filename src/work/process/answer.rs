@@ -71,16 +71,16 @@ impl Answer {
     /// Reads a line. A retry without a delay has `retry_delay`. A member that is `null` counts as
     /// missing, also `data`: a job whose data shall become `null` would lose it to each program that
     /// writes all members.
-    pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
+    pub fn parse_answer(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
             let fields =
                 ParsedObject::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
-            let jid: Name = fields.read_required("jid").map_err(describe_fault)?;
+            let jid: Name = fields.read_required("jid").map_err(describe_member_fault)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
             let mut ignored = Vec::new();
-            let what = kind(&fields, retry_delay, &mut ignored)?;
+            let what = read_answer_kind(&fields, retry_delay, &mut ignored)?;
             Ok(Answer { jid, what, ignored })
         };
         read().map_err(|reason| BadAnswer {
@@ -92,34 +92,36 @@ impl Answer {
 
 /// Reads what an answer says. Only an answer whose result cannot be known is refused: a job that is done is
 /// not done again, or failed, because of a member that has no meaning.
-fn kind(
+fn read_answer_kind(
     fields: &ParsedObject,
     retry_delay: Duration,
     ignored: &mut Vec<String>,
 ) -> Result<AnswerKind, String> {
     let Some(result) = fields
         .read_member::<Name>("result")
-        .map_err(describe_fault)?
+        .map_err(describe_member_fault)?
     else {
-        let progress = fields.read_member("progress").map_err(describe_fault)?;
+        let progress = fields
+            .read_member("progress")
+            .map_err(describe_member_fault)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
-        ignore_unknown(fields, "progress", PROGRESS, ignored);
+        note_ignored_members(fields, "progress", PROGRESS, ignored);
         return Ok(AnswerKind::Progress(text));
     };
     Ok(AnswerKind::Ending(match result.as_bytes() {
         b"complete" => {
-            ignore_unknown(fields, "complete", COMPLETE, ignored);
+            note_ignored_members(fields, "complete", COMPLETE, ignored);
             EndingAction::Complete {
-                data: data(fields),
-                next: next(fields, ignored)?,
+                data: read_data(fields),
+                next: read_next_queue(fields, ignored)?,
             }
         }
         b"retry" => {
-            ignore_unknown(fields, "retry", RETRY, ignored);
-            let delay = value_or_ignored(delay(fields), ignored);
-            let group = value_or_ignored(new_name(fields, "group"), ignored);
+            note_ignored_members(fields, "retry", RETRY, ignored);
+            let delay = value_or_ignored(read_delay(fields), ignored);
+            let group = value_or_ignored(read_new_name(fields, "group"), ignored);
             let message = value_or_ignored(
-                fields.read_member("message").map_err(describe_fault),
+                fields.read_member("message").map_err(describe_member_fault),
                 ignored,
             );
             EndingAction::Retry {
@@ -131,13 +133,15 @@ fn kind(
             }
         }
         b"fail" => {
-            ignore_unknown(fields, "fail", FAIL, ignored);
+            note_ignored_members(fields, "fail", FAIL, ignored);
             EndingAction::Fail {
                 why: FailureReason {
-                    group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
-                    message: fields.read_required("message").map_err(describe_fault)?,
+                    group: read_new_name(fields, "group")?.ok_or("there is no `group` in it")?,
+                    message: fields
+                        .read_required("message")
+                        .map_err(describe_member_fault)?,
                 },
-                data: data(fields),
+                data: read_data(fields),
             }
         }
         other => {
@@ -150,7 +154,12 @@ fn kind(
 }
 
 /// Names the members that have no meaning in this kind of answer.
-fn ignore_unknown(fields: &ParsedObject, kind: &str, known: &[&str], ignored: &mut Vec<String>) {
+fn note_ignored_members(
+    fields: &ParsedObject,
+    kind: &str,
+    known: &[&str],
+    ignored: &mut Vec<String>,
+) {
     for (key, value) in fields.members() {
         let plain = key.strip_suffix("_bytes").unwrap_or(key);
         let is_known = plain == "jid" || known.contains(&key) || known.contains(&plain);
@@ -170,7 +179,7 @@ fn value_or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String
 }
 
 /// The data as it is written.
-fn data(fields: &ParsedObject) -> Option<Vec<u8>> {
+fn read_data(fields: &ParsedObject) -> Option<Vec<u8>> {
     let data = member_unless_null(fields, "data")?;
     Some(data.get().as_bytes().to_vec())
 }
@@ -182,14 +191,17 @@ fn member_unless_null<'t>(fields: &ParsedObject<'t>, name: &str) -> Option<&'t R
     (value.get() != "null").then_some(value)
 }
 
-fn depends(fields: &ParsedObject) -> Result<Vec<Name>, SyntaxFault> {
+fn read_depends(fields: &ParsedObject) -> Result<Vec<Name>, SyntaxFault> {
     fields.read_member("depends").map(Option::unwrap_or_default)
 }
 
-fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQueue>, String> {
-    let Some(queue) = new_name(fields, "next")? else {
+fn read_next_queue(
+    fields: &ParsedObject,
+    ignored: &mut Vec<String>,
+) -> Result<Option<NextQueue>, String> {
+    let Some(queue) = read_new_name(fields, "next")? else {
         let has_delay = member_unless_null(fields, "delay").is_some();
-        let has_depends = depends(fields).map_or(true, |jids| !jids.is_empty());
+        let has_depends = read_depends(fields).map_or(true, |jids| !jids.is_empty());
         for (name, is_given) in [("delay", has_delay), ("depends", has_depends)] {
             if is_given {
                 ignored.push(format!("`{name}` expects `next` beside it"));
@@ -198,8 +210,8 @@ fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQ
         return Ok(None);
     };
     // A wrong delay or dependency is not ignored: without it, the job might run too early.
-    let delay = delay(fields)?;
-    let depends = depends(fields).map_err(describe_fault)?;
+    let delay = read_delay(fields)?;
+    let depends = read_depends(fields).map_err(describe_member_fault)?;
     for jid in &depends {
         refuse_as_new_name(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
         if let Some(suffix) = reserved_jid_suffix(jid.as_bytes()) {
@@ -220,8 +232,8 @@ fn next(fields: &ParsedObject, ignored: &mut Vec<String>) -> Result<Option<NextQ
 }
 
 /// A name that the core accepts for something new.
-fn new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
-    let name: Option<Name> = fields.read_member(key).map_err(describe_fault)?;
+fn read_new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
+    let name: Option<Name> = fields.read_member(key).map_err(describe_member_fault)?;
     if let Some(name) = &name {
         refuse_as_new_name(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
     }
@@ -229,7 +241,7 @@ fn new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
 }
 
 /// A number of seconds, or a text such as `10m`.
-fn delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
+fn read_delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
     let Some(value) = member_unless_null(fields, "delay") else {
         return Ok(None);
     };
@@ -244,19 +256,19 @@ fn delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
 
 /// The job that a line names, even if the rest of the line is not an answer.
 fn jid_of_line(line: &[u8]) -> Option<Name> {
-    job_and_result(line).0
+    jid_and_has_result(line).0
 }
 
 /// The job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
-pub fn answered_job(line: &[u8]) -> Option<Name> {
+pub fn jid_if_result(line: &[u8]) -> Option<Name> {
     // Most output is no JSON.
     let is_object = line.trim_ascii_start().first() == Some(&b'{');
-    let (jid, has_result) = is_object.then(|| job_and_result(line))?;
+    let (jid, has_result) = is_object.then(|| jid_and_has_result(line))?;
     jid.filter(|_| has_result)
 }
 
 /// The job that a line names, and whether it says how the job ends.
-fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
+fn jid_and_has_result(line: &[u8]) -> (Option<Name>, bool) {
     let fields = ParsedObject::parse_before_fault(line, ObjectForm::Document);
     let jid = fields.read_member("jid").ok().flatten();
     let result = member_unless_null(&fields, "result").map(RawValue::get);
@@ -264,7 +276,7 @@ fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
     (jid.filter(|jid: &Name| !jid.is_empty()), has_result)
 }
 
-fn describe_fault(fault: SyntaxFault) -> String {
+fn describe_member_fault(fault: SyntaxFault) -> String {
     fault.what
 }
 
@@ -282,7 +294,7 @@ mod tests {
     const RETRY_DELAY: Duration = Duration::from_secs(7);
 
     fn read(line: &str) -> Result<(String, AnswerKind), (Option<String>, String)> {
-        match Answer::read(line.as_bytes(), RETRY_DELAY) {
+        match Answer::parse_answer(line.as_bytes(), RETRY_DELAY) {
             Ok(answer) => Ok((answer.jid.to_string(), answer.what)),
             Err(bad) => Err((bad.jid.map(|jid| jid.to_string()), bad.reason)),
         }
@@ -354,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_retry_with_a_message_alone_has_the_group_of_the_core() {
-        let answer = Answer::read(
+        let answer = Answer::parse_answer(
             br#"{"jid":"a","result":"retry","message":"m"}"#,
             RETRY_DELAY,
         )
@@ -371,7 +383,7 @@ mod tests {
                 why: Some(why)
             }
         );
-        let answer = Answer::read(br#"{"jid":"a","progress":"m"}"#, RETRY_DELAY).unwrap();
+        let answer = Answer::parse_answer(br#"{"jid":"a","progress":"m"}"#, RETRY_DELAY).unwrap();
         assert_eq!(answer.to_ending_request(&Name::from("q")), None);
     }
 
@@ -379,12 +391,12 @@ mod tests {
     fn a_job_that_is_not_utf8_is_named_by_its_bytes() {
         let line = br#"{"jid":"\\xff","jid_bytes":"/w==","result":"complete"}"#;
         assert_eq!(
-            Answer::read(line, RETRY_DELAY).unwrap().jid,
+            Answer::parse_answer(line, RETRY_DELAY).unwrap().jid,
             Name::from(&b"\xff"[..])
         );
         let line = b"{\"jid\":\"\xff\",\"result\":\"complete\"}";
         assert_eq!(
-            Answer::read(line, RETRY_DELAY).unwrap_err().reason,
+            Answer::parse_answer(line, RETRY_DELAY).unwrap_err().reason,
             "column 9: byte 0xff is not UTF-8"
         );
     }
@@ -401,7 +413,7 @@ mod tests {
         ];
         let mut shown = String::new();
         for line in lines {
-            let answer = Answer::read(line.as_bytes(), RETRY_DELAY).unwrap();
+            let answer = Answer::parse_answer(line.as_bytes(), RETRY_DELAY).unwrap();
             shown += &format!("{:?}\n", answer.what);
             let ignored = answer.ignored.into_iter();
             shown.extend(ignored.map(|reason| format!("  {reason}\n")));
@@ -428,7 +440,7 @@ mod tests {
 
     #[test]
     fn output_is_an_answer_if_it_has_a_job_and_a_result() {
-        let job = |line: &str| answered_job(line.as_bytes()).map(|jid| jid.to_string());
+        let job = |line: &str| jid_if_result(line.as_bytes()).map(|jid| jid.to_string());
         let start = r#" {"jid":"a","result":"complete","data":{"x":"#;
         assert_eq!(job(start).as_deref(), Some("a"));
         for line in [

@@ -41,7 +41,7 @@ impl TreeLevel {
 /// Removes everything in a directory. Returns whether it was empty in the end.
 pub(super) fn empty_directory(top: &OwnedFd) -> rustix::io::Result<bool> {
     for _ in 0..ROUNDS {
-        remove_tree(top)?;
+        remove_tree_once(top)?;
         if is_empty(top)? {
             return Ok(true);
         }
@@ -51,12 +51,12 @@ pub(super) fn empty_directory(top: &OwnedFd) -> rustix::io::Result<bool> {
 
 /// Whether a directory has no entries.
 pub(super) fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
-    Ok(next(&mut Dir::read_from(directory)?)?.is_none())
+    Ok(next_entry(&mut Dir::read_from(directory)?)?.is_none())
 }
 
 /// Goes through the tree once, depth first. Only the lowest directories of the way are open; one above them
 /// is opened again by `..`, and only if that is the one through which the way went.
-fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
+fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
     let top = open_folder(top, c".")?;
     let mut way = vec![TreeLevel::new(CString::default(), top)?];
     while let Some(level) = way.last_mut() {
@@ -64,13 +64,13 @@ fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
             // The directory was moved meanwhile; the next round finds what is left.
             return Ok(());
         };
-        if let Some(entry) = next(entries)? {
+        if let Some(entry) = next_entry(entries)? {
             let at = entries.fd()?;
             if !is_directory(at, &entry)? {
-                remove(at, entry.file_name(), AtFlags::empty())?;
+                remove_if_exists(at, entry.file_name(), AtFlags::empty())?;
                 continue;
             }
-            let inner = match open_writable(at, entry.file_name()) {
+            let inner = match open_making_writable(at, entry.file_name()) {
                 Err(Errno::NOENT) => continue,
                 inner => inner?,
             };
@@ -94,7 +94,7 @@ fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
             above.entries = Some(Dir::new(opened)?);
         }
         if let Some(entries) = &above.entries {
-            match remove(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
+            match remove_if_exists(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
                 // A program still writes into the directory; the next round removes it.
                 Err(Errno::NOTEMPTY | Errno::EXIST) => {}
                 removed => removed?,
@@ -118,7 +118,7 @@ fn open_folder(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
 }
 
 /// The next entry besides `.` and `..`.
-fn next(entries: &mut Dir) -> rustix::io::Result<Option<DirEntry>> {
+fn next_entry(entries: &mut Dir) -> rustix::io::Result<Option<DirEntry>> {
     loop {
         match entries.read().transpose()? {
             Some(entry) if matches!(entry.file_name().to_bytes(), b"." | b"..") => {}
@@ -143,7 +143,10 @@ fn is_directory(at: impl AsFd, entry: &DirEntry) -> rustix::io::Result<bool> {
 
 /// Opens a directory so that its entries can be removed: programs take rights away from their
 /// directories.
-pub(super) fn open_writable(at: impl AsFd, path: impl Arg + Copy) -> rustix::io::Result<OwnedFd> {
+pub(super) fn open_making_writable(
+    at: impl AsFd,
+    path: impl Arg + Copy,
+) -> rustix::io::Result<OwnedFd> {
     let is_ours = |found: &Stat| found.st_uid == geteuid().as_raw();
     let all = Mode::from_raw_mode(OWNER);
     let opened = match open_folder(&at, path) {
@@ -164,7 +167,7 @@ pub(super) fn open_writable(at: impl AsFd, path: impl Arg + Copy) -> rustix::io:
     Ok(opened)
 }
 
-fn remove(at: impl AsFd, name: impl Arg, flags: AtFlags) -> rustix::io::Result<()> {
+fn remove_if_exists(at: impl AsFd, name: impl Arg, flags: AtFlags) -> rustix::io::Result<()> {
     match unlinkat(at, name, flags) {
         Err(Errno::NOENT) => Ok(()),
         removed => removed,

@@ -28,7 +28,7 @@ const JOB: [&str; 11] = [
 const SERVICE: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 /// The variables of each program: the name of the worker, and the descriptor for answers.
-pub fn of_worker(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
+pub fn worker_variables(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
     let descriptor = OsString::from(ANSWER_DESCRIPTOR.to_string());
     Ok(vec![
         (
@@ -41,8 +41,11 @@ pub fn of_worker(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFa
 
 /// The variables of a program that runs one job. `QLESS_TAGS` has one tag per line: a tag may
 /// hold blanks and commas, but no new one holds a line break.
-pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
-    let mut variables = of_worker(worker)?;
+pub fn job_variables(
+    job: &PoppedJob,
+    worker: &Name,
+) -> Result<Vec<(&'static str, OsString)>, StartFault> {
+    let mut variables = worker_variables(worker)?;
     let tags: Vec<&[u8]> = job.tags.iter().map(Name::as_bytes).collect();
     let texts = [
         ("QLESS_JID", job.jid.as_bytes()),
@@ -70,12 +73,12 @@ pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsStr
 
 fn variable_value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
     if bytes.contains(&0) {
-        return Err(StartFault::job(format!(
+        return Err(StartFault::unpassable_job(format!(
             "`{name}` cannot be set: its value holds NUL"
         )));
     }
     if name.len() + 1 + bytes.len() > LONGEST {
-        return Err(StartFault::job(format!(
+        return Err(StartFault::unpassable_job(format!(
             "`{name}` cannot be set: its value is {} bytes long, more than 128 KiB",
             bytes.len()
         )));

@@ -58,7 +58,7 @@ fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLine<'_>>, Error> {
 
 /// Appends the line of a job, with its newline. The data is copied as it is stored, but line breaks
 /// between its tokens become blanks.
-pub fn append<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
+pub fn append_job_line<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
     let data = without_line_breaks(&job.data)?;
     let payload = |(payload, score): &'j (Vec<u8>, String)| {
         let score: &RawValue = serde_json::from_str(score).map_err(Error::internal)?;

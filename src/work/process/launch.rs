@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use rustix::io::{Errno, dup2};
 use rustix::process::{Pid, fchdir, getpid};
 
-use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, PipeTarget};
+use super::pipe::{AnswerLines, CappedCapture, InputPipe, OutputPipe, PassedOutput, PipeTarget};
 use super::sandbox::{Sandboxes, SlotFolder};
 use super::start_fault::{StartFault, StartFaultKind};
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
@@ -31,7 +31,7 @@ pub struct Launch<'a> {
     pub directory: &'a Directory,
     /// What is written to the program's stdin at its start.
     pub stdin: Vec<u8>,
-    /// Whether stdin stays open after that, for [`super::Processes::write`].
+    /// Whether stdin stays open after that, for [`super::Processes::write_stdin`].
     pub keeps_stdin: bool,
     pub stdout: StdoutMode,
 }
@@ -60,7 +60,7 @@ pub enum StdoutMode {
 
 impl Launch<'_> {
     /// Starts the program. `removed` are the variables that it does not inherit.
-    pub(super) fn start(
+    pub(super) fn start_program(
         self,
         slot: usize,
         sandboxes: &mut Sandboxes,
@@ -71,12 +71,12 @@ impl Launch<'_> {
             Directory::Inherited => (None, None),
             Directory::Shared(directory) => (Some(directory.clone()), None),
             Directory::Sandbox(directory) => {
-                let SlotFolder { path, opened } = sandboxes.prepare(directory, slot)?;
+                let SlotFolder { path, opened } = sandboxes.prepare_slot_folder(directory, slot)?;
                 (Some(path), Some(opened))
             }
         };
         let is_sandbox = folder.is_some();
-        let exhausted = |fault: io::Error| StartFault::exhausted(io_message(&fault));
+        let exhausted = |fault: io::Error| StartFault::exhausted_system(io_message(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
         let mut command = Command::new(program_path(self.program, directory.as_deref()));
         command
@@ -98,7 +98,7 @@ impl Launch<'_> {
             folder,
             parent: getpid(),
         };
-        child.prepare(&mut command);
+        child.run_before_exec(&mut command);
         let spawned = command.spawn();
         // The command holds the other end of the answers.
         drop(command);
@@ -109,7 +109,7 @@ impl Launch<'_> {
         let group = Pid::from_child(&child);
         let stdout = match self.stdout {
             StdoutMode::PassOn => PipeTarget::PassOn(PassedOutput::new(OutputStream::Stdout, 0)),
-            StdoutMode::Capture(most) => PipeTarget::Capture(Capture::new(most)),
+            StdoutMode::Capture(most) => PipeTarget::Capture(CappedCapture::new(most)),
             StdoutMode::Answers => PipeTarget::Answers(AnswerLines::default()),
         };
         let stderr = PipeTarget::PassOn(PassedOutput::new(OutputStream::Stderr, error_bytes));
@@ -163,7 +163,7 @@ impl ChildSetup {
     /// descriptor 3. The standard library resets the action of SIGPIPE and the blocked signals, and sets the
     /// process group.
     #[allow(unsafe_code)]
-    fn prepare(self, command: &mut Command) {
+    fn run_before_exec(self, command: &mut Command) {
         let prepare = move || {
             end_with_parent(self.parent)?;
             if let Some(folder) = &self.folder {
@@ -217,15 +217,15 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
     let words = io_message(fault);
     match fault.raw_os_error().map(Errno::from_raw_os_error) {
         Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE) => {
-            return StartFault::exhausted(words);
+            return StartFault::exhausted_system(words);
         }
         Some(Errno::TOOBIG) => {
-            return StartFault::job(
+            return StartFault::unpassable_job(
                 "the arguments and variables of the job are longer than the system allows",
             );
         }
         None if fault.kind() == io::ErrorKind::InvalidInput => {
-            return StartFault::job("an argument or a variable of the job holds NUL");
+            return StartFault::unpassable_job("an argument or a variable of the job holds NUL");
         }
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! The programs that run jobs: started, fed and read by one thread that waits for all of them.
 //!
 //! Each program has a slot, and a process group of its own. Nothing here knows Redis or what a job's
-//! end means: [`Processes::wait`] returns lines, output, ends and signals in their order.
+//! end means: [`Processes::wait_for_events`] returns lines, output, ends and signals in their order.
 
 pub mod answer;
 mod emptying;
@@ -31,7 +31,7 @@ pub use self::launch::{Directory, Launch, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::Sandboxes;
 pub use self::signals::Waker;
-use self::signals::{Signals, Wakeups};
+use self::signals::{SignalPipes, WakeupPipe};
 pub use self::start_fault::{StartFault, StartFaultKind};
 use super::machine::event::ProcessExit;
 use crate::error::{Error, Kind, io_message};
@@ -51,7 +51,7 @@ const REST: usize = 1024 * 1024;
 pub struct ProcessOptions {
     /// How many bytes at the end of stderr are kept for the message of a failure.
     pub error_bytes: usize,
-    /// The signals of this program that [`Processes::wait`] reports.
+    /// The signals of this program that [`Processes::wait_for_events`] reports.
     pub signals: Vec<i32>,
     /// The variables with secrets, which no program inherits.
     pub secrets: Vec<OsString>,
@@ -64,7 +64,7 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// What [`Processes::wait`] reports.
+/// What [`Processes::wait_for_events`] reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessEvent {
     /// A line on descriptor 3, or on stdout if answers come there; without its newline. A line that
@@ -119,8 +119,8 @@ pub enum CapturedStdout {
 #[derive(Debug)]
 pub struct Processes {
     slots: Vec<Option<RunningProgram>>,
-    signals: Signals,
-    wakeups: Wakeups,
+    signals: SignalPipes,
+    wakeups: WakeupPipe,
     error_bytes: usize,
     /// Whether output that is to be passed on stays in its pipes.
     holds_output: bool,
@@ -172,10 +172,10 @@ impl Processes {
             }
         };
         reserve_answer_descriptor().map_err(fault)?;
-        let (wakeups, waker) = Wakeups::new().map_err(fault)?;
+        let (wakeups, waker) = WakeupPipe::new().map_err(fault)?;
         let processes = Processes {
             slots: Vec::new(),
-            signals: Signals::listen(&options.signals).map_err(fault)?,
+            signals: SignalPipes::listen(&options.signals).map_err(fault)?,
             wakeups,
             error_bytes: options.error_bytes,
             holds_output: false,
@@ -195,12 +195,15 @@ impl Processes {
     /// Starts a program in a free slot and returns its process id.
     pub fn start(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFault> {
         if self.pid(slot).is_some() {
-            return Err(StartFault::exhausted(format!("slot {slot} is not free")));
+            return Err(StartFault::exhausted_system(format!(
+                "slot {slot} is not free"
+            )));
         }
         if let Err(fault) = reserve_answer_descriptor() {
-            return Err(StartFault::exhausted(io_message(&fault)));
+            return Err(StartFault::exhausted_system(io_message(&fault)));
         }
-        let running = launch.start(slot, &mut self.sandboxes, &self.removed, self.error_bytes)?;
+        let running =
+            launch.start_program(slot, &mut self.sandboxes, &self.removed, self.error_bytes)?;
         let pid = running.child.id();
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
@@ -211,7 +214,7 @@ impl Processes {
 
     /// Writes a line to the stdin of a program, as fast as it reads. A program that has closed its stdin
     /// or has ended gets nothing.
-    pub fn write(&mut self, slot: usize, bytes: Vec<u8>) {
+    pub fn write_stdin(&mut self, slot: usize, bytes: Vec<u8>) {
         if let Some(running) = self.running_in(slot) {
             running.stdin.write(bytes);
         }
@@ -226,7 +229,7 @@ impl Processes {
 
     /// Sends a signal to the process group of a program. After SIGTERM or SIGKILL nothing of the group
     /// outlives the program.
-    pub fn signal(&mut self, slot: usize, signal: Signal) {
+    pub fn send_signal(&mut self, slot: usize, signal: Signal) {
         if let Some(running) = self.running_in(slot) {
             running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
             // The group exists until the end of the program is reported.
@@ -236,7 +239,7 @@ impl Processes {
 
     /// Leaves output that is to be passed on in its pipes from now on, or reads it again. A program whose
     /// pipe is full waits.
-    pub fn hold_output(&mut self, holds: bool) {
+    pub fn pause_reading(&mut self, holds: bool) {
         self.holds_output = holds;
     }
 
@@ -252,7 +255,7 @@ impl Processes {
 
     /// Waits until something happens or the moment has come, and adds all that has happened to the
     /// events.
-    pub fn wait(
+    pub fn wait_for_events(
         &mut self,
         until: Option<Instant>,
         events: &mut Vec<ProcessEvent>,
@@ -260,20 +263,22 @@ impl Processes {
         let before = events.len();
         loop {
             let is_late = until.is_some_and(|until| until <= Instant::now());
-            self.poll(until)?;
+            self.poll_descriptors(until)?;
             let mut has_ended_child = false;
             let ready = std::mem::take(&mut self.ready);
             for source in &ready {
                 match *source {
-                    PollSource::Signal(at) => has_ended_child |= self.signals.report(at, events),
+                    PollSource::Signal(at) => {
+                        has_ended_child |= self.signals.report_signals(at, events)
+                    }
                     PollSource::Wakeup => {
-                        if self.wakeups.clear() {
+                        if self.wakeups.clear_pending() {
                             events.push(ProcessEvent::Woken);
                         }
                     }
                     PollSource::Stdin(slot) => {
                         if let Some(running) = self.running_in(slot) {
-                            running.stdin.flush();
+                            running.stdin.write_queued();
                         }
                     }
                     PollSource::Output(slot, at) => self.read_output(slot, at, events),
@@ -294,7 +299,7 @@ impl Processes {
     }
 
     /// Waits for the descriptors, and collects those that are ready.
-    fn poll(&mut self, until: Option<Instant>) -> Result<(), Error> {
+    fn poll_descriptors(&mut self, until: Option<Instant>) -> Result<(), Error> {
         let mut sources = std::mem::take(&mut self.sources);
         sources.clear();
         let mut polled = Vec::with_capacity(self.signals.len() + 1 + 4 * self.slots.len());
@@ -444,7 +449,7 @@ impl RunningProgram {
         ProcessEnd {
             exit,
             stderr_tail,
-            unread_lines: self.stdin.unread_lines(),
+            unread_lines: self.stdin.count_unread_lines(),
             stdout: match &mut stdout.sink {
                 PipeTarget::Capture(capture) => capture.take(),
                 _ => CapturedStdout::Nothing,

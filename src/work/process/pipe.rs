@@ -61,7 +61,7 @@ impl InputPipe {
         self.sent.push_back(bytes.len());
         self.queue.push_back(bytes);
         if self.queue.len() == 1 {
-            self.flush();
+            self.write_queued();
         }
     }
 
@@ -74,7 +74,7 @@ impl InputPipe {
 
     /// How many of the last elements the program has not read in full, as far as that is known:
     /// it may have a buffer of its own.
-    pub(super) fn unread_lines(&self) -> usize {
+    pub(super) fn count_unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
             return 0;
         };
@@ -91,7 +91,7 @@ impl InputPipe {
     }
 
     /// Writes as much as the pipe takes.
-    pub(super) fn flush(&mut self) {
+    pub(super) fn write_queued(&mut self) {
         let Some(pipe) = &mut self.pipe else {
             return;
         };
@@ -130,7 +130,7 @@ pub(super) struct OutputPipe {
 pub(super) enum PipeTarget {
     Answers(AnswerLines),
     PassOn(PassedOutput),
-    Capture(Capture),
+    Capture(CappedCapture),
 }
 
 impl OutputPipe {
@@ -286,16 +286,16 @@ impl AnswerLines {
 pub(super) struct PassedOutput {
     stream: OutputStream,
     partial: Vec<u8>,
-    tail: Tail,
+    tail: OutputTail,
 }
 
 impl PassedOutput {
     /// `tail`: how many of the last bytes are kept.
-    pub(super) fn new(stream: OutputStream, tail: usize) -> PassedOutput {
+    pub(super) fn new(stream: OutputStream, tail_bytes: usize) -> PassedOutput {
         PassedOutput {
             stream,
             partial: Vec::new(),
-            tail: Tail::new(tail),
+            tail: OutputTail::new(tail_bytes),
         }
     }
 
@@ -319,15 +319,15 @@ impl PassedOutput {
 
 /// The last bytes of a stream.
 #[derive(Debug)]
-struct Tail {
+struct OutputTail {
     bytes: Vec<u8>,
     most: usize,
 }
 
-impl Tail {
-    fn new(most: usize) -> Tail {
+impl OutputTail {
+    fn new(most: usize) -> OutputTail {
         let bytes = Vec::new();
-        Tail { bytes, most }
+        OutputTail { bytes, most }
     }
 
     fn take_in(&mut self, bytes: &[u8]) {
@@ -349,15 +349,15 @@ impl Tail {
 
 /// Keeps the whole output of a program, up to a limit.
 #[derive(Debug)]
-pub(super) struct Capture {
+pub(super) struct CappedCapture {
     bytes: Vec<u8>,
     most: usize,
     is_too_long: bool,
 }
 
-impl Capture {
-    pub(super) fn new(most: usize) -> Capture {
-        Capture {
+impl CappedCapture {
+    pub(super) fn new(most: usize) -> CappedCapture {
+        CappedCapture {
             bytes: Vec::new(),
             most,
             is_too_long: false,

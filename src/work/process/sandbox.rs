@@ -14,9 +14,9 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, ren
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::emptying::{empty_directory, is_empty, open_writable};
+use super::emptying::{empty_directory, is_empty, open_making_writable};
 use super::start_fault::StartFault;
-use crate::command_line::chmod;
+use crate::command_line::chmod_command;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::trust;
 use crate::text::Sanitized;
@@ -59,8 +59,9 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
             )));
         }
     }
-    trust::must_have_trusted_parents(parent).map_err(|why| {
-        let error = why.error_of_kind(&format!("cannot use the directory `{path}`"), Kind::Error);
+    trust::refuse_untrusted_parents(parent).map_err(|why| {
+        let error =
+            why.into_error_of_kind(&format!("cannot use the directory `{path}`"), Kind::Error);
         match error.hint_text() {
             Some(_) => error,
             None => error.hint("no job was popped"),
@@ -96,7 +97,7 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
         return Err(ParentFault::Unsafe("it belongs to another user", other));
     }
     if trust::others_may_replace(found.st_mode) {
-        let change = format!("`{}` takes that right away", chmod("go-w", parent));
+        let change = format!("`{}` takes that right away", chmod_command("go-w", parent));
         return Err(ParentFault::Unsafe("other users may write it", change));
     }
     Ok(opened)
@@ -129,22 +130,22 @@ pub(super) struct Sandboxes {
 }
 
 /// Sentences about the directory of a slot.
-struct SandboxFaults<'a>(&'a Path);
+struct SandboxFaultTexts<'a>(&'a Path);
 
-impl SandboxFaults<'_> {
+impl SandboxFaultTexts<'_> {
     fn start_fault(&self, what: &str, why: &str) -> StartFault {
         let path = Sanitized(self.0.as_os_str().as_encoded_bytes());
-        StartFault::sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
+        StartFault::unusable_sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
     }
 
-    fn not_yet(&self, what: &str, why: &str) -> StartFault {
-        StartFault::sandbox_for_now(self.start_fault(what, why).message)
+    fn start_fault_for_now(&self, what: &str, why: &str) -> StartFault {
+        StartFault::busy_sandbox(self.start_fault(what, why).message)
     }
 
-    fn of_system(&self, what: &str, errno: Errno) -> StartFault {
+    fn start_fault_of_errno(&self, what: &str, errno: Errno) -> StartFault {
         let why = io_message(&errno.into());
         if is_temporary(errno) {
-            self.not_yet(what, &why)
+            self.start_fault_for_now(what, &why)
         } else {
             self.start_fault(what, &why)
         }
@@ -154,15 +155,19 @@ impl SandboxFaults<'_> {
 impl Sandboxes {
     /// Prepares the directory of a slot: it exists then, is that of this user alone, and is empty. What an
     /// earlier program left is set aside and removed by a thread.
-    pub(super) fn prepare(&mut self, parent: &Path, slot: usize) -> Result<SlotFolder, StartFault> {
+    pub(super) fn prepare_slot_folder(
+        &mut self,
+        parent: &Path,
+        slot: usize,
+    ) -> Result<SlotFolder, StartFault> {
         let name = format!("slot-{}", slot + 1);
         let path = parent.join(&name);
-        let faults = SandboxFaults(&path);
+        let faults = SandboxFaultTexts(&path);
         let parent = open_parent(parent).map_err(|why| match why {
-            ParentFault::System(errno) => faults.of_system("create", errno),
+            ParentFault::System(errno) => faults.start_fault_of_errno("create", errno),
             ParentFault::Unsafe(why, hint) => {
                 let parent = Sanitized(parent.as_os_str().as_encoded_bytes());
-                StartFault::sandbox(format!(
+                StartFault::unusable_sandbox(format!(
                     "cannot use the directory `{parent}`: {why}: {hint}"
                 ))
             }
@@ -177,15 +182,15 @@ impl Sandboxes {
         for _ in 0..2 {
             match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
                 Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(faults.of_system("create", errno)),
+                Err(errno) => return Err(faults.start_fault_of_errno("create", errno)),
             }
             let opened = open_own(&parent, &name, &faults)?;
-            if is_empty(&opened).map_err(|errno| faults.of_system("empty", errno))? {
+            if is_empty(&opened).map_err(|errno| faults.start_fault_of_errno("empty", errno))? {
                 return Ok(SlotFolder { path, opened });
             }
             self.set_aside_or_empty(slot, opened, &parent, &name, &used, &faults)?;
         }
-        Err(faults.not_yet("empty", "a program still writes in it"))
+        Err(faults.start_fault_for_now("empty", "a program still writes in it"))
     }
 
     /// Sets the directory of a slot aside, under the name of the slot and `.used`. If that is not possible,
@@ -197,7 +202,7 @@ impl Sandboxes {
         parent: &OwnedFd,
         name: &str,
         used: &str,
-        faults: &SandboxFaults,
+        faults: &SandboxFaultTexts,
     ) -> Result<(), StartFault> {
         self.wait_for_removal(slot, faults)?;
         match renameat(parent, name, parent, used) {
@@ -216,9 +221,9 @@ impl Sandboxes {
         slot: usize,
         directory: OwnedFd,
         place: Option<(&OwnedFd, &str)>,
-        faults: &SandboxFaults,
+        faults: &SandboxFaultTexts,
     ) -> Result<(), StartFault> {
-        let not_now = |error: io::Error| faults.not_yet("empty", &io_message(&error));
+        let not_now = |error: io::Error| faults.start_fault_for_now("empty", &io_message(&error));
         let place = match place {
             Some((parent, name)) => Some((parent.try_clone().map_err(not_now)?, name.to_owned())),
             None => None,
@@ -246,34 +251,42 @@ impl Sandboxes {
     }
 
     /// Waits a moment for the end of a removal.
-    fn wait_for_removal(&mut self, slot: usize, faults: &SandboxFaults) -> Result<(), StartFault> {
+    fn wait_for_removal(
+        &mut self,
+        slot: usize,
+        faults: &SandboxFaultTexts,
+    ) -> Result<(), StartFault> {
         let Some(removal) = self.removals.get(&slot) else {
             return Ok(());
         };
         let result = removal.recv_timeout(WAIT);
         if let Err(RecvTimeoutError::Timeout) = result {
             let why = "what an earlier program left there is still being removed";
-            return Err(faults.not_yet("empty", why));
+            return Err(faults.start_fault_for_now("empty", why));
         }
         self.removals.remove(&slot);
         match result {
             Ok(Ok(true)) => Ok(()),
-            Ok(Err(errno)) => Err(faults.of_system("empty", errno)),
-            _ => Err(faults.not_yet("empty", "a program still writes in it")),
+            Ok(Err(errno)) => Err(faults.start_fault_of_errno("empty", errno)),
+            _ => Err(faults.start_fault_for_now("empty", "a program still writes in it")),
         }
     }
 }
 
 /// Opens a directory of this user, and takes all rights of others away.
-fn open_own(parent: &OwnedFd, name: &str, faults: &SandboxFaults) -> Result<OwnedFd, StartFault> {
-    let opened = match open_writable(parent, name) {
+fn open_own(
+    parent: &OwnedFd,
+    name: &str,
+    faults: &SandboxFaultTexts,
+) -> Result<OwnedFd, StartFault> {
+    let opened = match open_making_writable(parent, name) {
         Ok(opened) => opened,
         Err(Errno::LOOP | Errno::NOTDIR) => {
             return Err(faults.start_fault("use", "it is not a directory"));
         }
-        Err(errno) => return Err(faults.of_system("use", errno)),
+        Err(errno) => return Err(faults.start_fault_of_errno("use", errno)),
     };
-    let fault = |errno| faults.of_system("use", errno);
+    let fault = |errno| faults.start_fault_of_errno("use", errno);
     let found = fstat(&opened).map_err(fault)?;
     if found.st_uid != geteuid().as_raw() {
         return Err(faults.start_fault("use", "it belongs to another user"));

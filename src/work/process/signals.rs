@@ -16,7 +16,7 @@ use signal_hook::consts::{
 use signal_hook::{flag, low_level};
 
 use super::ProcessEvent;
-use crate::interrupt::EndRequests;
+use crate::interrupt::SignalDebouncer;
 
 /// Signals that would end this program, which a job may send, and which mean nothing here. One of them is SIGXFSZ: a
 /// write beyond the largest size of a file then fails. SIGXCPU is none: the limit of CPU time ends this program.
@@ -37,20 +37,20 @@ fn ignored_on_linux() -> impl Iterator<Item = i32> {
 
 /// The pipes into which the handlers of signals write one byte per signal.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(super) struct SignalPipes {
     pipes: Vec<(i32, PipeReader)>,
     handlers: Vec<SigId>,
-    ends: EndRequests,
+    ends: SignalDebouncer,
 }
 
-impl Signals {
+impl SignalPipes {
     /// Handles SIGCHLD and these signals, and those that mean nothing. Programs get the default action of
     /// all of them.
-    pub(super) fn listen(signals: &[i32]) -> io::Result<Signals> {
-        let mut listening = Signals {
+    pub(super) fn listen(signals: &[i32]) -> io::Result<SignalPipes> {
+        let mut listening = SignalPipes {
             pipes: Vec::new(),
             handlers: Vec::new(),
-            ends: EndRequests::default(),
+            ends: SignalDebouncer::default(),
         };
         let nothing = Arc::new(AtomicBool::new(false));
         for signal in IGNORED {
@@ -79,7 +79,7 @@ impl Signals {
 
     /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Returns
     /// whether they are of ended children, which are not reported.
-    pub(super) fn report(&mut self, at: usize, events: &mut Vec<ProcessEvent>) -> bool {
+    pub(super) fn report_signals(&mut self, at: usize, events: &mut Vec<ProcessEvent>) -> bool {
         let Some((signal, pipe)) = self.pipes.get_mut(at) else {
             return false;
         };
@@ -88,14 +88,14 @@ impl Signals {
             return count > 0;
         }
         if *signal != SIGTTIN && count > 0 {
-            count = usize::from(self.ends.note_signal(Instant::now()));
+            count = usize::from(self.ends.is_new_request(Instant::now()));
         }
         events.extend((0..count).map(|_| ProcessEvent::Signal(*signal)));
         false
     }
 }
 
-impl Drop for Signals {
+impl Drop for SignalPipes {
     fn drop(&mut self) {
         for handler in self.handlers.drain(..) {
             low_level::unregister(handler);
@@ -116,10 +116,10 @@ fn drain(pipe: &mut PipeReader) -> usize {
 
 /// Ends a wait from another thread.
 #[derive(Clone, Debug)]
-pub struct Waker(Arc<Wakeup>);
+pub struct Waker(Arc<WakerState>);
 
 #[derive(Debug)]
-struct Wakeup {
+struct WakerState {
     pipe: PipeWriter,
     /// Whether a byte is in the pipe, or is about to be.
     is_pending: AtomicBool,
@@ -137,21 +137,21 @@ impl Waker {
 
 /// The other end of a [`Waker`].
 #[derive(Debug)]
-pub(super) struct Wakeups {
+pub(super) struct WakeupPipe {
     pipe: PipeReader,
-    wakeup: Arc<Wakeup>,
+    wakeup: Arc<WakerState>,
 }
 
-impl Wakeups {
-    pub(super) fn new() -> io::Result<(Wakeups, Waker)> {
+impl WakeupPipe {
+    pub(super) fn new() -> io::Result<(WakeupPipe, Waker)> {
         let (reader, writer) = io::pipe()?;
         ioctl_fionbio(&reader, true)?;
         ioctl_fionbio(&writer, true)?;
-        let wakeup = Arc::new(Wakeup {
+        let wakeup = Arc::new(WakerState {
             pipe: writer,
             is_pending: AtomicBool::new(false),
         });
-        let wakeups = Wakeups {
+        let wakeups = WakeupPipe {
             pipe: reader,
             wakeup: wakeup.clone(),
         };
@@ -163,7 +163,7 @@ impl Wakeups {
     }
 
     /// Makes the next call of [`Waker::wake`] count again. Returns whether there was one.
-    pub(super) fn clear(&mut self) -> bool {
+    pub(super) fn clear_pending(&mut self) -> bool {
         // The pipe is emptied first: a call that comes before the flag is cleared needs no byte,
         // since this wait ends anyway.
         let count = drain(&mut self.pipe);

@@ -27,20 +27,20 @@ impl StartFault {
         StartFault { kind, message }
     }
 
-    pub(super) fn job(message: impl Into<String>) -> StartFault {
+    pub(super) fn unpassable_job(message: impl Into<String>) -> StartFault {
         StartFault::new(StartFaultKind::Job, message)
     }
 
-    pub(super) fn sandbox(message: impl Into<String>) -> StartFault {
+    pub(super) fn unusable_sandbox(message: impl Into<String>) -> StartFault {
         StartFault::new(StartFaultKind::Sandbox, message)
     }
 
     /// A directory that may be prepared later: the disk is full, or a program still writes in it.
-    pub(super) fn sandbox_for_now(message: impl Into<String>) -> StartFault {
+    pub(super) fn busy_sandbox(message: impl Into<String>) -> StartFault {
         StartFault::new(StartFaultKind::Exhausted, message)
     }
 
-    pub(super) fn exhausted(why: impl std::fmt::Display) -> StartFault {
+    pub(super) fn exhausted_system(why: impl std::fmt::Display) -> StartFault {
         let message = format!("cannot start a program: {why}");
         StartFault::new(StartFaultKind::Exhausted, message)
     }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use super::start_fault::StartFault;
 use crate::error::Error;
 use crate::json::Json;
-use crate::json::path::Path;
+use crate::json::path::JsonPath;
 use crate::model::popped_job::PoppedJob;
 use crate::name::{Name, lossless_text};
 use crate::text::Sanitized;
@@ -32,15 +32,18 @@ struct Argument {
 #[derive(Clone, Debug)]
 enum ArgPart {
     Text(Vec<u8>),
-    Placeholder { typed: Vec<u8>, field: JobField },
+    Placeholder {
+        typed: Vec<u8>,
+        field: JobPlaceholder,
+    },
 }
 
 #[derive(Clone, Debug)]
-enum JobField {
+enum JobPlaceholder {
     Jid,
     Queue,
     Klass,
-    Data(Path),
+    Data(JsonPath),
 }
 
 impl ArgTemplate {
@@ -55,7 +58,7 @@ impl ArgTemplate {
         for argument in arguments {
             let bytes = argument.as_ref().as_bytes();
             parsed.push(Argument {
-                parts: parts(bytes)?,
+                parts: split_placeholders(bytes)?,
                 is_after_dashes,
             });
             is_after_dashes |= bytes == b"--";
@@ -91,18 +94,18 @@ impl ArgTemplate {
                 ArgPart::Placeholder { typed, field } => (Sanitized(typed), field),
             };
             let value = field.field_value(job).ok_or_else(|| {
-                StartFault::job(format!(
+                StartFault::unpassable_job(format!(
                     "`{typed}` cannot be replaced: the job's data has no such value"
                 ))
             })?;
             if value.contains(&0) {
-                return Err(StartFault::job(format!(
+                return Err(StartFault::unpassable_job(format!(
                     "`{typed}` cannot be an argument: it holds NUL"
                 )));
             }
             filled.extend_from_slice(&value);
             if filled.len() > LONGEST {
-                return Err(StartFault::job(format!(
+                return Err(StartFault::unpassable_job(format!(
                     "`{typed}` cannot be an argument: it would be longer than 128 KiB"
                 )));
             }
@@ -113,7 +116,7 @@ impl ArgTemplate {
             && !self.allows_dash
         {
             let typed = Sanitized(typed);
-            return Err(StartFault::job(format!(
+            return Err(StartFault::unpassable_job(format!(
                 "`{typed}` cannot be an argument: it begins with `-`, as an option does, and there is \
                  no `--` before it"
             )));
@@ -122,14 +125,14 @@ impl ArgTemplate {
     }
 }
 
-impl JobField {
+impl JobPlaceholder {
     /// The value in a job: a string without its quotes, another value as it is written.
     fn field_value(&self, job: &PoppedJob) -> Option<Vec<u8>> {
         let name = match self {
-            JobField::Jid => &job.jid,
-            JobField::Queue => &job.queue,
-            JobField::Klass => &job.klass,
-            JobField::Data(path) => {
+            JobPlaceholder::Jid => &job.jid,
+            JobPlaceholder::Queue => &job.queue,
+            JobPlaceholder::Klass => &job.klass,
+            JobPlaceholder::Data(path) => {
                 let text = lossless_text(&job.data);
                 let value = path.find_value(&text)?;
                 let name = match Json::from(value).text() {
@@ -144,7 +147,7 @@ impl JobField {
 }
 
 /// Splits an argument at its placeholders.
-fn parts(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
+fn split_placeholders(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
     let mut parts = Vec::new();
     let mut text = Vec::new();
     let mut rest = argument;
@@ -178,16 +181,16 @@ fn parts(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
 }
 
 /// What a text in braces stands for, if it is a placeholder.
-fn parse_placeholder(typed: &[u8]) -> Option<Result<JobField, Error>> {
+fn parse_placeholder(typed: &[u8]) -> Option<Result<JobPlaceholder, Error>> {
     let inside = typed.strip_prefix(b"{")?.strip_suffix(b"}")?;
     Some(Ok(match inside {
-        b"jid" => JobField::Jid,
-        b"queue" => JobField::Queue,
-        b"klass" => JobField::Klass,
+        b"jid" => JobPlaceholder::Jid,
+        b"queue" => JobPlaceholder::Queue,
+        b"klass" => JobPlaceholder::Klass,
         _ => {
             let path = inside.strip_prefix(b"data.")?;
-            match Path::new(path) {
-                Ok(path) => JobField::Data(path),
+            match JsonPath::parse(path) {
+                Ok(path) => JobPlaceholder::Data(path),
                 Err(expects) => {
                     let typed = Sanitized(typed);
                     return Some(Err(Error::usage(format!(

@@ -43,7 +43,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
         error = error.hint(hint);
     }
     match call.subject_jid() {
-        Some(jid) => error.jid(&jid),
+        Some(jid) => error.about_jid(&jid),
         None => error,
     }
 }

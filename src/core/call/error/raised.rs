@@ -56,7 +56,9 @@ fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
         .hint("`--as-holder` acts in the name of the holder"),
         Refusal::Queue(queue) => Error::conflict(format!("{cannot}: it runs in queue `{queue}`")),
     };
-    error.jid(&jid).caused_by(Cause::Refused { jid, refusal })
+    error
+        .about_jid(&jid)
+        .caused_by(Cause::Refused { jid, refusal })
 }
 
 /// The error for a defect of the core, with the file and line in `lua/`.

@@ -55,7 +55,7 @@ pub(crate) fn call_refused(
         }),
     };
     let error = match call.subject_jid() {
-        Some(jid) => error.jid(&jid),
+        Some(jid) => error.about_jid(&jid),
         None => error,
     };
     error.with_server_message(refused.full_text())
@@ -85,7 +85,7 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
         "BUSY" => error(Kind::Busy, format!("`{target}` is busy with a script"))
             .hint("`redis-cli SCRIPT KILL` ends it if it has not written yet"),
         "OOM" => error(Kind::Oom, format!("`{target}` is out of memory"))
-            .effect(EffectOnData::Unchanged)
+            .with_effect(EffectOnData::Unchanged)
             .hint("`qless cancel` and a shorter `jobs-history` free some"),
         "MISCONF" => disk_full(target),
         "NOREPLICAS" => error(
@@ -154,7 +154,7 @@ fn plain_err_refusal(
         );
         return Some(
             error
-                .effect(EffectOnData::Unchanged)
+                .with_effect(EffectOnData::Unchanged)
                 .caused_by(Cause::TooLong)
                 .hint("`proto-max-bulk-len` of the server limits the length of data"),
         );
@@ -244,7 +244,7 @@ fn no_permission(message: String, call: &Call) -> Error {
         error.hint(rights::HINT)
     } else {
         error
-            .effect(EffectOnData::Partial)
+            .with_effect(EffectOnData::Partial)
             .hint("`qless check` shows what it left behind")
     }
 }

@@ -12,7 +12,7 @@ use rustls::{InconsistentKeys, RootCertStore};
 use rustls_native_certs::ErrorKind;
 use zeroize::Zeroizing;
 
-use crate::address::tls::Identity;
+use crate::address::tls::ClientCertificate;
 use crate::env;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::open;
@@ -76,7 +76,7 @@ fn no_system_roots(error: Option<&rustls_native_certs::Error>) -> Error {
 
 /// Reads the client's certificate and key.
 pub(super) fn read_client_identity(
-    files: &Identity,
+    files: &ClientCertificate,
     provider: &CryptoProvider,
 ) -> Result<CertifiedKey, Error> {
     use rustls::Error::{InconsistentKeys as Inconsistent, InvalidCertificate};
@@ -145,7 +145,7 @@ fn read_secret_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     };
     let mut bytes = Zeroizing::new(Vec::new());
     let what = format!("cannot read `{}`", shown_path(path));
-    let file = open::open_to_read(path).map_err(|why| why.error(&what, Kind::Config))?;
+    let file = open::open_to_read(path).map_err(|why| why.into_error(&what, Kind::Config))?;
     file.take(LARGEST + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;

@@ -13,7 +13,7 @@ use super::LiveLines;
 const FULL: usize = 256 * 1024;
 
 /// What is to be written, in its order.
-enum Chunk {
+enum OutputChunk {
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
     /// The status line, on a terminal.
@@ -26,7 +26,7 @@ struct OutletState {
     waiting: AtomicUsize,
     /// Whether the program wants to be woken once everything is written.
     is_awaited: AtomicBool,
-    /// Wakes those that wait in [`OutputThread::drain`].
+    /// Wakes those that wait in [`OutputThread::wait_until_written`].
     written: (Mutex<()>, Condvar),
     /// Why stdout could not be written to first. A reader that has gone away is no fault.
     fault: Mutex<Option<io::Error>>,
@@ -34,7 +34,7 @@ struct OutletState {
 
 /// The way to the thread.
 pub(crate) struct OutputThread {
-    chunks: Sender<Chunk>,
+    chunks: Sender<OutputChunk>,
     state: Arc<OutletState>,
 }
 
@@ -57,22 +57,22 @@ impl OutputThread {
         OutputThread { chunks, state }
     }
 
-    pub(crate) fn stdout(&self, bytes: Vec<u8>) {
-        self.add(bytes.len(), Chunk::Stdout(bytes));
+    pub(crate) fn queue_stdout(&self, bytes: Vec<u8>) {
+        self.queue_chunk(bytes.len(), OutputChunk::Stdout(bytes));
     }
 
-    pub(crate) fn stderr(&self, bytes: Vec<u8>) {
-        self.add(bytes.len(), Chunk::Stderr(bytes));
+    pub(crate) fn queue_stderr(&self, bytes: Vec<u8>) {
+        self.queue_chunk(bytes.len(), OutputChunk::Stderr(bytes));
     }
 
     /// Shows the status line, if there is one. A line that could not be written in time is left out.
-    pub(crate) fn status(&self, line: String) {
+    pub(crate) fn queue_status(&self, line: String) {
         if self.state.waiting.load(Ordering::Acquire) == 0 {
-            self.add(line.len(), Chunk::Status(line));
+            self.queue_chunk(line.len(), OutputChunk::Status(line));
         }
     }
 
-    fn add(&self, bytes: usize, chunk: Chunk) {
+    fn queue_chunk(&self, bytes: usize, chunk: OutputChunk) {
         if bytes > 0 {
             self.state.waiting.fetch_add(bytes, Ordering::AcqRel);
             // The thread lives as long as this value.
@@ -106,7 +106,7 @@ impl OutputThread {
     }
 
     /// Waits until everything is written, but not longer than this. Returns whether it is.
-    pub(crate) fn drain(&self, patience: Duration) -> bool {
+    pub(crate) fn wait_until_written(&self, patience: Duration) -> bool {
         let (lock, written) = &self.state.written;
         let Ok(guard) = lock.lock() else {
             return false;
@@ -119,7 +119,7 @@ impl OutputThread {
 
 /// Writes the chunks in their order. A stream that cannot be written to loses its chunks: the work goes on.
 fn write_all(
-    inbox: &Receiver<Chunk>,
+    inbox: &Receiver<OutputChunk>,
     mut status: Option<LiveLines>,
     state: &OutletState,
     wake: impl Fn(),
@@ -127,7 +127,7 @@ fn write_all(
     let mut has_failed = false;
     while let Ok(chunk) = inbox.recv() {
         let bytes = match chunk {
-            Chunk::Stdout(bytes) => {
+            OutputChunk::Stdout(bytes) => {
                 status.as_mut().map(LiveLines::clear);
                 let mut stdout = io::stdout().lock();
                 if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush())
@@ -139,15 +139,15 @@ fn write_all(
                 }
                 bytes.len()
             }
-            Chunk::Stderr(bytes) => {
+            OutputChunk::Stderr(bytes) => {
                 status.as_mut().map(LiveLines::clear);
                 _ = io::stderr().write_all(&bytes);
                 bytes.len()
             }
-            Chunk::Status(line) => {
+            OutputChunk::Status(line) => {
                 let bytes = line.len();
                 if let Some(status) = &mut status {
-                    status.show(&[line]);
+                    status.show_lines(&[line]);
                 }
                 bytes
             }

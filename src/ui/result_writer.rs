@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Stdout, Write};
 
-use super::outlet::OutputThread;
+use super::output_thread::OutputThread;
 use super::pager::{Pager, RunningPager};
 
 /// A writer for results.
@@ -53,14 +53,14 @@ impl ResultWriter {
     }
 
     /// Leaves all writing to a thread from now on.
-    pub(crate) fn set_output_thread(&mut self, outlet: OutputThread) {
-        self.to = Destination::OutputThread(outlet, Vec::new());
+    pub(crate) fn set_output_thread(&mut self, thread: OutputThread) {
+        self.to = Destination::OutputThread(thread, Vec::new());
     }
 
     /// The thread that writes, if there is one.
     pub(crate) fn output_thread(&self) -> Option<&OutputThread> {
         match &self.to {
-            Destination::OutputThread(outlet, _) => Some(outlet),
+            Destination::OutputThread(thread, _) => Some(thread),
             _ => None,
         }
     }
@@ -71,14 +71,14 @@ impl ResultWriter {
     }
 
     /// Writes a note to stderr, or adds it to the frame; a failure cannot be reported.
-    pub(crate) fn note(&mut self, note: &[u8]) {
+    pub(crate) fn write_note(&mut self, note: &[u8]) {
         if let Destination::Frame(bytes) = &mut self.to {
             bytes.extend_from_slice(note);
             return;
         }
         _ = self.flush();
         match &self.to {
-            Destination::OutputThread(outlet, _) => outlet.stderr(note.to_vec()),
+            Destination::OutputThread(thread, _) => thread.queue_stderr(note.to_vec()),
             _ => _ = io::stderr().write_all(note),
         }
     }
@@ -124,9 +124,9 @@ impl ResultWriter {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
-            Destination::OutputThread(outlet, buffer) => {
-                outlet.stdout(buffer);
-                self.set_output_thread(outlet);
+            Destination::OutputThread(thread, buffer) => {
+                thread.queue_stdout(buffer);
+                self.set_output_thread(thread);
                 return Ok(());
             }
             Destination::Buffered(pager, buffer) => {
