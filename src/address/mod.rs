@@ -261,7 +261,7 @@ const SCHEMES: [&str; 10] = [
     "redis+unix",
 ];
 
-/// An address for display, whether it can be used or not. `secret`: its password is stored
+/// An address for display, whether it can be used or not. `has_stored_password`: its password is stored
 /// elsewhere.
 pub(crate) fn display_address(text: &str, has_stored_password: bool) -> String {
     if let Ok(mut target) = Target::parse(text) {

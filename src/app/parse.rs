@@ -219,7 +219,7 @@ fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error
         return None;
     };
     let mut before = args.iter().skip(1).take_while(|arg| *arg != word.as_str());
-    let is_command = |arg: &OsString| tree::commands().any(|(name, ..)| *arg == *name);
+    let is_command = |arg: &OsString| tree::listed_commands().any(|command| *arg == *command.name);
     if before.any(is_command) {
         None
     } else {

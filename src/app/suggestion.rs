@@ -1,6 +1,6 @@
 //! What to type instead of a command that does not exist.
 
-use super::tree;
+use super::tree::{self, ListedCommand};
 use crate::commands::Group;
 use crate::text;
 
@@ -23,10 +23,12 @@ const WORDS: [(&[&str], &[&str]); 12] = [
 
 /// The hint for a word that is neither a command nor one of these topics.
 pub(super) fn suggest_command(typed: &str, topics: &[&str]) -> Option<String> {
-    let mut all: Vec<_> = tree::commands().collect();
-    let topics = topics
-        .iter()
-        .map(|topic| ((*topic).to_owned(), Group::Operate, false));
+    let mut all: Vec<_> = tree::listed_commands().collect();
+    let topics = topics.iter().map(|topic| ListedCommand {
+        name: (*topic).to_owned(),
+        group: Group::Operate,
+        always_writes: false,
+    });
     all.extend(topics);
     let word = typed.to_lowercase();
     let Some((_, means)) = WORDS.iter().find(|(words, _)| words.contains(&&*word)) else {
@@ -35,7 +37,7 @@ pub(super) fn suggest_command(typed: &str, topics: &[&str]) -> Option<String> {
     // A version of `qless` may lack a command of the list, which is then not suggested.
     let exist = means
         .iter()
-        .filter(|name| all.iter().any(|(of, ..)| of == *name));
+        .filter(|name| all.iter().any(|command| command.name == **name));
     let commands: Vec<String> = exist.map(|name| format!("`qless {name}`")).collect();
     match commands.as_slice() {
         [] => None,
@@ -46,17 +48,19 @@ pub(super) fn suggest_command(typed: &str, topics: &[&str]) -> Option<String> {
 
 /// The command that is spelled most like the word. If that command always writes, one that
 /// only shows something and is spelled like it comes first, so that a typo leads to no change.
-fn nearest_command<'a>(typed: &str, all: &'a [(String, Group, bool)]) -> Option<&'a str> {
-    let names = |wanted: fn(&(String, Group, bool)) -> bool| {
+fn nearest_command<'a>(typed: &str, all: &'a [ListedCommand]) -> Option<&'a str> {
+    let names = |wanted: fn(&ListedCommand) -> bool| {
         let wanted = all.iter().filter(move |command| wanted(command));
         wanted
-            .map(|(name, ..)| name.as_str())
+            .map(|command| command.name.as_str())
             .collect::<Vec<&str>>()
     };
     let near = text::nearest_spelling(typed, &names(|_| true)).copied()?;
-    let writes = all.iter().any(|(name, _, writes)| name == near && *writes);
-    let shows =
-        names(|(_, group, writes)| !writes && matches!(group, Group::Inspect | Group::Recover));
+    let mut commands = all.iter();
+    let writes = commands.any(|command| command.name == near && command.always_writes);
+    let shows = names(|command| {
+        !command.always_writes && matches!(command.group, Group::Inspect | Group::Recover)
+    });
     match text::nearest_spelling(typed, &shows) {
         Some(shows) if writes => Some(shows),
         _ => Some(near),
@@ -82,7 +86,9 @@ mod tests {
         );
         assert_eq!(hint("add"), "the command is `qless put`");
         assert_eq!(hint("errors"), "the command is `qless failed`");
-        let names: Vec<String> = tree::commands().map(|(name, ..)| name).collect();
+        let names: Vec<String> = tree::listed_commands()
+            .map(|command| command.name)
+            .collect();
         for (words, means) in WORDS {
             for word in words {
                 assert!(!names.contains(&(*word).to_owned()), "{word} is a command");

@@ -19,6 +19,14 @@ pub(super) fn canonical_name(word: &str) -> &str {
     known.map_or(word, |(_, name)| name)
 }
 
+/// A subcommand as the lists of all subcommands show it.
+pub(super) struct ListedCommand {
+    pub name: String,
+    pub group: Group,
+    /// Whether it changes something whatever its arguments are.
+    pub always_writes: bool,
+}
+
 /// Declares the tree from the modules of the subcommands.
 macro_rules! subcommands {
     ($($name:ident => $module:ident,)*) => {
@@ -78,11 +86,14 @@ macro_rules! subcommands {
             named
         }
 
-        /// The name of each subcommand in the order of the list, with its group, and whether it
-        /// changes something whatever its arguments are.
-        pub(super) fn commands() -> impl Iterator<Item = (String, Group, bool)> {
+        /// The subcommands in the order of the list.
+        pub(super) fn listed_commands() -> impl Iterator<Item = ListedCommand> {
             let commands = [$((stringify!($name), $module::SPEC.group, $module::SPEC.always_writes),)*];
-            commands.into_iter().map(|(name, group, writes)| (name.to_lowercase(), group, writes))
+            commands.into_iter().map(|(name, group, always_writes)| ListedCommand {
+                name: name.to_lowercase(),
+                group,
+                always_writes,
+            })
         }
     };
 }

@@ -42,12 +42,12 @@ pub(crate) fn refuse_started(job: &JobSnapshot) -> Option<JobOutcome> {
     }
 }
 
-/// Fails jobs that have not started. `instead` is the command that fails a running one, without the
+/// Fails jobs that have not started. `command_if_running` is the command that fails a running one, without the
 /// jid. The last job of a lane goes first: the bury of the first one would make the next one
 /// runnable, and that one would then differ from its snapshot.
 pub(crate) fn bury_action<'a>(
     why: &'a FailureReason,
-    instead: Option<&'a CommandLine>,
+    command_if_running: Option<&'a CommandLine>,
 ) -> BulkAction<'a> {
     let bury = BulkAction::new(&BURY, |core, slice| {
         let replies = core.bury(slice.now, slice.note, slice.jobs, why);
@@ -60,7 +60,7 @@ pub(crate) fn bury_action<'a>(
     bury.default_states(&NOT_STARTED)
         .refuse_if(move |job| {
             let outcome = refuse_started(job)?.with_as_asked(job.has_failed_in_group(&why.group));
-            let fail = instead.filter(|_| job.is_in_state("running"));
+            let fail = command_if_running.filter(|_| job.is_in_state("running"));
             let fail = fail.and_then(|fail| {
                 let fail = fail.clone().name(&job.jid);
                 fail.fill_sentence("fail it for its worker: {}")

@@ -23,7 +23,7 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
     }
 }
 
-/// The exit code of an action; `remaining` jobs were not tried after a failure. `named` jobs
+/// The exit code of an action; `remaining` jobs were not tried after a failure. With `by_jid`, the jobs
 /// were given by jid, and not all of them are as asked already: if none of them could be changed, the
 /// code is what one of them would get.
 ///
@@ -31,7 +31,7 @@ pub(crate) const fn error_kind(code: OutcomeCode) -> Kind {
 /// |------|----------------------------|--------------------|-------------------|
 /// | none | all of them `gone`         | none               | 4                 |
 /// | none | none                       | all, for one code  | that of the code  |
-/// | none | all, if `named`: some not `gone`, or failed     || 5                 |
+/// | none | all, if `by_jid`: some not `gone`, or failed    || 5                 |
 /// | any  | any                        | none               | 0                 |
 /// | any  | any                        | some               | 3                 |
 pub(crate) fn bulk_exit(codes: &Codes, remaining: usize, by_jid: bool) -> Exit {

@@ -27,7 +27,7 @@ impl Pace {
         }
     }
 
-    /// The number of jobs in a slice, at most `most`.
+    /// The number of jobs in a slice, at most `max_jobs`.
     pub(crate) fn slice_size(&self, max_jobs: usize) -> usize {
         self.rate
             .map_or(max_jobs, |rate| rate.jobs(TICK).min(max_jobs))

@@ -87,7 +87,7 @@ impl BulkPlan {
         targets: &Targets,
         jids: &JidArgs,
     ) -> Result<BulkPlan, Error> {
-        BulkPlan::read_jobs(
+        BulkPlan::from_targets(
             session,
             options,
             (targets, jids),
@@ -98,7 +98,7 @@ impl BulkPlan {
 
     /// A plan for the jobs that are named or selected, without those that `refuse` refuses. A selector
     /// without a state means jobs in one of `states`.
-    pub(crate) fn read_jobs(
+    pub(crate) fn from_targets(
         session: &mut Session,
         options: BulkOptions,
         (targets, jids): (&Targets, &JidArgs),

@@ -44,7 +44,7 @@ pub(crate) struct BulkTally {
 
 /// The last line of `-o ndjson`.
 #[derive(serde::Serialize)]
-struct BulkSummary<'a> {
+struct BulkSummaryLine<'a> {
     summary: &'a BulkTotals,
 }
 
@@ -172,7 +172,7 @@ impl BulkTally {
         match ui.format() {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
-                let line = BulkSummary {
+                let line = BulkSummaryLine {
                     summary: &self.doc.sum,
                 };
                 ui.write(&json::compact_line(&line).map_err(Error::internal)?)?;

@@ -70,7 +70,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     let targets = (&args.jobs, &given);
-    let plan = BulkPlan::read_jobs(
+    let plan = BulkPlan::from_targets(
         session,
         options,
         targets,

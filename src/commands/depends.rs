@@ -113,7 +113,7 @@ fn remove_all_dependencies(
 ) -> Result<Exit, Error> {
     let options = BulkOptions::new(session, &RELEASE, &args.bulk)?;
     let targets = (&args.jobs, given);
-    let mut plan = BulkPlan::read_jobs(session, options, targets, &[State::Depends], refuse)?;
+    let mut plan = BulkPlan::from_targets(session, options, targets, &[State::Depends], refuse)?;
     let edges = plan.exclude_lane_waiters(session)?;
     let release = BulkAction::new(&RELEASE, |core, slice| {
         let replies = core.remove_dependencies(slice.now, slice.note, slice.jobs, &[]);

@@ -414,15 +414,15 @@ fn failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFailure>,
 }
 
 fn rescore<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
-    option(value, CoordinationOption::Rescore)
+    coordination_option(value, CoordinationOption::Rescore)
 }
 
 fn backoff<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
-    option(value, CoordinationOption::Backoff)
+    coordination_option(value, CoordinationOption::Backoff)
 }
 
 /// Reads an option that coordinates jobs as the core takes it.
-fn option<'t, D: Deserializer<'t>>(
+fn coordination_option<'t, D: Deserializer<'t>>(
     value: D,
     option: CoordinationOption,
 ) -> Result<Option<Name>, D::Error> {

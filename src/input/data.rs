@@ -24,7 +24,7 @@ pub(crate) fn read_json_data(
     }
 }
 
-/// Refuses data that is longer than `most` bytes.
+/// Refuses data that is longer than `max_bytes`.
 pub(crate) fn refuse_too_long(data: Vec<u8>, max_bytes: usize) -> Result<Vec<u8>, Error> {
     if data.len() > max_bytes {
         return Err(too_long_error("data", Some(data.len() as u64), max_bytes));

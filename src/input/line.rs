@@ -174,7 +174,7 @@ impl From<SyntaxFault> for LineFault {
 }
 
 impl<'l> NewJob<'l> {
-    /// Parses a line; its data may have up to `most` bytes.
+    /// Parses a line; its data may have up to `max_data` bytes.
     pub(crate) fn parse_line(text: &'l [u8], max_data: usize) -> Result<NewJob<'l>, LineFault> {
         let mut job: NewJob = object::read_object(text)?;
         let wrong = |name: &str, what: String| {

@@ -24,9 +24,9 @@ pub(crate) fn validate_option(
             Ok(value.clone())
         } else {
             Err(if is_misspelled(key) {
-                unknown_option(key)
+                unknown_option_error(key)
             } else {
-                unknown_option(key).hint("`--force` sets it anyway")
+                unknown_option_error(key).hint("`--force` sets it anyway")
             })
         };
     };
@@ -88,7 +88,7 @@ pub(crate) fn validate_queue_defaults(text: &[u8]) -> Result<Name, Error> {
                 b"due" => ("order", b"\"due\"".to_vec()),
                 _ => return expects("`due`"),
             },
-            (None, _) => return Err(unknown_default(&name)),
+            (None, _) => return Err(unknown_default_error(&name)),
             (Some(option), _) => {
                 let is_text = text.is_some();
                 let given = match (option, plain.as_bytes()) {
@@ -186,7 +186,7 @@ fn first_wrong_placeholder(template: &[u8]) -> Option<(Name, &'static str)> {
 }
 
 /// The error for an option that queues have no default for.
-fn unknown_default(name: &Name) -> Error {
+fn unknown_default_error(name: &Name) -> Error {
     let others = ["retries", "priority", "order"].map(Name::from);
     let known = CoordinationOption::VARIANTS.iter();
     let known = known.map(|option| Name::from(option.into_str()));
@@ -199,7 +199,7 @@ fn unknown_default(name: &Name) -> Error {
 }
 
 /// The error for an unknown option.
-fn unknown_option(key: &Name) -> Error {
+fn unknown_option_error(key: &Name) -> Error {
     let names: Vec<Name> = SETTINGS.iter().map(|setting| setting.key.into()).collect();
     for option in ["heartbeat", "max-concurrency"] {
         let queue = key.as_bytes().strip_prefix(format!("{option}-").as_bytes());
@@ -216,5 +216,5 @@ fn unknown_option(key: &Name) -> Error {
 
 /// Whether the name is unknown and resembles a known one.
 pub(crate) fn is_misspelled(key: &Name) -> bool {
-    known_option(key).is_none() && unknown_option(key).hint_text().is_some()
+    known_option(key).is_none() && unknown_option_error(key).hint_text().is_some()
 }

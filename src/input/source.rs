@@ -48,7 +48,7 @@ impl InputSource {
         InputSource { stdin: None, null }
     }
 
-    /// Reads `what` from the source `given`, up to `most` bytes.
+    /// Reads `what` from the source `given`, up to `max_bytes`.
     pub(crate) fn read_input(
         &mut self,
         given: &InputArg,
@@ -146,7 +146,7 @@ impl InputSource {
     }
 }
 
-/// The error for a text that is longer than `most` bytes. The size of what is read from a pipe is not
+/// The error for a text that is longer than `max_bytes`. The size of what is read from a pipe is not
 /// known.
 pub(super) fn too_long_error(what: &str, size: Option<u64>, max_bytes: usize) -> Error {
     let message = match size {
@@ -156,7 +156,7 @@ pub(super) fn too_long_error(what: &str, size: Option<u64>, max_bytes: usize) ->
     Error::usage(message).hint("`--max-data` raises the limit")
 }
 
-/// Reads an input up to `most` bytes and one more, by which the caller sees that it is too long.
+/// Reads an input up to `max_bytes`, and one byte more, by which the caller sees that it is too long.
 fn read_past_limit(mut input: OpenInput, max_bytes: usize) -> Result<InputText, Error> {
     let mut bytes = Vec::new();
     let more = (max_bytes as u64).saturating_add(1);

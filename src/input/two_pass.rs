@@ -55,7 +55,7 @@ const PAGE: usize = 1 << 17;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl TwoPassFile {
-    /// Opens a file, or stdin. No line may be longer than `longest` bytes.
+    /// Opens a file, or stdin. No line may be longer than `max_line_bytes`.
     pub(crate) fn open(given: &FileArg, max_line_bytes: usize) -> Result<TwoPassFile, Error> {
         match given {
             FileArg::Stream => TwoPassFile::open_stdin(max_line_bytes),

@@ -136,7 +136,7 @@ impl<'a> Filter<'a> {
         )
     }
 
-    /// The fields to read: those of `detail` and those of the conditions; with `ordered` also
+    /// The fields to read: those of `detail` and those of the conditions; with `with_state` also
     /// the state.
     pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();

@@ -362,7 +362,7 @@ impl ConfigFile {
     }
 }
 
-/// Reads the file and sets the globals that neither flags nor environment set. Without `choose`, no
+/// Reads the file and sets the globals that neither flags nor environment set. Without `use_context`, no
 /// context is used: that is for the commands that manage contexts.
 pub(crate) fn read_config_and_fill(
     globals: &mut Globals,

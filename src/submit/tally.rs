@@ -61,7 +61,7 @@ impl LineOutcome<'_> {
 }
 
 #[derive(serde::Serialize)]
-struct PutSummary<'a> {
+struct PutSummaryLine<'a> {
     summary: &'a BulkTotals,
 }
 
@@ -205,7 +205,9 @@ impl PutTally {
             Format::Json | Format::Table => ui.show(&self.doc)?,
             Format::Ndjson => {
                 let summary = &self.doc.sum;
-                ui.write(&json::compact_line(&PutSummary { summary }).map_err(Error::internal)?)?;
+                ui.write(
+                    &json::compact_line(&PutSummaryLine { summary }).map_err(Error::internal)?,
+                )?;
             }
             Format::Jid | Format::Raw => {}
         }

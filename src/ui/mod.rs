@@ -335,7 +335,7 @@ impl Ui {
     }
 
     /// The error about the job ids that were left out, if there are any. What a command that
-    /// `writes` has changed, it would not list again.
+    /// `command_writes` has changed, it would not list again.
     pub(crate) fn unlisted_jids_error(&self, command_writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
             ("with a NUL", "`-o ndjson`")

@@ -26,7 +26,7 @@ struct AwaitedJob {
 
 /// What a read of a job showed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ReadEffect {
+pub(super) enum ReadOutcome {
     Pending,
     /// The wait for it ended.
     Ended,
@@ -146,9 +146,9 @@ impl AwaitedJobs {
     }
 
     /// Takes the result of a read. `certain`: a missing job is gone, and no event will tell why.
-    pub(super) fn note_read(&mut self, at: usize, job: Option<&Job>, certain: bool) -> ReadEffect {
+    pub(super) fn note_read(&mut self, at: usize, job: Option<&Job>, certain: bool) -> ReadOutcome {
         if !self.is_pending(at) {
-            return ReadEffect::Ended;
+            return ReadOutcome::Ended;
         }
         let awaited = self.awaited;
         let known = &mut self.jobs[at];
@@ -160,7 +160,7 @@ impl AwaitedJobs {
                 _ if certain => WaitResult::Gone,
                 _ => {
                     known.missing_since.get_or_insert_with(Instant::now);
-                    return ReadEffect::Missing;
+                    return ReadOutcome::Missing;
                 }
             };
             return self.set_result(at, result);
@@ -176,17 +176,17 @@ impl AwaitedJobs {
         }
         if changed {
             // `note_history` sets the number of entries.
-            return ReadEffect::Changed;
+            return ReadOutcome::Changed;
         }
         known.entries = entries;
-        ReadEffect::Pending
+        ReadOutcome::Pending
     }
 
     /// Takes the history of a job that has changed. A job may have passed through the awaited state
     /// between two reads.
-    pub(super) fn note_history(&mut self, at: usize, job: &Job) -> ReadEffect {
+    pub(super) fn note_history(&mut self, at: usize, job: &Job) -> ReadOutcome {
         if !self.is_pending(at) {
-            return ReadEffect::Ended;
+            return ReadOutcome::Ended;
         }
         let entries = job.history.as_deref().unwrap_or_default();
         let known = &mut self.jobs[at];
@@ -211,7 +211,7 @@ impl AwaitedJobs {
                 let result = result_for_state(self.awaited, state);
                 self.set_result(at, result)
             }
-            _ => ReadEffect::Pending,
+            _ => ReadOutcome::Pending,
         }
     }
 
@@ -221,7 +221,7 @@ impl AwaitedJobs {
         Some(since.elapsed().as_secs_f64())
     }
 
-    fn set_result(&mut self, at: usize, result: WaitResult) -> ReadEffect {
+    fn set_result(&mut self, at: usize, result: WaitResult) -> ReadOutcome {
         let item = &mut self.jobs[at].item;
         item.result = result;
         item.elapsed_s = Some(RoundedSeconds(self.begun.elapsed().as_secs_f64()));
@@ -229,7 +229,7 @@ impl AwaitedJobs {
         if matches!(result, WaitResult::Reached(_)) {
             self.reached += 1;
         }
-        ReadEffect::Ended
+        ReadOutcome::Ended
     }
 }
 
@@ -278,16 +278,16 @@ mod tests {
             (EventKind::Cancelled, WaitResult::Cancelled),
         ] {
             let mut jobs = awaiting(State::Complete);
-            assert_eq!(jobs.note_read(0, None, false), ReadEffect::Missing);
+            assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
             hear(&mut jobs, kind);
             assert_eq!(jobs.take_dirty(), [0]);
-            assert_eq!(jobs.note_read(0, None, false), ReadEffect::Ended);
+            assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Ended);
             assert_eq!(jobs.item_at(0).result, result);
         }
         let mut jobs = awaiting(State::Complete);
         hear(&mut jobs, EventKind::Other);
-        assert_eq!(jobs.note_read(0, None, false), ReadEffect::Missing);
-        assert_eq!(jobs.note_read(0, None, true), ReadEffect::Ended);
+        assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
+        assert_eq!(jobs.note_read(0, None, true), ReadOutcome::Ended);
         assert_eq!(jobs.item_at(0).result, WaitResult::Gone);
     }
 
@@ -295,17 +295,20 @@ mod tests {
     fn new_entries_of_the_history_tell_a_state_that_was_passed_through() {
         let mut jobs = awaiting(State::Running);
         let before = job(State::Waiting, &["put", "popped", "put"]);
-        assert_eq!(jobs.note_read(0, Some(&before), false), ReadEffect::Pending);
+        assert_eq!(
+            jobs.note_read(0, Some(&before), false),
+            ReadOutcome::Pending
+        );
         let after = job(State::Waiting, &["put", "popped", "put", "popped", "put"]);
-        assert_eq!(jobs.note_read(0, Some(&after), false), ReadEffect::Changed);
-        assert_eq!(jobs.note_history(0, &after), ReadEffect::Ended);
+        assert_eq!(jobs.note_read(0, Some(&after), false), ReadOutcome::Changed);
+        assert_eq!(jobs.note_history(0, &after), ReadOutcome::Ended);
         assert_eq!(jobs.item_at(0).result, WaitResult::Reached(State::Running));
         let moved = job(State::Waiting, &["put"]);
-        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Pending);
+        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadOutcome::Pending);
         let moved = job(State::Waiting, &["put", "put"]);
-        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Changed);
-        assert_eq!(jobs.note_history(1, &moved), ReadEffect::Pending);
-        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadEffect::Pending);
+        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadOutcome::Changed);
+        assert_eq!(jobs.note_history(1, &moved), ReadOutcome::Pending);
+        assert_eq!(jobs.note_read(1, Some(&moved), false), ReadOutcome::Pending);
     }
 
     /// A job that advances to a next queue has the entry `done`, but no event of its completion.
@@ -314,13 +317,16 @@ mod tests {
         let before = job(State::Running, &["put", "popped"]);
         let after = job(State::Waiting, &["put", "popped", "done", "put"]);
         for (kind, seen) in [
-            (EventKind::Completed, ReadEffect::Ended),
-            (EventKind::Other, ReadEffect::Pending),
+            (EventKind::Completed, ReadOutcome::Ended),
+            (EventKind::Other, ReadOutcome::Pending),
         ] {
             let mut jobs = awaiting(State::Complete);
-            assert_eq!(jobs.note_read(0, Some(&before), false), ReadEffect::Pending);
+            assert_eq!(
+                jobs.note_read(0, Some(&before), false),
+                ReadOutcome::Pending
+            );
             hear(&mut jobs, kind);
-            assert_eq!(jobs.note_read(0, Some(&after), false), ReadEffect::Changed);
+            assert_eq!(jobs.note_read(0, Some(&after), false), ReadOutcome::Changed);
             assert_eq!(jobs.note_history(0, &after), seen);
         }
     }

@@ -25,7 +25,7 @@ use crate::ui::Ui;
 
 use display::WaitDisplay;
 pub(crate) use failure::wait_error;
-use jobs::{AwaitedJobs, ReadEffect};
+use jobs::{AwaitedJobs, ReadOutcome};
 
 /// What to wait for.
 #[derive(Clone, Copy, Debug)]
@@ -291,10 +291,10 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 .seconds_missing(at)
                 .is_some_and(|missing| missing > DELAY);
             match self.jobs.note_read(at, job.as_ref(), self.certain || late) {
-                ReadEffect::Pending => {}
-                ReadEffect::Missing => self.jobs.mark_dirty(at),
-                ReadEffect::Changed => changed.push(at),
-                ReadEffect::Ended => self.report_end(at, ui)?,
+                ReadOutcome::Pending => {}
+                ReadOutcome::Missing => self.jobs.mark_dirty(at),
+                ReadOutcome::Changed => changed.push(at),
+                ReadOutcome::Ended => self.report_end(at, ui)?,
             }
         }
         let jid = |at: &usize| self.jobs.item_at(*at).jid.clone();
@@ -303,12 +303,12 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         for (&at, job) in changed.iter().zip(histories) {
             let seen = match job {
                 Some(job) => self.jobs.note_history(at, &job),
-                None => ReadEffect::Missing,
+                None => ReadOutcome::Missing,
             };
             match seen {
-                ReadEffect::Missing => self.jobs.mark_dirty(at),
-                ReadEffect::Ended => self.report_end(at, ui)?,
-                ReadEffect::Pending | ReadEffect::Changed => {}
+                ReadOutcome::Missing => self.jobs.mark_dirty(at),
+                ReadOutcome::Ended => self.report_end(at, ui)?,
+                ReadOutcome::Pending | ReadOutcome::Changed => {}
             }
         }
         Ok(())

@@ -129,7 +129,8 @@ pub(crate) fn lay_out_root(root: Command) -> Command {
     let mut list = String::new();
     for group in Group::VARIANTS {
         list.push_str(&format!("{}:\n", group.title()));
-        for (name, ..) in tree::commands().filter(|(_, of, _)| of == group) {
+        for listed in tree::listed_commands().filter(|listed| listed.group == *group) {
+            let name = listed.name;
             let Some(command) = root.find_subcommand(&name) else {
                 continue;
             };

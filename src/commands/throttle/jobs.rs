@@ -36,14 +36,14 @@ pub(super) struct PendingArgs {
 }
 
 pub(super) fn list_locks(args: LocksArgs, session: &mut Session) -> Result<Exit, Error> {
-    list_jobs(&args.id, ThrottlePart::Locks, session)
+    list_throttle_jobs(&args.id, ThrottlePart::Locks, session)
 }
 
 pub(super) fn list_pending(args: PendingArgs, session: &mut Session) -> Result<Exit, Error> {
-    list_jobs(&args.id, ThrottlePart::Pending, session)
+    list_throttle_jobs(&args.id, ThrottlePart::Pending, session)
 }
 
-fn list_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
+fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobList>()?;
     let now = session.connect()?;

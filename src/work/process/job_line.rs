@@ -20,7 +20,7 @@ struct JobLine<'a> {
     queue: &'a Name,
     klass: &'a Name,
     /// `null` if the stored bytes are not JSON; `data_bytes` has them then.
-    data: Option<OneLine<'a>>,
+    data: Option<OneLineJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_bytes: Option<String>,
     tags: &'a Vec<Name>,
@@ -33,27 +33,27 @@ struct JobLine<'a> {
     key: &'a Option<Name>,
     fence: Option<u64>,
     /// Absent unless it is a merge job.
-    payloads: Option<Vec<(Option<OneLine<'a>>, &'a RawValue)>>,
+    payloads: Option<Vec<(Option<OneLineJson<'a>>, &'a RawValue)>>,
 }
 
 /// JSON without line breaks: those between its tokens become blanks. JSON has none within a text.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct OneLine<'a>(Cow<'a, RawValue>);
+struct OneLineJson<'a>(Cow<'a, RawValue>);
 
 /// The value as it is stored; `None` if it is not JSON.
-fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLine<'_>>, Error> {
+fn without_line_breaks(stored: &[u8]) -> Result<Option<OneLineJson<'_>>, Error> {
     let text = std::str::from_utf8(stored).ok();
     let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());
     let Some(value) = value else {
         return Ok(None);
     };
     if !value.get().contains(['\n', '\r']) {
-        return Ok(Some(OneLine(Cow::Borrowed(value))));
+        return Ok(Some(OneLineJson(Cow::Borrowed(value))));
     }
     let text = value.get().replace(['\n', '\r'], " ");
     let value = RawValue::from_string(text).map_err(Error::internal)?;
-    Ok(Some(OneLine(Cow::Owned(value))))
+    Ok(Some(OneLineJson(Cow::Owned(value))))
 }
 
 /// Appends the line of a job, with its newline. The data is copied as it is stored, but line breaks

@@ -100,7 +100,7 @@ impl Launch<'_> {
         };
         child.run_before_exec(&mut command);
         let spawned = command.spawn();
-        // The command holds the other end of the answers.
+        // The command holds the write end of the answer pipe: an open copy would hide its end.
         drop(command);
         let mut child = match spawned {
             Ok(child) => child,
@@ -237,7 +237,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
         let message = format!("cannot change to directory `{directory}`: {why}");
         return StartFault::new(StartFaultKind::Exec, message);
     }
-    let why = match found_in_path(program) {
+    let why = match find_in_path(program) {
         None if program.as_encoded_bytes().contains(&b'/') => "it does not exist".into(),
         None => "it is not in PATH".into(),
         Some(metadata) if metadata.is_dir() => "it is a directory".into(),
@@ -257,7 +257,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
 }
 
 /// The file that a program's name means.
-fn found_in_path(program: &OsStr) -> Option<fs::Metadata> {
+fn find_in_path(program: &OsStr) -> Option<fs::Metadata> {
     if program.as_encoded_bytes().contains(&b'/') {
         return fs::metadata(program).ok();
     }

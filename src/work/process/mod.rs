@@ -232,7 +232,7 @@ impl Processes {
     pub fn send_signal(&mut self, slot: usize, signal: Signal) {
         if let Some(running) = self.running_in(slot) {
             running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
-            // The group exists until the end of the program is reported.
+            // The process group exists at least until the end of its program is reported.
             _ = kill_process_group(running.group, signal);
         }
     }

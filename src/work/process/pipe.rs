@@ -290,7 +290,7 @@ pub(super) struct PassedOutput {
 }
 
 impl PassedOutput {
-    /// `tail`: how many of the last bytes are kept.
+    /// `tail_bytes`: how many of the last bytes are kept.
     pub(super) fn new(stream: OutputStream, tail_bytes: usize) -> PassedOutput {
         PassedOutput {
             stream,
