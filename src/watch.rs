@@ -52,7 +52,7 @@ fn repeat_until_stopped(
     for tick in 0u64.. {
         let begun = Instant::now();
         session.ui.update_width();
-        let outcome = run_once(session).and_then(|_| session.ui.finish());
+        let outcome = run_once(session).and_then(|_| session.ui.flush_stdout());
         if let Some(exit) = signals.requested_exit() {
             return Ok(exit);
         }

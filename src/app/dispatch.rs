@@ -51,7 +51,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let result = execute(&cli.command, &mut session);
     let unlisted = session.ui.unlisted_jids_error(cli.command.writes());
     let unlisted = session.ui.report_if_incomplete(unlisted);
-    let result = result.and_then(|exit| session.ui.finish().map(|()| exit));
+    let result = result.and_then(|exit| session.ui.flush_stdout().map(|()| exit));
     let result = match session.ui.lost_output() {
         Some(lost) => result.and(Err(lost)),
         None => result,
@@ -127,7 +127,7 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
             if !args.iter().any(|arg| arg == "--no-pager") {
                 ui.page_long_output();
             }
-            match ui.print_text(&text).and_then(|()| ui.finish()) {
+            match ui.print_text(&text).and_then(|()| ui.flush_stdout()) {
                 Ok(()) => Exit::Ok,
                 Err(error) => ui.report_error(&error),
             }

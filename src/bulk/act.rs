@@ -62,7 +62,7 @@ impl BulkPlan {
             let now = session.now();
             return recorder
                 .report
-                .finish(&mut session.ui, now, not_tried, None);
+                .write_totals(&mut session.ui, now, not_tried, None);
         }
         if let Some(ledger) = &mut recorder.options.report {
             ledger.write_head(session)?;
@@ -74,7 +74,7 @@ impl BulkPlan {
         for job in &self.below {
             recorder.write_to_report(&JobOutcome::planned(job))?;
         }
-        recorder.flush()?;
+        recorder.flush_report()?;
         let jobs = PendingJobs {
             targeting: self.targeting,
             jobs: self.jobs,
@@ -85,7 +85,7 @@ impl BulkPlan {
         let now = session.now();
         recorder
             .report
-            .finish(&mut session.ui, now, remaining, stopped_by)
+            .write_totals(&mut session.ui, now, remaining, stopped_by)
     }
 
     /// With `--fail-fast`, drops the jobs that come after the first one known to fail. Returns how
@@ -147,7 +147,7 @@ impl OutcomeRecorder {
         }
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
+    fn flush_report(&mut self) -> Result<(), Error> {
         match &mut self.options.report {
             Some(ledger) => ledger.flush(),
             None => Ok(()),
@@ -204,7 +204,7 @@ impl OutcomeRecorder {
                 for outcome in &changed.outcomes {
                     self.write_to_report(outcome)?;
                 }
-                self.flush()?;
+                self.flush_report()?;
                 return Err(error.clone());
             }
             let mut failed = false;
@@ -217,7 +217,7 @@ impl OutcomeRecorder {
                 let refused = matches!(result, ItemTally::Skipped | ItemTally::Failed);
                 if single && refused {
                     self.write_to_report(&outcome)?;
-                    self.flush()?;
+                    self.flush_report()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
                 // A job without a state was deleted.
@@ -237,10 +237,10 @@ impl OutcomeRecorder {
                 stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
             // The file is flushed before stdout: the reader of stdout may have ended.
-            if let Err(error) = self.flush() {
+            if let Err(error) = self.flush_report() {
                 stopped_by.get_or_insert(error);
             }
-            session.ui.finish()?;
+            session.ui.flush_stdout()?;
             if let Some(lost) = session.ui.lost_output() {
                 stopped_by.get_or_insert(lost.hint(resume_hint(remaining, session)));
             }
@@ -252,7 +252,8 @@ impl OutcomeRecorder {
         progress.finish();
         if let Some(restarts) = restarts {
             let again = resume_hint(remaining, session);
-            stopped_by = restarts.finish(stopped_by, self.report.done_count(), again, session)?;
+            stopped_by =
+                restarts.check_at_end(stopped_by, self.report.done_count(), again, session)?;
         }
         let stopped_by =
             stopped_by.map(|error| with_resume_hint(error, single, remaining, session));

@@ -160,7 +160,7 @@ impl BulkTally {
     }
 
     /// Writes the totals. Returns the exit code, or the error that stopped the action.
-    pub(crate) fn finish(
+    pub(crate) fn write_totals(
         mut self,
         ui: &mut Ui,
         now: Moment,

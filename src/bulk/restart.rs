@@ -79,7 +79,7 @@ impl RestartWatch {
 
     /// The error that stopped the command. Without one, asks the server once more, and returns
     /// the error that it may have lost what it acknowledged, with `rerun_hint` as its hint.
-    pub(crate) fn finish(
+    pub(crate) fn check_at_end(
         mut self,
         stopped_by: Option<Error>,
         acknowledged: usize,

@@ -182,7 +182,7 @@ fn change_dependencies(
         return Err(refusal.to_error(ASKS));
     }
     if args.bulk.dry_run {
-        return preview(args, jid, now, session);
+        return preview_change(args, jid, now, session);
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
@@ -237,7 +237,12 @@ fn refusal_error<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
 }
 
 /// Reports what would be done, as far as it can be known without doing it.
-fn preview(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
+fn preview_change(
+    args: &Args,
+    jid: &Name,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
     let found = session.core()?.job_snapshots(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {

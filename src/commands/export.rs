@@ -181,7 +181,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .show(&CommandResult::new("export", vec![file], false))?;
     } else {
-        session.ui.finish()?;
+        session.ui.flush_stdout()?;
         note_on_terminal(session, &format!("exported {exported}"));
     }
     if !args.with.contains(&ExportPart::Throttles) {

@@ -143,7 +143,7 @@ pub(crate) fn list_jobs(
         if streams && !jobs.list.items.is_empty() {
             out.show(&jobs)?;
             // A reader of the stream gets these jobs before the rest is found.
-            out.finish()?;
+            out.flush_stdout()?;
             out.omit_next_headers();
             jobs.list.items.clear();
         }

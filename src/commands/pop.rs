@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let jids = pop_jobs(&args, &worker, now, session)?;
     let exit = show_popped(&args, &jids, &worker, now, session)?;
-    session.ui.finish()?;
+    session.ui.flush_stdout()?;
     match session.ui.lost_output() {
         Some(lost) if !jids.is_empty() => Err(return_unshown_jobs(lost, &jids, &worker, session)),
         _ => Ok(exit),
@@ -234,6 +234,6 @@ fn preview(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Erro
         ""
     };
     out.note_dry_run(&format!("would pop {limit}{count}"));
-    session.ui.finish()?;
+    session.ui.flush_stdout()?;
     Ok(Exit::Ok)
 }

@@ -151,7 +151,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub queue: Name,
     #[serde(borrow, deserialize_with = "data")]
     pub data: Cow<'t, [u8]>,
-    #[serde(rename = "every_s", deserialize_with = "interval")]
+    #[serde(rename = "every_s", deserialize_with = "positive_interval")]
     pub every: FiniteNumber<'t>,
     #[serde(default, deserialize_with = "optional_time")]
     next: Option<Moment>,
@@ -319,7 +319,7 @@ fn optional_whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64
     Option::deserialize(value).map(|number| number.map(|WholeNumber(number)| number))
 }
 
-fn interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
+fn positive_interval<'t, D: Deserializer<'t>>(value: D) -> Result<FiniteNumber<'t>, D::Error> {
     let every = FiniteNumber::deserialize(value)?;
     match every.0.parse() {
         Ok(seconds) if 0.0 < seconds => Ok(every),

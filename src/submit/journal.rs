@@ -242,11 +242,11 @@ impl Journal {
         path: &Path,
         head: LedgerHead,
         dry_run: bool,
-        sums: &[u64],
+        line_hashes: &[u64],
     ) -> Result<(Journal, JournalState), Error> {
         let mut notes = JournalState::default();
         let ledger = Ledger::open(path, head, dry_run, |record| {
-            notes.read_record(record, sums)
+            notes.read_record(record, line_hashes)
         })?;
         Ok((Journal { ledger }, notes))
     }

@@ -207,7 +207,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             jobs,
             next: begun,
         };
-        let stopped_by = sender.send(session, &rounds);
+        let stopped_by = sender.send_rounds(session, &rounds);
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
@@ -220,7 +220,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             Kind::Unknown => error.hint(sender.resume_hint(session)),
             _ => error,
         });
-        sender.tally.finish(&mut session.ui, now, stopped_by)
+        sender.tally.write_totals(&mut session.ui, now, stopped_by)
     })
 }
 
@@ -267,7 +267,7 @@ struct RoundSender<'s> {
 
 impl RoundSender<'_> {
     /// Sends the rounds. Returns the error that stopped the sending; fails if the output does.
-    fn send(
+    fn send_rounds(
         &mut self,
         session: &mut Session,
         rounds: &Receiver<Result<PutRound, Error>>,
@@ -295,7 +295,7 @@ impl RoundSender<'_> {
                 return Ok(Some(error));
             }
             let maxima = self.to_set.as_ref();
-            let answers = round.send(session.core()?, &mut self.next, maxima);
+            let answers = round.send_batches(session.core()?, &mut self.next, maxima);
             let mut stopped_by = self.report_round(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
                 restarts.check_after_round(session.core()?, self.tally.done_count());
@@ -306,7 +306,7 @@ impl RoundSender<'_> {
             {
                 stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
-            session.ui.finish()?;
+            session.ui.flush_stdout()?;
             if let Some(lost) = session.ui.lost_output() {
                 stopped_by.get_or_insert(lost.hint(self.resume_hint(session)));
             }
@@ -395,7 +395,7 @@ impl RoundSender<'_> {
                     .to_owned()
             }
         };
-        restarts.finish(stopped_by, self.tally.done_count(), again, session)
+        restarts.check_at_end(stopped_by, self.tally.done_count(), again, session)
     }
 
     /// Counts the lines that an earlier run has done.

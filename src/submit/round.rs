@@ -128,7 +128,7 @@ impl PutRound {
 
     /// Sends the calls, each at a moment of its own from `next` on, which becomes the first moment of the next
     /// round. The first job that is put sets the maxima.
-    pub(super) fn send(
+    pub(super) fn send_batches(
         &mut self,
         core: &mut Core,
         next: &mut Moment,

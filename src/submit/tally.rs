@@ -185,7 +185,7 @@ impl PutTally {
     }
 
     /// Writes the totals. Returns the result, or the error that stopped the sending.
-    pub(super) fn finish(
+    pub(super) fn write_totals(
         mut self,
         ui: &mut Ui,
         now: Moment,

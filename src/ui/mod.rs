@@ -452,7 +452,7 @@ impl Ui {
     }
 
     /// Flushes stdout. A stream of lines flushes after each line.
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+    pub(crate) fn flush_stdout(&mut self) -> Result<(), Error> {
         let flushed = self.stdout.flush();
         self.handle_write_result(flushed, b"")
     }

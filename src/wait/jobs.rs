@@ -104,7 +104,7 @@ impl AwaitedJobs {
     }
 
     /// Whether an event is about one of the jobs. The job is read again then.
-    pub(super) fn on_event(&mut self, event: &JobEvent) -> bool {
+    pub(super) fn mark_dirty_by_event(&mut self, event: &JobEvent) -> bool {
         let Some(&at) = self.at.get(&event.jid) else {
             return false;
         };
@@ -268,7 +268,7 @@ mod tests {
 
     fn hear(jobs: &mut AwaitedJobs, kind: EventKind) {
         let jid = Name::from("a");
-        assert!(jobs.on_event(&JobEvent { jid, kind }));
+        assert!(jobs.mark_dirty_by_event(&JobEvent { jid, kind }));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) struct WaitOptions {
     /// Whether one job is enough.
     pub any: bool,
     pub deadline: Option<Duration>,
-    /// Whether a job counts that was cancelled, or completed and has expired.
+    /// Whether a job that was cancelled, or completed and was deleted since, counts as one that reached the state.
     pub allow_gone: bool,
     /// Whether a job that does not exist at the start is an error.
     pub must_exist: bool,
@@ -230,7 +230,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 None => break,
                 Some(LogNotice::Gap) => return true,
                 // The events behind it have probably arrived: take them, and read.
-                Some(LogNotice::Event(event)) if self.jobs.on_event(&event) => {
+                Some(LogNotice::Event(event)) if self.jobs.mark_dirty_by_event(&event) => {
                     until = Instant::now()
                 }
                 Some(LogNotice::Event(_)) => {}
@@ -330,7 +330,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         let ended = &mut self.ended;
         self.display.print(|| {
             ended(ui, item)?;
-            ui.finish()
+            ui.flush_stdout()
         })
     }
 

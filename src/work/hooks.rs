@@ -271,7 +271,7 @@ impl HookQueue {
     }
 
     /// Starts hooks that wait. One that cannot be started is dropped.
-    pub(super) fn start(&mut self, processes: &mut Processes) {
+    pub(super) fn start_waiting_hooks(&mut self, processes: &mut Processes) {
         while !self.waiting.is_empty() {
             let Some(at) = self.running.iter().position(Option::is_none) else {
                 return;

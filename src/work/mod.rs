@@ -161,7 +161,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     // A reader that does not read the output must not keep locks from being extended.
     session.ui.write_by_thread(move || waker.wake());
     let result = work.run(session);
-    work.summarize(session);
+    work.write_summary_once(session);
     work.warn_of_write_fault(session);
     session.ui.end_output_thread(PATIENCE);
     let result = result?;
@@ -420,7 +420,7 @@ impl Work {
             }
             let is_over = self.hooks.is_empty() || self.stops > 2;
             if let Some(result) = self.result.take_if(|_| is_over) {
-                self.summarize(session);
+                self.write_summary_once(session);
                 let is_hasty = self.gives_up_readers || self.stops > 1;
                 if is_hasty || session.ui.has_written() {
                     return Ok(match result {
@@ -494,9 +494,9 @@ impl Work {
     }
 
     /// Writes the summary, once.
-    fn summarize(&mut self, session: &mut Session) {
+    fn write_summary_once(&mut self, session: &mut Session) {
         if !std::mem::replace(&mut self.has_summary, true) {
-            self.reporter.finish(session);
+            self.reporter.write_summary(session);
         }
     }
 
@@ -565,7 +565,7 @@ impl Work {
                 if let Some(line) = self.hooks.note_hook_end(slot, &end) {
                     self.reporter.add_line(&line);
                 }
-                self.hooks.start(&mut self.processes);
+                self.hooks.start_waiting_hooks(&mut self.processes);
             }
             ProcessEvent::Ended { slot, end } => {
                 let end = self
@@ -600,7 +600,7 @@ impl Work {
             let now = self.time.now();
             let actions = self.machine.take_actions(now);
             if actions.is_empty() {
-                self.hooks.start(&mut self.processes);
+                self.hooks.start_waiting_hooks(&mut self.processes);
                 return Ok(());
             }
             for action in actions {

@@ -382,7 +382,7 @@ format!("the command ended with {exit}")
 
     /// Writes what has been collected.
     pub(super) fn write_collected(&mut self, session: &mut Session) {
-        _ = session.ui.finish();
+        _ = session.ui.flush_stdout();
         if !self.lines.is_empty() {
             session.ui.write_stderr(&self.lines);
             self.lines.clear();
@@ -413,7 +413,7 @@ format!("the command ended with {exit}")
     }
 
     /// Writes the summary.
-    pub(super) fn finish(&mut self, session: &mut Session) {
+    pub(super) fn write_summary(&mut self, session: &mut Session) {
         self.has_status = false;
         self.report_repeated_loss();
         if let Some(more) = self.left_queues.checked_sub(NAMED as u64 + 1) {

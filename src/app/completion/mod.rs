@@ -63,7 +63,7 @@ pub(crate) fn run(args: &[OsString]) -> Exit {
     let mut ui = Ui::without_globals(Format::Table);
     if let Some(text) = complete(args, deadline) {
         _ = ui.write(text.as_bytes());
-        _ = ui.finish();
+        _ = ui.flush_stdout();
     }
     Exit::Ok
 }

@@ -226,7 +226,7 @@ impl Args {
 /// Waits until jobs are complete. stdout stays that of `put`.
 fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Result<(), Error> {
     let options = waiter.options;
-    session.ui.finish()?;
+    session.ui.flush_stdout()?;
     let wait = waiter.run(jids, session, |_, _| Ok(()))?;
     wait::wait_error(&wait, &options, session)?;
     let elapsed = duration(wait.totals.elapsed_s.0);

@@ -579,7 +579,7 @@ impl Importer<'_> {
             pasts.push((read.state, read.tracked == Some(true)));
         }
         self.next = self.next.max(now);
-        let replies = round.send(core, &mut self.next, None);
+        let replies = round.send_batches(core, &mut self.next, None);
         let (mut tracked, mut stopped_by) = (Vec::new(), None);
         let sent = round.batches.iter().flat_map(|batch| &batch.jobs);
         for ((sent, (state, is_tracked)), reply) in sent.zip(&pasts).zip(replies) {

@@ -325,9 +325,12 @@ struct OutputTail {
 }
 
 impl OutputTail {
-    fn new(most: usize) -> OutputTail {
+    fn new(max_bytes: usize) -> OutputTail {
         let bytes = Vec::new();
-        OutputTail { bytes, most }
+        OutputTail {
+            bytes,
+            most: max_bytes,
+        }
     }
 
     fn take_in(&mut self, bytes: &[u8]) {
@@ -356,10 +359,10 @@ pub(super) struct CappedCapture {
 }
 
 impl CappedCapture {
-    pub(super) fn new(most: usize) -> CappedCapture {
+    pub(super) fn new(max_bytes: usize) -> CappedCapture {
         CappedCapture {
             bytes: Vec::new(),
-            most,
+            most: max_bytes,
             is_too_long: false,
         }
     }
