@@ -28,7 +28,7 @@ impl Machine {
                 self.start_fault = Some(WorkResult::Forbidden(error.kind(), error_text(&error)));
                 return self.stop_popping();
             }
-            Err(error) if is_error_of_call(&error) => {
+            Err(error) if is_usage_error(&error) => {
                 self.end_after_final_error(&error);
                 // The core may have refused the call for its queues: the next turn sends the endings alone.
                 let newer = std::mem::take(&mut self.endings);
@@ -240,7 +240,7 @@ impl Machine {
 
     /// Notes that the server does not reply, or refuses.
     pub(super) fn note_failed_request(&mut self, now: f64, error: Error, asked: AnsweredRequest) {
-        if is_error_of_call(&error) {
+        if is_usage_error(&error) {
             self.end_after_final_error(&error);
         }
         let (since, attempts) = match self.link {
@@ -351,6 +351,6 @@ fn is_write_refusal(error: &Error) -> bool {
 }
 
 /// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
-fn is_error_of_call(error: &Error) -> bool {
+fn is_usage_error(error: &Error) -> bool {
     error.kind() == Kind::Usage
 }
