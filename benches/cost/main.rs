@@ -30,7 +30,7 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
-/// `search`, `check`, `live`, `work`, `dearest`; a number sets the jobs of `check`, `live` and `work`.
+/// `search`, `check`, `damage`, `live`, `work`, `dearest`; a number sets the jobs of `check`, `live` and `work`.
 fn main() {
     if worker::play() {
         return;
@@ -63,6 +63,8 @@ fn main() {
     }
     if is_named("check") {
         check::print(2, &sizes);
+    }
+    if is_named("damage") {
         damage::print();
     }
     if is_named("work") {

@@ -34,6 +34,7 @@ return function(argv, now, t, seconds)
   local call, key, old = redis.call, Keys.job .. jid, {}
   local found = call('exists', key, key .. Keys.dependencies, Keys.tracked, Keys.failed_times)
   if found > 0 then old = call('hmget', key, unpack(Old)) end
+  job.related = found > (old[Old.state] and 1 or 0)
   local defaults
   if job.coordination then
     local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history', 'merge-max')
@@ -49,7 +50,6 @@ return function(argv, now, t, seconds)
     if not took then error('Put(): Arg "depends" closes a cycle: ' .. table.concat(path, ' ')) end
     return took
   end
-  job.related = found > (old[Old.state] and 1 or 0)
   need('job/put')(now, t, seconds, job, old)
   return jid
 end

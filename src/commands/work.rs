@@ -248,7 +248,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
                 "point `--redis` at its primary"
             } else {
-                rights::HINT
+                rights::hint(&session.target()?)
             }))
         }
         WorkResult::Vanished(count) => {

@@ -1,4 +1,4 @@
-//! `--journal`: which line was sent with which jid, written before the line is sent, and which
+//! `--journal` and `--report`: which line was sent with which jid, written before the line is sent, and which
 //! lines got a reply.
 //!
 //! Lines of the file, after the ledger's first one:
@@ -6,6 +6,8 @@
 //! - `{"done":[[1,200]]}`: these lines are put, or their jobs existed already
 //! - `{"failed":[[7,7]]}`: these lines were refused, and are tried again
 //! - `{"took":[[7,"…"]]}`: another job took the put of line 7
+//! - `{"jid":"…","result":"done","code":"ok",…,"line":7}`: in a report, in place of the three before, the outcome
+//!   of line 7 as in `-o ndjson`
 //! - `{"lost":[[1,200]]}`: the jobs of these lines are missing, and are put again
 //! - `{"server":{"run_id":"…","flushes":0,"evicted":0}}`: what is done until here was found on this server
 //!
@@ -14,20 +16,24 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::jid::append_hex;
 use super::round::PutRound;
+use super::tally::LineOutcome;
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::json::quote::quote_string;
+use crate::model::bulk::ItemTally;
 use crate::name::Name;
+use crate::session::Session;
+use crate::view::json;
 
 /// The state that earlier runs left.
 #[derive(Debug, Default)]
@@ -58,10 +64,42 @@ pub(super) struct UnfinishedLine {
     pub since: Option<Moment>,
 }
 
-/// The journal of this run.
+/// The file that records the lines, and how it records their replies.
+#[derive(Clone, Debug)]
+pub(crate) enum RecordFile {
+    /// `--journal`: ranges of line numbers.
+    Journal(PathBuf),
+    /// `--report`: the outcome of each line.
+    Report(PathBuf),
+}
+
+impl RecordFile {
+    /// The kind of ledger, and its path.
+    fn kind_and_path(&self) -> (&'static str, &Path) {
+        match self {
+            RecordFile::Journal(path) => ("journal", path),
+            RecordFile::Report(path) => ("report", path),
+        }
+    }
+}
+
+/// The journal or the report of this run.
 #[derive(Debug)]
 pub(super) struct Journal {
     pub ledger: Ledger,
+    /// Whether it is a report.
+    has_outcomes: bool,
+    /// What the replies of this round say, until it is written.
+    replies: RoundReplies,
+}
+
+/// What replies say of lines.
+#[derive(Debug, Default)]
+struct RoundReplies {
+    done: Vec<u64>,
+    failed: Vec<u64>,
+    /// The other jobs that took puts.
+    took: Vec<(u64, String)>,
 }
 
 #[derive(Deserialize)]
@@ -88,6 +126,15 @@ enum JournalRecord {
     Server {
         server: ServerEpoch,
     },
+    Outcome(OutcomeRecord),
+}
+
+/// The members of an outcome that are read again.
+#[derive(Deserialize)]
+struct OutcomeRecord {
+    line: u64,
+    jid: String,
+    result: ItemTally,
 }
 
 impl JournalState {
@@ -141,31 +188,33 @@ impl JournalState {
                 for (first, last) in done {
                     known(first)?;
                     known(last)?;
-                    for line in first..=last {
-                        let (at, bit) = bit_position(line);
-                        if self.done.len() <= at {
-                            self.done.resize(at + 1, 0);
-                        }
-                        self.done[at] |= bit;
-                        self.open.remove(&line);
-                    }
+                    (first..=last).for_each(|line| self.mark_done(line));
                 }
             }
             JournalRecord::Failed { failed } => {
                 for (first, last) in failed {
                     known(first)?;
                     known(last)?;
-                    for line in first..=last {
-                        if let Some(open) = self.open.get_mut(&line) {
-                            open.since = None;
-                        }
-                    }
+                    (first..=last).for_each(|line| self.mark_answered(line));
                 }
             }
             JournalRecord::Took { took } => {
                 for (line, jid) in took {
                     known(line)?;
                     self.took.insert(line, Name::from_lossless_text(&jid));
+                }
+            }
+            JournalRecord::Outcome(OutcomeRecord { line, jid, result }) => {
+                known(line)?;
+                if result == ItemTally::Failed {
+                    self.mark_answered(line);
+                } else {
+                    let jid = Name::from(jid.as_str());
+                    let sent = self.open.get(&line);
+                    if sent.is_some_and(|sent| sent.jid != jid.as_bytes()) {
+                        self.took.insert(line, jid);
+                    }
+                    self.mark_done(line);
                 }
             }
             JournalRecord::Lost { lost } => {
@@ -178,6 +227,22 @@ impl JournalState {
             JournalRecord::Server { server } => self.server = Some(server),
         }
         Ok(())
+    }
+
+    fn mark_done(&mut self, line: u64) {
+        let (at, bit) = bit_position(line);
+        if self.done.len() <= at {
+            self.done.resize(at + 1, 0);
+        }
+        self.done[at] |= bit;
+        self.open.remove(&line);
+    }
+
+    /// Notes that a reply refused the line, so that it is sent again like a new one.
+    fn mark_answered(&mut self, line: u64) {
+        if let Some(open) = self.open.get_mut(&line) {
+            open.since = None;
+        }
     }
 
     /// Makes a line that was done unfinished.
@@ -239,16 +304,23 @@ fn bit_position(line: u64) -> (usize, u64) {
 impl Journal {
     /// Opens the file, and reads the state that earlier runs with the same input left.
     pub(super) fn open(
-        path: &Path,
-        head: LedgerHead,
+        file: &RecordFile,
+        session: &Session,
         dry_run: bool,
         line_hashes: &[u64],
     ) -> Result<(Journal, JournalState), Error> {
+        let (kind, path) = file.kind_and_path();
+        let head = LedgerHead::new(kind, session)?;
         let mut notes = JournalState::default();
         let ledger = Ledger::open(path, head, dry_run, |record| {
             notes.read_record(record, line_hashes)
         })?;
-        Ok((Journal { ledger }, notes))
+        let journal = Journal {
+            ledger,
+            has_outcomes: matches!(file, RecordFile::Report(_)),
+            replies: RoundReplies::default(),
+        };
+        Ok((journal, notes))
     }
 
     /// If the server restarted, was flushed or evicted keys since it acknowledged the lines that are done,
@@ -313,27 +385,37 @@ impl Journal {
         self.ledger.flush()
     }
 
-    /// Records replies. They need not reach the disk before the next jobs are sent: the next run
-    /// sends lines without a reply again.
-    pub(super) fn record_replies(
-        &mut self,
-        done: &[u64],
-        failed: &[u64],
-        took: &[(u64, Name)],
-    ) -> Result<(), Error> {
-        if !took.is_empty() {
-            let took: Vec<_> = took
-                .iter()
-                .map(|(line, jid)| (line, jid.lossless_text()))
-                .collect();
-            let record = serde_json::json!({ "took": took }).to_string();
-            self.ledger.add_line(record.as_bytes());
+    /// Adds the outcome of a line that was sent with this jid.
+    pub(super) fn add_outcome(&mut self, sent: &[u8], outcome: &LineOutcome) -> Result<(), Error> {
+        if self.has_outcomes {
+            let item = outcome.to_item();
+            self.ledger
+                .add_line(&json::compact_line(&item).map_err(Error::internal)?);
+            return Ok(());
         }
-        for (word, lines) in [("done", done), ("failed", failed)] {
-            if !lines.is_empty() {
-                let record = serde_json::json!({ word: number_ranges(lines) }).to_string();
-                self.ledger.add_line(record.as_bytes());
-            }
+        let replies = &mut self.replies;
+        match outcome.result {
+            ItemTally::Failed => replies.failed.push(outcome.line),
+            _ => replies.done.push(outcome.line),
+        }
+        if outcome.jid != sent {
+            let jid = Name::from(outcome.jid).lossless_text().into_owned();
+            replies.took.push((outcome.line, jid));
+        }
+        Ok(())
+    }
+
+    /// Writes the outcomes of a round. They need not reach the disk before the next jobs are sent: the next run
+    /// sends lines without a reply again.
+    pub(super) fn write_outcomes(&mut self) -> Result<(), Error> {
+        let RoundReplies { done, failed, took } = std::mem::take(&mut self.replies);
+        let records = [
+            (!took.is_empty()).then(|| serde_json::json!({ "took": took })),
+            (!done.is_empty()).then(|| serde_json::json!({ "done": number_ranges(&done) })),
+            (!failed.is_empty()).then(|| serde_json::json!({ "failed": number_ranges(&failed) })),
+        ];
+        for record in records.into_iter().flatten() {
+            self.ledger.add_line(record.to_string().as_bytes());
         }
         self.ledger.write_lines()
     }

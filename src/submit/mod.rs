@@ -10,14 +10,12 @@
 //!
 //! [`import`] puts the jobs of an export, whose plan is a [`BulkPlan`](crate::bulk::BulkPlan).
 
-use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use crate::args::coordination::ThrottleArg;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::ExistingQueueFlag;
-use crate::bulk::ledger::LedgerHead;
 use crate::bulk::maxima::MaximumChanges;
 use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
@@ -49,6 +47,7 @@ mod round;
 mod tally;
 
 use jid::LineDefaults;
+pub(crate) use journal::RecordFile;
 use journal::{Journal, LostJobs};
 use pack::PackLimits;
 use round::{CallOutcomes, PutBatch, PutRound, SentJob};
@@ -70,7 +69,7 @@ pub(crate) struct SubmitOptions {
     pub batch: Option<usize>,
     pub rate: Option<MaxRate>,
     pub fail_fast: bool,
-    pub journal: Option<PathBuf>,
+    pub record: Option<RecordFile>,
     /// How many replicas must confirm each round before the next one.
     pub replicas: Option<u64>,
     /// Whether the jids of the jobs are returned.
@@ -104,7 +103,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let defaults = &options.defaults;
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
     let queues = new_queues::is_check_wanted(options.existing, options.policy.dry_run, session);
-    let sums = options.journal.is_some();
+    let sums = options.record.is_some();
     let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = if checked.forward {
         Some(line_order::dependencies_first(&file, defaults)?)
@@ -129,10 +128,9 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let head = LedgerHead::new("journal", session)?;
-    let (mut journal, mut state) = match &options.journal {
-        Some(path) => {
-            let opened = Journal::open(path, head, options.policy.dry_run, &checked.sums)?;
+    let (mut journal, mut state) = match &options.record {
+        Some(file) => {
+            let opened = Journal::open(file, session, options.policy.dry_run, &checked.sums)?;
             (Some(opened.0), Some(opened.1))
         }
         None => (None, None),
@@ -326,7 +324,6 @@ impl RoundSender<'_> {
         answers: Vec<CallOutcomes>,
     ) -> Result<Option<Error>, Error> {
         let mut stopped_by = None;
-        let (mut done, mut failed, mut took) = (Vec::new(), Vec::new(), Vec::new());
         let mut is_put = false;
         let mut batches = std::mem::take(&mut round.batches);
         for (batch, mut answer) in batches.iter_mut().zip(answers) {
@@ -349,14 +346,8 @@ impl RoundSender<'_> {
                 is_put |= reply.done.is_some() && outcome.result == ItemTally::Done;
                 if self.options.policy.dry_run {
                     outcome.mark_planned();
-                } else if self.journal.is_some() {
-                    match outcome.result {
-                        ItemTally::Failed => failed.push(job.line),
-                        _ => done.push(job.line),
-                    }
-                    if outcome.jid != round.jid(job) {
-                        took.push((job.line, outcome.jid.into()));
-                    }
+                } else if let Some(journal) = &mut self.journal {
+                    journal.add_outcome(round.jid(job), &outcome)?;
                 }
                 if let (Some(restarts), ItemTally::Done) = (&mut self.restarts, outcome.result) {
                     restarts.remember_put(outcome.jid);
@@ -368,7 +359,7 @@ impl RoundSender<'_> {
             self.maxima.note_changed_maxima(session);
         }
         if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
-            && let Err(error) = journal.record_replies(&done, &failed, &took)
+            && let Err(error) = journal.write_outcomes()
         {
             stopped_by.get_or_insert(error);
         }

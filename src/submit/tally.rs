@@ -51,6 +51,21 @@ pub(super) struct LineOutcome<'t> {
 }
 
 impl LineOutcome<'_> {
+    /// The item of reports and documents.
+    pub(super) fn to_item(&self) -> BulkItem {
+        let detail = self.detail.as_ref().or(self.why.as_ref());
+        BulkItem {
+            jid: self.jid.into(),
+            result: self.result,
+            code: self.code,
+            detail: detail.map(|detail| detail.clone().into()),
+            queue: Some(self.queue.into()),
+            state_before: None,
+            state_after: self.state.cloned(),
+            line: Some(self.line),
+        }
+    }
+
     /// Turns the outcome of a put into the planned outcome of a dry run.
     pub(super) fn mark_planned(&mut self) {
         self.state = None;
@@ -124,16 +139,7 @@ impl PutTally {
         if let (true, Some(why)) = (failed, &outcome.why) {
             self.reasons.count_reason(outcome.result, why, outcome.jid);
         }
-        let item = BulkItem {
-            jid: outcome.jid.into(),
-            result: outcome.result,
-            code: outcome.code,
-            detail: outcome.detail.or(outcome.why).map(Into::into),
-            queue: Some(outcome.queue.into()),
-            state_before: None,
-            state_after: outcome.state.cloned(),
-            line: Some(outcome.line),
-        };
+        let item = outcome.to_item();
         if failed {
             *self.codes.entry((item.result, item.code)).or_default() += 1;
         }

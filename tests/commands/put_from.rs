@@ -861,20 +861,98 @@ fn a_killed_run_is_finished_by_the_next() {
 }
 
 fn journaled(workspace: &Workspace, lines: usize) -> (PathBuf, String) {
+    recorded(workspace, lines, "journal")
+}
+
+/// A file of lines, and the command that puts them and records them with this flag.
+fn recorded(workspace: &Workspace, lines: usize, flag: &str) -> (PathBuf, String) {
     let path = workspace.file("night.ndjson", night(lines));
-    let journal = workspace.dir.path().join("night.journal");
+    let record = workspace.dir.path().join(format!("night.{flag}"));
     let line = format!(
-        "put --from {} --journal {}",
+        "put --from {} --{flag} {}",
         path.display(),
-        journal.display()
+        record.display()
     );
-    (journal, line)
+    (record, line)
 }
 
 #[test]
 fn a_journal_keeps_jids_after_kill_9() {
+    keeps_jids_after_kill_9("journal");
+}
+
+#[test]
+fn a_report_keeps_jids_after_kill_9() {
+    keeps_jids_after_kill_9("report");
+}
+
+#[test]
+fn a_report_has_the_outcome_of_each_line() {
     let workspace = Workspace::new();
-    let (journal, line) = journaled(&workspace, 1_200);
+    workspace.redis.at(1000).run("put mail K --jid old").ok();
+    let path = workspace.file(
+        "lines",
+        "{\"queue\":\"mail\",\"klass\":\"K\",\"jid\":\"a\"}\n\n\
+         {\"queue\":\"mail\",\"klass\":\"K\",\"jid\":\"old\"}\n\
+         {\"queue\":\"mail\",\"klass\":\"K\",\"jid\":\"b\",\"depends\":[\"none\"]}\n",
+    );
+    let report = workspace.dir.path().join("report");
+    let line = format!(
+        "put --from {} --report {}",
+        path.display(),
+        report.display()
+    );
+    workspace.qless().run(&line).exits(3);
+    let outcomes = || {
+        let text = fs::read_to_string(&report).unwrap();
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let words = |line: serde_json::Value| {
+            let word = |name: &str| line[name].as_str().unwrap_or("-").to_owned();
+            let (jid, result, code) = (word("jid"), word("result"), word("code"));
+            format!(
+                "{} {jid} {result} {code} {}",
+                line["line"],
+                word("state_after")
+            )
+        };
+        let outcomes: Vec<String> = lines
+            .filter(|line| line.get("result").is_some())
+            .map(words)
+            .collect();
+        outcomes.join("\n")
+    };
+    let first = outcomes();
+    expect![[r#"
+        1 a done ok waiting
+        3 old failed exists -
+        4 b failed missing_dependency -"#]]
+    .assert_eq(&first);
+    // What failed is tried again, and nothing else.
+    workspace.redis.at(1000).run("put mail K --jid none").ok();
+    workspace.qless().run(&line).exits(3);
+    let second = outcomes();
+    expect![[r#"
+
+        3 old failed exists -
+        4 b done ok depends"#]]
+    .assert_eq(second.strip_prefix(&first).unwrap());
+    let head: serde_json::Value =
+        serde_json::from_str(fs::read_to_string(&report).unwrap().lines().next().unwrap()).unwrap();
+    assert_eq!(head["kind"], "report");
+    // A report is no journal.
+    let as_journal = line.replace("--report", "--journal");
+    workspace.qless().run(&as_journal).exits(2);
+    workspace
+        .qless()
+        .run(&format!("{line} --journal x"))
+        .exits(2);
+}
+
+fn keeps_jids_after_kill_9(flag: &str) {
+    let workspace = Workspace::new();
+    let (journal, line) = recorded(&workspace, 1_200, flag);
     let mut first = None;
     for jobs in [1, 300, 700] {
         let run = workspace.redis.qless().start(&format!("{line} --batch 50"));
@@ -973,24 +1051,26 @@ fn jobs_that_may_have_ended_and_been_deleted_count_as_done_after_a_restart() {
     assert!(stderr.ends_with("0 put, 3 done before\n"), "{stderr}");
     // A job that another one took is there as long as that one.
     let path = workspace.file("merged", "{\"data\":1}\n{\"data\":2}\n");
-    let journal = workspace.dir.path().join("merged.journal");
-    let line = format!(
-        "put m K --from {} --key k --merge --journal {}",
-        path.display(),
-        journal.display()
-    );
-    workspace.qless().run(&line).exits(0);
-    workspace.redis.send(&["FLUSHDB"]);
-    workspace.redis.at(1001).run("put other K").ok();
-    for expected in ["2 put", "0 put, 2 done before"] {
-        let ran = workspace.qless().run(&line).exits(0);
-        assert!(
-            ran.stderr().ends_with(&format!("{expected}\n")),
-            "{}",
-            ran.stderr()
+    for flag in ["journal", "report"] {
+        let record = workspace.dir.path().join(format!("merged.{flag}"));
+        let line = format!(
+            "put m K --from {} --key k --merge --{flag} {}",
+            path.display(),
+            record.display()
         );
+        workspace.qless().run(&line).exits(0);
+        workspace.redis.send(&["FLUSHDB"]);
+        workspace.redis.at(1001).run("put other K").ok();
+        for expected in ["2 put", "0 put, 2 done before"] {
+            let ran = workspace.qless().run(&line).exits(0);
+            assert!(
+                ran.stderr().ends_with(&format!("{expected}\n")),
+                "{flag}: {}",
+                ran.stderr()
+            );
+        }
+        assert_eq!(workspace.qless().run("length m").ok(), "1");
     }
-    assert_eq!(workspace.qless().run("length m").ok(), "1");
 }
 
 #[test]

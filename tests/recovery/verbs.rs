@@ -4,9 +4,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::support::config::ConfigHome;
 use crate::support::qless::RunOutput;
 use crate::support::random;
 use crate::support::redis::Redis;
@@ -57,6 +59,10 @@ const VERBS: [(&[&str], As); 14] = [
     ),
     (&["bury", "--group", "g", "--message", "m"], As::Depends),
 ];
+
+/// The members of the report of every verb, in their order.
+const REPORT_MEMBERS: &str =
+    "kind v action dry_run context matched done skipped failed remaining elapsed_s items";
 
 fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> RunOutput {
     let words = words.iter().map(|word| OsStr::from_bytes(word));
@@ -164,7 +170,7 @@ fn each_way_to_name_jobs_selects_the_same_jobs() {
             assert_eq!(done(&run(&redis, listed.bytes(), &line), &what), 0);
             assert!(
                 redis.dump() == before,
-                "{what}: a rehearsal changed something"
+                "{what}: a dry run changed something"
             );
             let line = [words(verb), flags[1..].to_vec(), named.clone()].concat();
             assert_eq!(
@@ -217,6 +223,49 @@ fn a_verb_changes_or_refuses_one_job() {
         let ran = run(&redis, b"", &line);
         assert_eq!(ran.code(), 4, "{verb:?}: {}", ran.stderr());
         redis.must_be_clean();
+    }
+}
+
+#[test]
+fn a_verb_for_several_jobs_asks_and_keeps_its_pace() {
+    for (verb, state) in VERBS {
+        let redis = jobs(state);
+        let home = ConfigHome::new(&format!(
+            "[context.prod]\nredis = \"{}\"\nprotected = true\n",
+            redis.url()
+        ));
+        let run = |flags: &str| {
+            let qless = redis.at(100).env("QLESS_REDIS_URL", "");
+            let flags = flags.split_whitespace().map(str::as_bytes).collect();
+            let line = [words(verb), flags, vec![b"--"], JIDS.to_vec()].concat();
+            let line = line.iter().map(|word| OsStr::from_bytes(word));
+            home.with(qless).env("QLESS_CONTEXT", "prod").args(line)
+        };
+        let before = redis.dump();
+        for unconfirmed in ["", "--yes", "--confirm prod", "--yes --confirm PROD"] {
+            assert_eq!(run(unconfirmed).code(), 9, "{verb:?} {unconfirmed}");
+        }
+        let plan = run("-n --rate 40/s").exits(0).stderr().to_owned();
+        assert!(
+            plan.contains("at most 40 jobs a second"),
+            "{verb:?}: {plan}"
+        );
+        assert!(redis.dump() == before, "{verb:?}: something was changed");
+        let begun = Instant::now();
+        let report = run("--yes --confirm prod --rate 40/s -o json").json();
+        // Four jobs, then two.
+        assert!(begun.elapsed() >= Duration::from_millis(90), "{verb:?}");
+        let members: Vec<&str> = report
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(members.join(" "), REPORT_MEMBERS, "{verb:?}");
+        assert_eq!(
+            (&report["done"], &report["context"]),
+            (&6.into(), &"prod".into())
+        );
     }
 }
 

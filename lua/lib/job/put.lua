@@ -2,9 +2,10 @@
 -- Takes: now; t; seconds; the job; its stored fields. The job has `me` (who puts it), `queue`, `jid`, `klass`, `data`
 --   and `delay`, and may have: priority, retries (numbers), tags (list), depends (all given jids), pending (those to
 --   wait for), kept (a dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to
---   store), limit (the setting `max-job-history`, if the caller has read it), related (false if it has no dependencies,
---   is not tracked, and no time of a failure can be left of an earlier job of its jid, if the caller has looked); and to restore a job: due (a time),
---   history (entries), remaining, spawned_from_jid, failed (group, when, text), entry (a note, for the history)
+--   store), limit (the setting `max-job-history`, if the caller has read it), related (false if the caller has seen
+--   that it has no dependencies, is not tracked, and has no time of a failure of an earlier job of its jid); and to
+--   restore a job: due (a time), history (entries), remaining, spawned_from_jid, failed (group, when, text), entry (a
+--   note, for the history)
 -- Result: the state
 -- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked; as throttle/hold
 local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
@@ -71,8 +72,8 @@ return function(now, t, seconds, job, old)
       call('zrem', Keys.worker .. worker .. Keys.held, jid)
       if worker ~= job.me then need('job/lock_lost')(jid, worker) end
     end
-    priority = priority or need('value/number')(old[Old.priority])
-    retries = retries or need('value/number')(old[Old.retries])
+    local number = need('value/number')
+    priority, retries = priority or number(old[Old.priority]), retries or number(old[Old.retries])
     remaining = remaining or retries and need('value/whole_tries')(retries)
     if old[Old.tags] and old[Old.tags] ~= '{}' then
       local before, keep = need('job/tags')(old[Old.tags]), {}

@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
         batch: args.batch,
         rate: args.rate,
         fail_fast: args.fail_fast,
-        journal: args.journal.clone(),
+        record: args.record_file(),
         replicas: args.replicas.wait_replicas,
         keep_jids: args.wait.is_some() && !args.dry_run,
     };

@@ -22,6 +22,7 @@ use crate::model::job::State;
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
+use crate::submit::RecordFile;
 use crate::text::{duration, plural};
 use crate::wait;
 use crate::wait::{WaitOptions, Waiter};
@@ -151,6 +152,10 @@ pub(crate) struct Args {
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
           requires = "from")]
     journal: Option<PathBuf>,
+    /// As `--journal`, and the file has the outcome of each line, as a line of `-o ndjson`
+    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file_to_write(),
+          requires = "from", conflicts_with = "journal")]
+    report: Option<PathBuf>,
     /// Number of jobs per call [default: 200]
     #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::jobs_per_call,
           allow_hyphen_values = true, requires = "from")]
@@ -208,6 +213,12 @@ impl Args {
             coordination: self.lane.merged_options(&self.coordinated),
             ..NewJob::default()
         }
+    }
+
+    /// The file that records the lines.
+    fn record_file(&self) -> Option<RecordFile> {
+        let journal = self.journal.clone().map(RecordFile::Journal);
+        journal.or_else(|| self.report.clone().map(RecordFile::Report))
     }
 
     /// What `--wait` asks for.

@@ -340,9 +340,8 @@ impl Core {
                 break;
             }
             if !self.missing_rights.is_empty() && calls.iter().any(Call::may_write) {
-                let user = self.target.user.as_deref();
-                let error =
-                    rights::missing_rights_nothing_run(&self.missing_rights, user, self.prefix());
+                let (missing, target) = (&self.missing_rights, &self.target);
+                let error = rights::missing_rights_nothing_run(missing, target, self.prefix());
                 round.unsent = Some(error);
                 break;
             }
@@ -441,8 +440,7 @@ impl Core {
         let Some(read_missing_commands) = missing.filter(|missing| !missing.is_empty()) else {
             return;
         };
-        let user = self.target.user.as_deref();
-        let error = rights::missing_rights(&read_missing_commands, user, self.prefix());
+        let error = rights::missing_rights(&read_missing_commands, &self.target, self.prefix());
         for (call, reply) in calls.iter().zip(replies) {
             if lacks_right(call, reply) {
                 reply.result = Err(error.clone());

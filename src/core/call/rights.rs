@@ -1,5 +1,5 @@
 //! The rights that a user needs: the commands of Redis that the core runs, and
-//! whether the current user has them (5.2).
+//! whether the current user has them.
 //!
 //! A script that meets a missing right half-way has already applied its first half. So a command
 //! that changes something checks the rights before it begins.
@@ -9,6 +9,7 @@ use std::fmt::Write;
 use super::connect::PackedCommands;
 use super::reply;
 use super::{Value, server_error};
+use crate::address::Target;
 use crate::error::{EffectOnData, Error, Kind};
 use crate::name::Name;
 use crate::text::Sanitized;
@@ -151,8 +152,27 @@ const READS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
-/// The hint of errors about missing rights.
-pub(crate) const HINT: &str = "`qless help acl` prints the line an administrator needs";
+/// The ends of the names of servers whose users are created by their service, from rules alone, because it
+/// refuses `ACL SETUSER`: ElastiCache and MemoryDB, Azure Managed Redis and Azure Cache.
+const TAKE_RULES_ALONE: [&str; 4] = [
+    ".amazonaws.com",
+    ".amazonaws.com.cn",
+    ".redis.azure.net",
+    ".redis.cache.windows.net",
+];
+
+/// The hint of errors about missing rights: the form of `qless help acl` that the server's administrator needs.
+pub(crate) fn hint(target: &Target) -> &'static str {
+    let host = target
+        .first_node()
+        .map(|node| node.host.trim_end_matches('.').to_lowercase());
+    let takes_rules = |host: String| TAKE_RULES_ALONE.iter().any(|end| host.ends_with(end));
+    if host.is_some_and(takes_rules) {
+        "`qless help acl --form access-string` prints the rules an administrator needs"
+    } else {
+        "`qless help acl` prints the line an administrator needs"
+    }
+}
 
 /// How [`acl_lines`] writes the rights of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -311,15 +331,15 @@ pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
 /// The error about commands that the user may not run. None of them was run.
 pub(crate) fn missing_rights_nothing_run(
     missing: &[String],
-    user: Option<&str>,
+    target: &Target,
     prefix: &str,
 ) -> Error {
-    missing_rights(missing, user, prefix).with_effect(EffectOnData::Unchanged)
+    missing_rights(missing, target, prefix).with_effect(EffectOnData::Unchanged)
 }
 
 /// The error about commands that the user may not run.
-pub(crate) fn missing_rights(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
-    let user = Sanitized(user.unwrap_or("default"));
+pub(crate) fn missing_rights(missing: &[String], target: &Target, prefix: &str) -> Error {
+    let user = Sanitized(target.user.as_deref().unwrap_or("default"));
     let shown = 5.min(missing.len());
     let mut commands = missing[..shown].join(", ");
     if missing.len() > shown {
@@ -329,13 +349,34 @@ pub(crate) fn missing_rights(missing: &[String], user: Option<&str>, prefix: &st
         Kind::NoPerm,
         format!("user `{user}` may not run {commands} on `{prefix}*`"),
     )
-    .hint(HINT)
+    .hint(hint(target))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::core::script::sources;
+
+    #[test]
+    fn the_hint_names_the_form_that_the_server_takes() {
+        for (address, form) in [
+            ("rediss://master.x.use1.cache.amazonaws.com:6379", true),
+            (
+                "rediss-cluster://clustercfg.x.memorydb.us-east-1.amazonaws.com",
+                true,
+            ),
+            ("rediss://x.westeurope.redis.azure.net:10000", true),
+            ("redis://amazonaws.com.example:6379", false),
+            ("unix:///run/redis.sock", false),
+        ] {
+            let target = Target::parse(address).unwrap();
+            assert_eq!(
+                hint(&target).contains("--form access-string"),
+                form,
+                "{address}"
+            );
+        }
+    }
 
     /// The commands that a Lua file names behind `call(`, `pcall(` or `ask(`.
     fn commands_of(text: &str) -> impl Iterator<Item = &str> {

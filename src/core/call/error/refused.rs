@@ -43,9 +43,10 @@ pub(crate) fn call_refused(
             }),
         },
         "NOPERM" if is_script_forbidden(refused) => {
-            Error::new(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::HINT)
+            Error::new(Kind::NoPerm, missing_right_sentence(refused, target))
+                .hint(rights::hint(target))
         }
-        "NOPERM" => no_permission(missing_right_sentence(refused, target), call),
+        "NOPERM" => no_permission(missing_right_sentence(refused, target), target, call),
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
         "CROSSSLOT" => untagged_cluster_prefix(script.prefix(), target),
         _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
@@ -77,7 +78,9 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
             Kind::Refused,
             format!("`{target}` refuses connections: it is in protected mode"),
         ),
-        "NOPERM" => error(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::HINT),
+        "NOPERM" => {
+            error(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::hint(target))
+        }
         "LOADING" => error(
             Kind::Loading,
             format!("`{target}` is still loading its data"),
@@ -126,7 +129,11 @@ fn plain_err_refusal(
     let message = refused.without_position();
     // Redis from 7.2 on, and Valkey.
     if message.starts_with("ACL failure in script: ") {
-        return Some(no_permission(missing_right_sentence(refused, target), call));
+        return Some(no_permission(
+            missing_right_sentence(refused, target),
+            target,
+            call,
+        ));
     }
     // Redis up to 7.0 does not name the command.
     if let Some((_, lacks)) = message.split_once("The user executing the script can't ") {
@@ -134,6 +141,7 @@ fn plain_err_refusal(
         let lacks = Sanitized(lacks.trim_end_matches('.'));
         return Some(no_permission(
             format!("user `{user}` may not {lacks}"),
+            target,
             call,
         ));
     }
@@ -238,10 +246,10 @@ fn is_script_forbidden(refused: &ServerError) -> bool {
 }
 
 /// The error for a right that turned out to be missing in the middle of a call.
-fn no_permission(message: String, call: &Call) -> Error {
+fn no_permission(message: String, target: &Target, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
     if call.spec().only_reads() {
-        error.hint(rights::HINT)
+        error.hint(rights::hint(target))
     } else {
         error
             .with_effect(EffectOnData::Partial)
