@@ -3,7 +3,7 @@
 --   queues. Each queue gives at most its count, all together at most `total`, and no more than 10000. A queue whose
 --   turn comes after the total is used up is not touched
 -- Result: the rows of guard.finish, then per queue the reply of pop, or a list with `invalid` and why if pop
---   refuses; if fewer than `total` jobs came, then in how many seconds the next one is due, if that is known
+--   refuses; if fewer than `total` jobs came, then in how many seconds the next one may come, if that is known
 -- Refuses: wrong words, more than 500 jobs or queues
 -- Publishes: as guard.finish and pop
 local function whole(text)
@@ -47,8 +47,9 @@ return function(argv, now, t, seconds)
     end
     rows[ended + i], left = reply, left - (taken or 0)
   end
-  local due
-  for i = 1, left > 0 and #counts or 0 do
+  -- A search that ended at its limit goes on at once.
+  local due = left > 0 and known.slice.unfinished and now
+  for i = 1, not due and left > 0 and #counts or 0 do
     -- The pops have left what was due already.
     local at = need('queue/next_due')(now, argv[4 + 2 * i], '(' .. t)
     if at and at > now and (not due or at < due) then due = at end

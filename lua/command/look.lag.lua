@@ -2,8 +2,8 @@
 -- expiry, a recurring job from the run that no pop has put yet. The cost hardly depends on the number of jobs. Writes
 -- nothing.
 -- Takes: queue ...
--- Result: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `expired`,
---   `recurring` or `paused`; for a throttle or a lane its name, else false
+-- Result: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `limited`,
+--   `expired`, `recurring` or `paused`; for a throttle or a lane its name, else false
 -- Refuses: a missing queue, more than 10000 queues
 return function(argv, now, t)
   local call, oldest, reply = redis.call, need('queue/oldest'), {}
@@ -20,6 +20,7 @@ return function(argv, now, t)
     end
     consider(Keys.locks, '-inf', 'expired')
     consider(Keys.recur, 0, 'recurring')
+    if why == 'recurring' and need('queue/is_full')(t, queue) then why = 'limited' end
     if since and call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, true) then
       why, by = 'paused', false
     end

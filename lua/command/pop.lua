@@ -23,7 +23,8 @@ local function setting(text)
 end
 
 -- `known`: the settings, if the caller has read them; in `listed` whether the worker is listed; in `only` the only job
--- that may be granted, which the caller has found to wait; in `slice` what the call may still bring.
+-- that may be granted, which the caller has found to wait; in `slice` what the call may still bring, and then
+-- `unfinished` if a search ended at its limit, and the next pop goes on.
 return function(argv, now, t, seconds, known)
   local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
@@ -118,6 +119,7 @@ return function(argv, now, t, seconds, known)
     from = from + #page
     want = want > 0 and not only and missed or 0
   end
+  if slice and remove[1] and not met and want ~= 0 and from > rest + 1000 then slice.unfinished = true end
   if met or more and rest > count - taken then
     decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
     decider.single = only

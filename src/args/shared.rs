@@ -150,10 +150,10 @@ pub(crate) struct Filters {
     #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern(),
           add = value::CandidateKind::Workers)]
     pub held_by: Vec<Pattern>,
-    /// Jobs without a history entry within this time
+    /// Jobs that have been in their state for at least this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub older_than: Option<Duration>,
-    /// Jobs with a history entry within this time
+    /// Jobs that have been in their state for less than this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub newer_than: Option<Duration>,
     /// Jobs with this value in their data, such as `user.id=42`; `PATH=~REGEX`: with a match in it,

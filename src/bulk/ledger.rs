@@ -365,8 +365,13 @@ impl Ledger {
     }
 
     fn foreign_file_error(&self) -> Error {
-        let (file, kind) = (self.display_path(), &self.head.kind);
-        Error::usage(format!("`{file}` exists and is not a qless {kind}")).hint("name another file")
+        let file = self.display_path();
+        let what = match self.head.kind.as_str() {
+            // A file of the command `export` is one, too.
+            "export" => "was not begun by `--save`".to_owned(),
+            kind => format!("is not a qless {kind}"),
+        };
+        Error::usage(format!("`{file}` exists and {what}")).hint("name another file")
     }
 
     fn cannot_message(&self, verb: &str) -> String {

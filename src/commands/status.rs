@@ -180,12 +180,16 @@ fn find_problems(
     let waiting = count(|queue| queue.waiting);
     let wait = waiting + count(|queue| queue.throttled + queue.stalled);
     let silence = totals.last_seen.map(|seen| now.since(seen));
+    // A worker that ends is forgotten, but what it completed is counted.
+    let recent = overview.recent.as_ref();
+    let is_working = recent.is_some_and(|recent| recent.completed > 0);
     // A worker that holds a lock may be silent because it is busy.
     let idle = workers.iter().filter(|worker| worker.running == 0);
-    if waiting > 0 && totals.workers == 0 {
+    if waiting > 0 && totals.workers == 0 && !is_working {
         let what = "jobs wait, and no worker was seen";
         add(ProblemCode::NoWorkers, what.into(), Some(list));
     } else if silence.is_some_and(|silence| silence > SILENT)
+        && !is_working
         && let Some(seen) = idle.filter_map(|worker| worker.last_seen).max()
         && wait > 0
     {

@@ -19,8 +19,8 @@ pub struct Lag {
     pub lag_s: RoundedSeconds,
     /// The job
     pub jid: Option<Name>,
-    /// Waiting for a worker; or paused, throttled, ordered (its lane), expired (its lock) or recurring (a
-    /// recurring job whose next job no pop has put)
+    /// Waiting for a worker; or paused, throttled, ordered (its lane), limited (the queue's max-concurrency),
+    /// expired (its lock) or recurring (a recurring job whose next job no pop has put)
     pub why: Option<LagCause>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
@@ -34,6 +34,7 @@ pub enum LagCause {
     Paused,
     Throttled,
     Ordered,
+    Limited,
     Expired,
     Recurring,
 }
@@ -48,6 +49,9 @@ impl LagCause {
             (LagCause::Throttled, None) => "held by a throttle; slots are free".into(),
             (LagCause::Ordered, Some(lane)) => format!("behind other jobs in lane {lane}"),
             (LagCause::Ordered, None) => "behind other jobs in its lane".into(),
+            (LagCause::Limited, _) => {
+                "the queue runs as many jobs as its max-concurrency allows".into()
+            }
             (LagCause::Expired, _) => "its lock expired".into(),
             (LagCause::Recurring, _) => "a recurring job is due, and no pop has put its job".into(),
         }

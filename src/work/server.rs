@@ -29,6 +29,9 @@ const FIRST_QUEUES: usize = 32;
 /// How long a worker that ends waits until its name is off the list of workers.
 const LEAVING: Duration = Duration::from_secs(1);
 
+/// A job that is due before this many seconds have passed is due at once.
+const AT_ONCE: f64 = 0.01;
+
 /// What is asked of the thread.
 pub(super) enum ServerOrder {
     Ask(Request),
@@ -293,7 +296,10 @@ impl ServerCalls {
                         }
                     })?;
                     (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
-                    (false, left)
+                    // A search that ended at its limit goes on at once.
+                    let goes_on =
+                        turn.jobs.is_empty() && turn.due_in.is_some_and(|due| due < AT_ONCE);
+                    (goes_on, left)
                 }
             },
         )

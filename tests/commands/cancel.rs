@@ -384,7 +384,7 @@ fn jobs_that_cannot_be_saved_are_not_deleted() {
         .run(&format!("cancel x --save {}", file.display()))
         .shows(expect![[r#"
             --- stderr
-            error: `TMP/mine` exists and is not a qless export
+            error: `TMP/mine` exists and was not begun by `--save`
             hint: name another file
             --- exit 2
         "#]]);

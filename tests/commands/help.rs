@@ -100,7 +100,7 @@ fn help_topics_exist() {
         `throttle release` releases the jobs that it can, and ends with 4 if there are others. A dry run
         ends with the code of the run, as far as its plan tells.
 
-        New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE.
+        New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE; `work` goes on without it.
     "#]]);
     assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));
     assert!(run("help selectors").ok().contains("--group G"));

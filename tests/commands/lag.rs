@@ -245,6 +245,30 @@ fn released_jobs_wait_since_their_release() {
 }
 
 #[test]
+fn a_queue_that_runs_as_many_jobs_as_it_may_says_so() {
+    let redis = Redis::start();
+    redis.at(10).run("config set mail-max-concurrency 1").ok();
+    redis.at(10).run("put mail K --jid first").ok();
+    redis.at(20).run("put mail K --jid second").ok();
+    redis.at(20).run("recur put mail K --every 1h --jid r").ok();
+    redis.at(20).run("config set mail-heartbeat 3600").ok();
+    redis.at(21).run("pop mail --worker w").ok();
+    redis.at(100).run("lag").shows(expect![[r#"
+        mail	1m 20s	second	the queue runs as many jobs as its max-concurrency allows
+    "#]]);
+    let item = &redis.at(100).run("lag -o json").json()["items"][0];
+    assert_eq!(item["why"], "limited");
+    let status = redis.at(100).run("status").ok();
+    assert!(status.contains("max-concurrency"), "{status}");
+    redis
+        .at(100)
+        .run("config unset mail-max-concurrency --yes")
+        .ok();
+    let item = &redis.at(100).run("lag -o json").json()["items"][0];
+    assert_eq!(item["why"], "waiting");
+}
+
+#[test]
 fn a_recurring_job_that_no_pop_has_put_counts() {
     let redis = Redis::start();
     redis

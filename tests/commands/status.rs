@@ -131,6 +131,23 @@ fn silent_workers_beside_a_busy_one_are_a_problem() {
     assert!(text.contains(problem), "{text}");
 }
 
+#[test]
+fn workers_that_end_after_each_job_are_not_missed() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    for n in 0..3 {
+        at(90_000, &format!("put mail K --jid j{n}"));
+    }
+    redis.at(90_001).run("pop other --worker gone").exits(4);
+    let silent = |now: u32| at(now, "status").contains("has been seen for");
+    assert!(silent(90_400));
+    at(90_390, "pop mail --worker cron");
+    at(90_391, "complete j2 --as-holder");
+    at(90_392, "forget worker cron --yes");
+    assert!(!silent(90_400));
+    assert!(silent(90_800));
+}
+
 /// No two lines are of different moments.
 #[test]
 fn all_figures_come_from_one_call() {

@@ -218,3 +218,39 @@ fn a_drain_waits_for_held_jobs_that_can_run_and_for_no_others() {
     assert_eq!(site.state("paused"), "throttled");
     site.must_keep_invariants();
 }
+
+#[test]
+fn a_drain_goes_on_behind_more_held_jobs_and_ghosts_than_one_pop_looks_at() {
+    let mut site = WorkSite::new();
+    site.config("max-pop-scan", "10");
+    site.client.call(&["throttle.set", "none", "-1"]).unwrap();
+    for at in 0..35 {
+        let first = ["throttles", r#"["none"]"#, "priority", "5"];
+        site.put_with("mail", &format!("held-{at}"), "{}", &first);
+    }
+    site.put("mail", "free", "{}");
+    site.work("mail --drain", LEDGER).exits(0);
+    assert_eq!(site.state("free"), "complete");
+    // A pop looks at a thousand ids without jobs more than it wants jobs.
+    site.put("ghosts", "last", "{}");
+    let ghosts = "for i = 1, 3500 do redis.call('zadd', 'ql:q:ghosts-work', 9, 'ghost' .. i) end";
+    site.redis.send(&["EVAL", ghosts, "0"]);
+    site.work("ghosts --drain", LEDGER).exits(0);
+    assert_eq!(site.state("last"), "complete");
+    site.must_keep_invariants();
+}
+
+#[test]
+fn one_job_behind_many_held_ones_is_found_at_once() {
+    let mut site = WorkSite::new();
+    site.config("max-pop-scan", "10");
+    site.client.call(&["throttle.set", "none", "-1"]).unwrap();
+    for at in 0..95 {
+        let first = ["throttles", r#"["none"]"#, "priority", "5"];
+        site.put_with("mail", &format!("held-{at}"), "{}", &first);
+    }
+    site.put("mail", "free", "{}");
+    // Ten pops, each a minute after the one before, would end after the deadline of the test.
+    site.work("mail --count 1 --poll 1m", LEDGER).exits(0);
+    assert_eq!(site.state("free"), "complete");
+}

@@ -1,6 +1,6 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
 -- Takes: now; t; seconds; queue; a list of the queue's defaults as text, or false, the setting `max-job-history`, and
---   what the call may still bring (queue/slice)
+--   what the call may still bring (queue/slice), in which a scan that ends at its limit sets `unfinished`
 -- Result: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job; with `single` set, `scan` looks at the given page
 --   only
@@ -52,11 +52,11 @@ return function(now, t, seconds, queue, settings)
       for i = 1, count do seen[jids[i]] = true end
     end
     begin()
-    local step, drop, missed = 1, {}, 0
+    local step, drop, missed, dropped = 1, {}, 0, 0
     from = from + at - 1
     local function leave_set()
       if drop[1] then need('value/in_chunks')('zrem', base .. Keys.work, drop, 1, #drop) end
-      from, drop = from - #drop, {}
+      from, dropped, drop = from - #drop, dropped + #drop, {}
     end
     gate.before_heal = leave_set
     while true do
@@ -81,6 +81,7 @@ return function(now, t, seconds, queue, settings)
         end
       end
       leave_set()
+      if most and passed >= most and dropped > 0 and slice then slice.unfinished = true end
       if rest < 0 or decider.single or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
         local returned, brought, apart = start.held and decider.recheck(), 0, 0

@@ -3,8 +3,9 @@
 -- throttles hold. Due jobs of the schedule count from their time. Of jobs that wait for others, those count that wait
 -- only for the job before them in their lane: the first 20 are read.
 -- Takes: now; t; queue
--- Result: since when, as text; the jid; `waiting`, or `throttled` or `ordered` if a throttle or its lane holds it;
---   then the throttle without a free slot (false if all have one), or the lane. Nil if no job waits
+-- Result: since when, as text; the jid; `waiting`, or `throttled` or `ordered` if a throttle or its lane holds it, or
+--   `limited` if its queue runs as many jobs as it may; then the throttle without a free slot (false if all have one),
+--   or the lane. Nil if no job waits
 local Behind = Fields('key', 'scheduled')
 
 return function(now, t, queue)
@@ -70,5 +71,6 @@ return function(now, t, queue)
       return since, which, 'throttled', id
     end
   end
+  if how == 'waiting' and need('queue/is_full')(t, queue) then how = 'limited' end
   return since, which, how, false
 end

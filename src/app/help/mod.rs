@@ -140,7 +140,7 @@ fn exit_codes_text() -> String {
     text.push_str("`throttle release` releases the jobs that it can, and ends with 4 if there are others. A dry run\n");
     text.push_str("ends with the code of the run, as far as its plan tells.\n");
     text.push_str("\nNew codes may be added; treat an unknown code as a failure. ");
-    text.push_str("A closed stdout ends the process by SIGPIPE.\n");
+    text.push_str("A closed stdout ends the process by SIGPIPE; `work` goes on without it.\n");
     text
 }
 
@@ -197,8 +197,8 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 --tag T          jobs with this tag; repeated: with all of them
 --klass K        jobs of this class (name or glob)
 --held-by W      jobs that this worker holds, also with an expired lock (name or glob)
---older-than D   jobs whose newest history entry is at least this old
---newer-than D   jobs whose newest history entry is younger than this
+--older-than D   jobs that have been in their state for at least this time; a note does not count
+--newer-than D   jobs that have been in their state for less
 --where P=VALUE  jobs with this value at a path in their data; repeated: with all of them
 --where P=~REGEX jobs with a match of this regular expression in that value; P!~REGEX: without one
 --key K          jobs in this lane; if --state names only failed and complete: jobs that have left it

@@ -73,7 +73,7 @@ impl Explanation {
         }
         if let Some(popped) = self.last_pop {
             let line = [
-                "the newest lock was granted".into(),
+                "the newest lock that is held was granted".into(),
                 page.when(popped),
                 String::new(),
             ];
