@@ -29,7 +29,8 @@ impl Pace {
 
     /// The number of jobs in a slice, at most `most`.
     pub(crate) fn slice_size(&self, most: usize) -> usize {
-        self.rate.map_or(most, |rate| rate.jobs(TICK).min(most))
+        self.rate
+            .map_or(most, |rate| rate.jobs_in_time(TICK).min(most))
     }
 
     /// Waits until this number of jobs may be changed, or until a signal comes. Lost time is not
@@ -49,6 +50,6 @@ impl Pace {
             sleep(wait.min(PATIENCE));
         }
         let now = Instant::now();
-        self.next = now.checked_add(rate.time(jobs)).unwrap_or(now);
+        self.next = now.checked_add(rate.time_for_jobs(jobs)).unwrap_or(now);
     }
 }

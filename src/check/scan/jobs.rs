@@ -66,7 +66,7 @@ impl Scanner<'_> {
             };
             let job = self.examine_job(jid, fields, &history)?;
             match job {
-                Some(job) if !job.extra_reads.is_empty() => self.read_more(job),
+                Some(job) if !job.extra_reads.is_empty() => self.queue_extra_reads(job),
                 Some(job) => self.add_job_candidate(&job)?,
                 None => {}
             }
@@ -78,13 +78,13 @@ impl Scanner<'_> {
     pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<ReadCommand> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
-            let job = self.keys.job(jid);
+            let job = self.keys.job_key(jid);
             reads.push(if self.reads_whole {
                 ReadCommand::fields_of_whole_hash(&job, &self.job_fields)
             } else {
                 ReadCommand::hash_fields(&job, &self.job_fields)
             });
-            let history = self.keys.companion(Companion::History, jid);
+            let history = self.keys.companion_key(Companion::History, jid);
             reads.push(if self.first_pass {
                 ReadCommand::list_range(&history, 0, MAX_ENTRIES as i64 - 1)
             } else {
@@ -124,13 +124,13 @@ impl Scanner<'_> {
     ) -> Result<Option<ScannedJob>, Error> {
         let fields = match fields {
             ReadReply::Large => {
-                let read = ReadCommand::hash_fields(&self.keys.job(jid), &self.job_fields);
+                let read = ReadCommand::hash_fields(&self.keys.job_key(jid), &self.job_fields);
                 self.core.run_read(self.now, read)?
             }
             fields => fields,
         };
         let ReadReply::Texts(fields) = fields else {
-            let key = self.keys.job(jid);
+            let key = self.keys.job_key(jid);
             self.add_key_candidate(&key)?;
             return Ok(None);
         };
@@ -247,7 +247,7 @@ impl Scanner<'_> {
             self.unmatched.match_pair(hash, EntrySide::Lower);
         }
         if matches!(history, ReadReply::Wrong) {
-            let key = self.keys.companion(Companion::History, jid);
+            let key = self.keys.companion_key(Companion::History, jid);
             self.add_key_candidate(&key)?;
         }
         Ok(right)
@@ -314,7 +314,7 @@ impl Scanner<'_> {
             && job.state == b"running"
             && !self.is_known(RememberedAs::Worker, &worker)
         {
-            let replies = super::index::known_key(ItemKind::Worker, &worker);
+            let replies = super::index::remembered_key(ItemKind::Worker, &worker);
             job.is_candidate |= self.remember(RememberedAs::Reported, &replies);
         }
         Ok(())
@@ -400,7 +400,7 @@ impl Scanner<'_> {
         if !self.is_known(RememberedAs::Queue, &queue)
             && self.remember(
                 RememberedAs::Reported,
-                &super::index::known_key(ItemKind::Work, &queue),
+                &super::index::remembered_key(ItemKind::Work, &queue),
             )
         {
             job.is_candidate = true;

@@ -45,7 +45,7 @@ impl<D> GuardReply<D> {
     }
 
     /// The reply without the values of a change that was done.
-    pub(crate) fn without_values(self) -> GuardReply {
+    pub(crate) fn without_done_value(self) -> GuardReply {
         let GuardReply {
             code, mark, detail, ..
         } = self;
@@ -234,7 +234,9 @@ impl Core {
             RetryClass::Never
         };
         let (verb, doing) = how.verb.command_words();
-        let spec = calls::GUARD_REQUEUE.retry_class(class).wording(verb, doing);
+        let spec = calls::GUARD_REQUEUE
+            .with_retry_class(class)
+            .with_wording(verb, doing);
         let mut call = Call::new(spec).arg(options).arg(note);
         for (job, due) in jobs {
             let due = due.map_or(String::new(), |due| due.to_string());
@@ -249,7 +251,7 @@ impl Core {
                 state: job.state.map(|state| state.into_str().into()),
                 queue: job.queue,
             };
-            self.reconcile(now, note, jids.zip(&mut outcomes).collect(), requeued);
+            self.reconcile_repeated_calls(now, note, jids.zip(&mut outcomes).collect(), requeued);
         }
         Ok(outcomes)
     }
@@ -293,7 +295,7 @@ impl Core {
         } else {
             RetryClass::Guarded
         };
-        let call = Call::new(calls::GUARD_DEPENDS.retry_class(class));
+        let call = Call::new(calls::GUARD_DEPENDS.with_retry_class(class));
         let call = call
             .arg(&job.jid)
             .arg(&job.mark)
@@ -304,7 +306,7 @@ impl Core {
         let mut outcome = reply.read()?;
         if repeated {
             let repeated = vec![(&job.jid, &mut outcome)];
-            self.reconcile(now, note, repeated, |_| Vec::new());
+            self.reconcile_repeated_calls(now, note, repeated, |_| Vec::new());
         }
         Ok(outcome)
     }

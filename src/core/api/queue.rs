@@ -40,7 +40,7 @@ impl Core {
     /// without those that a throttle or a lane holds.
     pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
-        let call = Call::new(calls::LAG.about(SubjectArgs::Nothing));
+        let call = Call::new(calls::LAG.with_subject(SubjectArgs::Nothing));
         for Bytes(lags) in self.call_in_slices(now, &call, names)? {
             let lags = Json::read(&lags).and_then(|lags| lags.object());
             seconds
@@ -91,7 +91,7 @@ impl Core {
         names: &[Name],
     ) -> Result<Vec<Queue>, Error> {
         let call = Call::new(calls::LOOK_QUEUES);
-        let mut queues = match self.rows_by_name(now, &call, &Index::Queues, names) {
+        let mut queues = match self.rows_by_name_or_all(now, &call, &Index::Queues, names) {
             Ok(queues) => queues,
             Err(error) if error.kind() == Kind::Damaged => self.queues_one_by_one(now, names)?,
             Err(error) => return Err(error),
@@ -123,7 +123,7 @@ impl Core {
                 };
                 let sets = QueueKey::VARIANTS
                     .iter()
-                    .map(|set| keys.queue(*set, name.as_bytes()));
+                    .map(|set| keys.queue_key(*set, name.as_bytes()));
                 let sets: Vec<_> = sets.collect();
                 let counts = sets
                     .iter()

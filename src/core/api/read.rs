@@ -158,7 +158,7 @@ impl ReadCommand {
         read.arg("-inf").arg(score.to_string())
     }
 
-    /// Elements of a list. Negative indexes count from the end.
+    /// ElementAccess of a list. Negative indexes count from the end.
     pub fn list_range(key: &[u8], from: i64, to: i64) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Texts, "LRANGE").arg(key);
         read.arg(from.to_string()).arg(to.to_string())
@@ -294,7 +294,7 @@ impl Core {
     }
 
     /// The replies to reads that were sent ahead.
-    pub(crate) fn take_reads(
+    pub(crate) fn receive_reads(
         &mut self,
         now: Moment,
         reads: ReadsAhead,

@@ -27,7 +27,7 @@ pub(crate) struct ServerInfo {
     /// Its time when it replied.
     pub time: Moment,
     /// The commands that the user may not run, if the login asked for them.
-    pub missing_rights: Vec<String>,
+    pub missing_rights_error: Vec<String>,
     /// `maxmemory-policy`, if the login asked for it and the server deletes any key by it when its memory
     /// is full.
     pub eviction: Option<String>,
@@ -50,7 +50,7 @@ impl ServerInfo {
             is_replica: false,
             lag: None,
             time: Moment::from_micros(0),
-            missing_rights: Vec::new(),
+            missing_rights_error: Vec::new(),
             eviction: None,
         }
     }
@@ -405,7 +405,7 @@ fn read_step_reply(
             Ok(())
         }
         (HandshakeStep::Rights(_), reply) => {
-            server.missing_rights = rights::read_missing_commands(reply);
+            server.missing_rights_error = rights::read_missing_commands(reply);
             Ok(())
         }
         (HandshakeStep::Auth(..) | HandshakeStep::Select(_) | HandshakeStep::Fsync(_), _) => Ok(()),

@@ -103,7 +103,7 @@ pub struct Core {
     read_only: bool,
     writes: bool,
     /// The commands that a change needs and the user may not run.
-    missing_rights: Vec<String>,
+    missing_rights_error: Vec<String>,
     asks_for_eviction: bool,
     /// The policy by which the server evicts jobs.
     eviction: Option<String>,
@@ -157,7 +157,7 @@ impl Core {
             trace: settings.trace,
             read_only: settings.read_only,
             writes: settings.writes,
-            missing_rights: Vec::new(),
+            missing_rights_error: Vec::new(),
             asks_for_eviction: settings.asks_for_eviction,
             eviction: None,
             lag: None,
@@ -186,7 +186,7 @@ impl Core {
     }
 
     /// Makes the next calls end at this time at the latest, for a caller with a deadline of its own.
-    pub(crate) fn end_calls_at(&mut self, deadline: Option<Instant>) {
+    pub(crate) fn set_call_deadline(&mut self, deadline: Option<Instant>) {
         self.caller_deadline = deadline;
     }
 
@@ -197,7 +197,7 @@ impl Core {
 
     /// Makes calls in the caller's thread from now on, for a caller that has a thread for its calls
     /// and makes one after the other.
-    pub(crate) fn stay_in_thread(&mut self) {
+    pub(crate) fn use_caller_thread(&mut self) {
         self.receive_ahead();
         self.stays_in_thread = true;
         self.connection = self.connection.take().map(Connection::without_thread);
@@ -339,10 +339,13 @@ impl Core {
                 round.unsent = Some(error);
                 break;
             }
-            if !self.missing_rights.is_empty() && calls.iter().any(Call::may_write) {
+            if !self.missing_rights_error.is_empty() && calls.iter().any(Call::may_write) {
                 let user = self.target.user.as_deref();
-                let error =
-                    rights::missing_rights_nothing_run(&self.missing_rights, user, self.prefix());
+                let error = rights::missing_rights_error_nothing_run(
+                    &self.missing_rights_error,
+                    user,
+                    self.prefix(),
+                );
                 round.unsent = Some(error);
                 break;
             }
@@ -354,7 +357,7 @@ impl Core {
             if let Some(fault) = fault {
                 self.lose_connection();
                 round.lose_pending(fault);
-                self.trace_loss(&round, begun.elapsed());
+                self.trace_lost_connection(&round, begun.elapsed());
             }
             let follows = self.follow_redirection(&mut round, &mut moves);
             round.make_pending_again(&POSTPONED);
@@ -442,7 +445,7 @@ impl Core {
             return;
         };
         let user = self.target.user.as_deref();
-        let error = rights::missing_rights(&read_missing_commands, user, self.prefix());
+        let error = rights::missing_rights_error(&read_missing_commands, user, self.prefix());
         for (call, reply) in calls.iter().zip(replies) {
             if lacks_right(call, reply) {
                 reply.result = Err(error.clone());

@@ -185,7 +185,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
     let rules = |keys: &str, channels: &str, parts: &[&[&str]]| {
         format!(
             "{keys}{prefix}* {channels}&{prefix}* -@all{}",
-            grants(parts)
+            grant_words(parts)
         )
     };
     let mut text = String::new();
@@ -200,9 +200,13 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
             )
         };
         user(OPERATES, "qless", created("~", operate));
-        user(&format!("{CHECKS} need also"), "qless", grants(&[SCANS]));
+        user(
+            &format!("{CHECKS} need also"),
+            "qless",
+            grant_words(&[SCANS]),
+        );
         if !split.is_empty() {
-            user(&format!("{SPLITS} needs also"), "qless", grants(split));
+            user(&format!("{SPLITS} needs also"), "qless", grant_words(split));
         }
         user(READS_ONLY, "qless-ro", created("%R~", &[READS]));
         return text;
@@ -225,7 +229,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
 }
 
 /// The words that grant commands.
-fn grants(parts: &[&[&str]]) -> String {
+fn grant_words(parts: &[&[&str]]) -> String {
     let commands = parts.iter().copied().flatten();
     commands.map(|command| format!(" +{command}")).collect()
 }
@@ -265,7 +269,7 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
 
 /// Adds the test of all commands to a handshake.
 pub(crate) fn add_rights_test(prefix: &str, packed: &mut PackedCommands) {
-    add_test_of_commands("EVAL", CALLS.iter().copied(), prefix, packed);
+    add_command_rights_test("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
 /// Adds the test of the commands that a refused script may have run. `only_reads`: it only reads.
@@ -282,10 +286,10 @@ pub(crate) fn add_script_rights_test(
     let eval = if only_reads { "EVAL_RO" } else { "EVAL" };
     // The script runs no subcommands, and the test knows none.
     let may_run = |name: &&str| !name.contains('|') && (!only_reads || READS.contains(name));
-    add_test_of_commands(eval, names.filter(may_run), prefix, packed);
+    add_command_rights_test(eval, names.filter(may_run), prefix, packed);
 }
 
-fn add_test_of_commands<'a>(
+fn add_command_rights_test<'a>(
     eval: &str,
     names: impl Iterator<Item = &'a str>,
     prefix: &str,
@@ -309,16 +313,16 @@ pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
 }
 
 /// The error about commands that the user may not run. None of them was run.
-pub(crate) fn missing_rights_nothing_run(
+pub(crate) fn missing_rights_error_nothing_run(
     missing: &[String],
     user: Option<&str>,
     prefix: &str,
 ) -> Error {
-    missing_rights(missing, user, prefix).effect(EffectOnData::Unchanged)
+    missing_rights_error(missing, user, prefix).effect(EffectOnData::Unchanged)
 }
 
 /// The error about commands that the user may not run.
-pub(crate) fn missing_rights(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
+pub(crate) fn missing_rights_error(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
     let user = Sanitized(user.unwrap_or("default"));
     let shown = 5.min(missing.len());
     let mut commands = missing[..shown].join(", ");

@@ -137,7 +137,7 @@ impl FindingId {
 
     /// Whether this finding is about a failure list. Counters of failed jobs are compared only after such
     /// findings are repaired.
-    pub fn is_failure_list(self) -> bool {
+    pub fn is_about_failure_list(self) -> bool {
         FindingId::FailedCounter.row().requires.contains(&self)
     }
 }

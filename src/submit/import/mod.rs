@@ -682,7 +682,7 @@ impl Importer<'_> {
                 .import_template(now, &pack::template(&read, &queue, now, note.as_deref()))
             {
                 Ok(()) => {
-                    core.raise_count(now, &job.jid, read.jobs_put())?;
+                    core.raise_template_count(now, &job.jid, read.jobs_put())?;
                     JobOutcome::done(&job.jid).state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
