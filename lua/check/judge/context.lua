@@ -64,7 +64,7 @@ return function(now, t, repair, run, findings)
     return part
   end
 
-  -- The fields of a job, as the checks name them.
+  -- A job from its stored fields, by the names that the checks use.
   function check.job(jid, key, stored)
     return {
       id = jid,

@@ -193,7 +193,7 @@ struct Scanner<'a> {
     unmatched: UnmatchedTable,
     /// Whether this is the first pass, which checks everything but the entries of the other parts.
     first_pass: bool,
-    /// The number of the place where the scan began.
+    /// The version of the route when the scan began.
     place: u64,
     /// Whether unmatched entries are looked up by name, instead of being added.
     rescanning: bool,

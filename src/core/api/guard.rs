@@ -256,7 +256,7 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Deletes jobs in their order, as many as one call deletes and at least one. Returns the outcomes of
+    /// Deletes jobs in their order, up to the number that one call deletes and at least one. Returns the outcomes of
     /// these, with the further jobs that were deleted or released.
     pub fn cancel_jobs(
         &mut self,

@@ -111,7 +111,7 @@ impl Core {
         };
         let call = |job: &JobSnapshot| {
             let call = Call::new(calls::DEPENDS).arg(&job.jid);
-            call.arg("dependencies").args(dependencies)
+            call.arg("off").args(dependencies)
         };
         self.call_for_each_job(now, note, jobs, call, |_| ())
     }

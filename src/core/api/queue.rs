@@ -36,7 +36,7 @@ impl Core {
         })
     }
 
-    /// For how many seconds each named queue, in their order, has had a job that a pop would look at:
+    /// For how many seconds each named queue, in their order, has had a job that a pop would consider:
     /// without those that a throttle or a lane holds.
     pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();

@@ -158,7 +158,7 @@ impl ReadCommand {
         read.arg("-inf").arg(score.to_string())
     }
 
-    /// ElementAccess of a list. Negative indexes count from the end.
+    /// Elements of a list. Negative indexes count from the end.
     pub fn list_range(key: &[u8], from: i64, to: i64) -> ReadCommand {
         let read = ReadCommand::new(ReplyForm::Texts, "LRANGE").arg(key);
         read.arg(from.to_string()).arg(to.to_string())

@@ -23,7 +23,7 @@ use crate::name::{Name, reserved_throttle_suffix};
 /// The number of throttles that one round trip reads.
 const SLICE: usize = 100;
 
-/// The number of keys that one step of a scan looks at.
+/// The number of keys that one step of a scan examines.
 const SCAN: usize = 1000;
 
 /// The jobs of a throttle that are shown.

@@ -75,7 +75,7 @@ impl CallSpec {
         }
     }
 
-    /// A read that may write in passing.
+    /// The spec of a read that may also write, such as one that promotes due jobs.
     pub(crate) const fn with_incidental_writes(self) -> CallSpec {
         CallSpec {
             may_write: true,

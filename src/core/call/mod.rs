@@ -388,7 +388,7 @@ impl Core {
     }
 
     /// Goes to the server that has the data now, if the replies say that it is another one. Returns
-    /// whether the next attempt is made at once.
+    /// whether the next attempt is made immediately.
     fn follow_redirection(&mut self, round: &mut RoundTrip, moves: &mut usize) -> bool {
         match &self.target.address {
             Address::Cluster(_) => {

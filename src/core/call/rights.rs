@@ -238,7 +238,7 @@ fn grant_words(parts: &[&[&str]]) -> String {
 /// channel. Some commands take only keys, so each argument is one. Servers before 7.0 have no such
 /// test.
 ///
-/// A user with all rights also looks at two keys in different slots: what looks like one server may be
+/// A user with all rights also reads two keys in different slots: what looks like one server may be
 /// a proxy before several, which refuse that.
 const ASK: &str = "\
 local lacks = {}
@@ -312,7 +312,7 @@ pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
         .collect()
 }
 
-/// The error about commands that the user may not run. None of them was run.
+/// The error that names commands that the user may not run, and says that nothing was changed.
 pub(crate) fn missing_rights_error_nothing_run(
     missing: &[String],
     user: Option<&str>,

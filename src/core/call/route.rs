@@ -58,7 +58,7 @@ impl Route {
     }
 }
 
-/// A connection to the server that has the data.
+/// A connection to the server that has the keys of the prefix, and what its login reported.
 pub(super) struct ReachedServer {
     pub connection: Connection,
     pub server: ServerInfo,

@@ -360,7 +360,7 @@ pub enum CauseEvidence {
     ReferenceClient(&'static str),
 }
 
-/// One row of the table. Every column is written in every row.
+/// A kind of finding: one row of the table of findings, which writes every column.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
     pub id: FindingId,

@@ -212,7 +212,7 @@ fn user_name(target: &Target) -> Sanitized<&str> {
     Sanitized(target.user.as_deref().unwrap_or("default"))
 }
 
-/// The sentence about the right that the user lacks.
+/// The sentence of an error that names the right that the user lacks.
 fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
     let message = refused.without_position();
     let user = user_name(target);
