@@ -189,10 +189,10 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     not_found::refuse_missing_jobs(&missing)?;
     let queues = session
         .ui
-        .report_left_out(queue::left_out_error(&unreadable));
+        .report_left_out(queue::partial_result_error(&unreadable));
     let throttles = session
         .ui
-        .report_left_out(throttle::left_out_error(&unreadable_throttles));
+        .report_left_out(throttle::partial_result_error(&unreadable_throttles));
     Ok(if queues == Exit::Ok {
         throttles
     } else {

@@ -88,7 +88,7 @@ impl ListRevert {
     }
 
     /// Whether the list is written as a whole.
-    pub(super) fn is_long(&self) -> bool {
+    pub(super) fn is_written_as_whole(&self) -> bool {
         self.entries.len() >= MIN_ENTRIES
     }
 

@@ -240,7 +240,7 @@ impl Reverter<'_> {
     fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| keep_pace(pace, interrupt, count);
-        if list.is_long()
+        if list.is_written_as_whole()
             && let Some(returned) = list.write_list(self.core, &mut wait)?
         {
             let count = list.len();

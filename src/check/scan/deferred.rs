@@ -112,7 +112,7 @@ impl Scanner<'_> {
             self.check_failed_counters()?;
         }
         if self.deferred_bytes > MAX_DEFERRED_BYTES || self.tally.overflowed {
-            self.rescan_deferred()?;
+            self.rescan_for_dropped_candidates()?;
         }
         Ok(())
     }
@@ -140,8 +140,8 @@ impl Scanner<'_> {
         })
     }
 
-    /// Finds candidates again that were too many to be kept.
-    fn rescan_deferred(&mut self) -> Result<(), Error> {
+    /// Scans again for the candidates that were dropped because there were too many to keep.
+    fn rescan_for_dropped_candidates(&mut self) -> Result<(), Error> {
         let pattern = self.keys.with_prefix("*");
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut tags, mut jobs) = (Vec::new(), Vec::new());

@@ -137,7 +137,7 @@ impl Scanner<'_> {
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::parse_number);
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
-        let size = self.note_job_size(size, history);
+        let size = self.add_to_mean_job_size(size, history);
         if self.has_tracked {
             self.match_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
@@ -211,7 +211,7 @@ impl Scanner<'_> {
     }
 
     /// The size of a job, by which the mean size is adjusted.
-    fn note_job_size(&mut self, fields: usize, history: &ReadReply) -> usize {
+    fn add_to_mean_job_size(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,

@@ -112,7 +112,7 @@ pub struct RequeueResult {
 
 /// How jobs are put into a queue again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Requeue<'a> {
+pub struct RequeueOptions<'a> {
     pub verb: RequeueVerb,
     /// Their own queue if absent.
     pub to: Option<&'a Name>,
@@ -210,7 +210,7 @@ impl Core {
     pub fn requeue_jobs(
         &mut self,
         now: Moment,
-        how: &Requeue,
+        how: &RequeueOptions,
         note: &[u8],
         jobs: &[(&JobSnapshot, Option<Moment>)],
     ) -> Result<Vec<GuardReply<RequeueResult>>, Error> {

@@ -238,7 +238,7 @@ pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
 }
 
 /// The error about queues that a result lacks because they cannot be read.
-pub(crate) fn left_out_error(queues: &[Queue]) -> Option<Error> {
+pub(crate) fn partial_result_error(queues: &[Queue]) -> Option<Error> {
     unreadable_sentence(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
 }
 

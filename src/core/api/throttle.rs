@@ -272,7 +272,9 @@ impl Core {
         now: Moment,
         id: &Name,
     ) -> Result<ThrottleJobs, Error> {
-        if let Some(error) = left_out_error(self.throttle_with_wrong_keys(now, id)?.as_slice()) {
+        if let Some(error) =
+            partial_result_error(self.throttle_with_wrong_keys(now, id)?.as_slice())
+        {
             return Err(error);
         }
         let mut shown = self.throttle_with_jobs(now, id)?;
@@ -399,7 +401,7 @@ pub(crate) struct UnreadableThrottle {
 }
 
 /// The error about throttles that a result lacks because they cannot be read.
-pub(crate) fn left_out_error(throttles: &[UnreadableThrottle]) -> Option<Error> {
+pub(crate) fn partial_result_error(throttles: &[UnreadableThrottle]) -> Option<Error> {
     let clauses = throttles.iter().map(|UnreadableThrottle { id, keys }| {
         let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
         let why = match named.as_slice() {

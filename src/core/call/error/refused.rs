@@ -42,7 +42,7 @@ pub(crate) fn call_refused(
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
             }),
         },
-        "NOPERM" if is_script_forbidden(refused) => {
+        "NOPERM" if is_eval_forbidden(refused) => {
             Error::new(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::HINT)
         }
         "NOPERM" => no_permission(missing_right_sentence(refused, target), call),
@@ -232,7 +232,7 @@ fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
 }
 
 /// Whether the user may not run the script at all, so that nothing was changed.
-fn is_script_forbidden(refused: &ServerError) -> bool {
+fn is_eval_forbidden(refused: &ServerError) -> bool {
     let command = server_error::first_quoted(&refused.message).unwrap_or_default();
     command.to_lowercase().starts_with("eval")
 }
