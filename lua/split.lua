@@ -4,7 +4,7 @@
 local server = redis
 local function split(run)
   -- Runs one command for each key and adds up the replies.
-  local function each(name, ...)
+  local function sum_per_key(name, ...)
     local sum = 0
     for _, key in ipairs({...}) do
       local reply = run(name, key)
@@ -13,7 +13,7 @@ local function split(run)
     end
     return sum
   end
-  local several = {del = each, exists = each}
+  local several = {del = sum_per_key, exists = sum_per_key}
 
   function several.rename(name, from, to)
     local value, age = run('dump', from), run('pttl', from)

@@ -10,7 +10,7 @@ local Ext = Fields('job/extension')
 -- dependencies and its lane. Its dependents stay. A job that holds its place in its lane still waits for those that
 -- it depends on; the job before it in the lane may be among these.
 -- Takes: now; jid; state; queue; its stored throttles, or false
-local function leave(now, jid, state, queue, throttles)
+local function remove_from_indexes(now, jid, state, queue, throttles)
   local call, dependencies = redis.call, Keys.job .. jid .. Keys.dependencies
   local names = call('smembers', dependencies)
   need('queue/remove_from_state_set')(jid, state, queue)
@@ -42,7 +42,7 @@ return function(argv, now, t, seconds)
   if fault then error('Bury(): ' .. fault) end
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
   need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. ',"worker":""}]')
-  leave(now, jid, state, queue, job[Job.throttles])
+  remove_from_indexes(now, jid, state, queue, job[Job.throttles])
   call('publish', Keys.on_log, need('failure/event')(jid, group, message, ''))
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   -- A revoked lock leaves the name of its last holder.

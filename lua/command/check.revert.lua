@@ -4,13 +4,13 @@
 -- Refuses: incomplete changes, keys that do not belong to the core
 
 -- The change as kind, key, item, before, after.
-local function read(key, item, before, after)
-  local function text(word)
+local function parse_change(key, item, before, after)
+  local function parse_word(word)
     if word == '-' then return false end
     if string.byte(word) ~= 43 then error('Check(): "-" or "+" missing before ' .. word) end
     return string.sub(word, 2)
   end
-  item, before, after = text(item), text(before), text(after)
+  item, before, after = parse_word(item), parse_word(before), parse_word(after)
   if string.sub(key, 1, #Keys.prefix) ~= Keys.prefix then error('Check(): not under the prefix: ' .. key) end
   if not item then
     if after and (before or string.sub(after, 1, #Keys.lost) ~= Keys.lost) then
@@ -41,7 +41,7 @@ end
 return function(argv)
   if #argv == 2 or (#argv - 2) % 4 ~= 0 then error('Check(): key, item, before and after for each change') end
   local changes, call = {}, redis.call
-  for i = 3, #argv, 4 do changes[#changes + 1] = read(argv[i], argv[i + 1], argv[i + 2], argv[i + 3]) end
+  for i = 3, #argv, 4 do changes[#changes + 1] = parse_change(argv[i], argv[i + 1], argv[i + 2], argv[i + 3]) end
   local current, write, back = need('repair/current'), need('repair/write')(), 0
 
   -- Whether a list holds a text at this index or behind it. A reverted entry moves back when entries that

@@ -23,7 +23,7 @@ return function(argv, now, t)
       config[queue] = #fields
     end
   end
-  local function setting(text)
+  local function finite_number(text)
     local n = text and tonumber(text)
     return n and n - n == 0 and n
   end
@@ -57,7 +57,7 @@ return function(argv, now, t)
       if bad then
         row = {'invalid', bad}
       else
-        local ends = now + (setting(settings[config[queue]]) or setting(settings[1]) or 60)
+        local ends = now + (finite_number(settings[config[queue]]) or finite_number(settings[1]) or 60)
         local expires = string.format('%.17g', ends)
         if data ~= '' then
           call('hmset', key, 'expires', expires, 'worker', worker, 'data', data)

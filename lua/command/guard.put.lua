@@ -32,7 +32,7 @@ return function(argv, now, t, seconds)
     at = at + count + 1
   end
 
-  -- What follows builds its functions anew, so a dry run begins here.
+  -- The functions below are built after this point, so that a dry run replaces `redis` in them.
   if policy.dry then need('dry_run/begin')() end
   local set_maxima = policy.maxima and need('throttle/maxima')(now, policy.maxima, policy.by)
   local reply, progress = {}, {}

@@ -13,7 +13,7 @@ local function slots(jid)
   return held
 end
 
--- Since when a job is due that a throttle holds or held, as text; nil if its place does not say.
+-- Since when a job is due that a throttle holds or held, as text; nil if its score does not give a time.
 -- Takes: jid; queue
 local function held_since(jid, queue)
   local number, base = need('value/number'), Keys.queue .. (queue or '')

@@ -10,7 +10,7 @@ local Job = Fields('klass', 'queue', 'state')
 -- jobs.
 -- Takes: now; queue
 -- Result: the number as text; nil if fewer than five of them are of the queue
-local function pace(now, queue)
+local function completed_per_minute(now, queue)
   local last_queue, matching = need('history/last_queue'), 0
   local all, seconds = need('stats/recent')(now)
   if not all then return nil end
@@ -64,7 +64,7 @@ return function(argv, now, t, seconds)
   add('due', call('zrangebyscore', base .. Keys.scheduled, '(' .. t, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
 
   -- Any of the entries that a pop of the reference would read stops it if the job does not exist.
-  local function ghost(members)
+  local function first_missing(members)
     local keys = {}
     for i = 1, #members do keys[i] = Keys.job .. members[i] end
     if not keys[1] or call('exists', unpack(keys)) == #keys then return end
@@ -72,8 +72,8 @@ return function(argv, now, t, seconds)
       if call('exists', keys[i]) == 0 then return members[i] end
     end
   end
-  add('ghost', ghost(call('zrangebyscore', locks, '-inf', t, 'LIMIT', 0, 20))
-    or ghost(call('zrevrange', work, 0, 19)))
+  add('ghost', first_missing(call('zrangebyscore', locks, '-inf', t, 'LIMIT', 0, 20))
+    or first_missing(call('zrevrange', work, 0, 19)))
 
   local since, oldest = need('queue/oldest')(now, t, queue)
   add('oldest', since)
@@ -90,7 +90,7 @@ return function(argv, now, t, seconds)
     end
     add('listed', 1)
     add('ahead', ahead)
-    if ahead > 0 then add('pace', pace(now, queue)) end
+    if ahead > 0 then add('pace', completed_per_minute(now, queue)) end
   end
 
   -- What follows calls functions that write.

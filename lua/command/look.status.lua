@@ -22,7 +22,7 @@ end
 
 -- The number of failures since a time. The newest stands first. Up to 16 it is exact, beyond that to a
 -- sixteenth: each probe reads another job.
-local function recent(key, size, since)
+local function count_recent(key, size, since)
   if size == 0 or failed_at(key, 0) < since then return 0 end
   if failed_at(key, size - 1) >= since then return size end
   local low, high = 1, 8
@@ -45,7 +45,7 @@ return function(argv, now, t)
   end
   if argv[most + 5] then error('Look(): more than ' .. most .. ' names') end
   -- The given names, or all members of a key; of too many none, and their number.
-  local function listed(first, last, how_many, members, key, ...)
+  local function names_or_count(first, last, how_many, members, key, ...)
     if given then
       local names = {}
       for i = first, last do names[i - first + 1] = argv[i] end
@@ -55,13 +55,13 @@ return function(argv, now, t)
     if all > most then return {}, '' .. all end
     return call(members, key, ...)
   end
-  local names, groups = listed(5, 4 + count, 'scard', 'smembers', Keys.failures)
+  local names, groups = names_or_count(5, 4 + count, 'scard', 'smembers', Keys.failures)
   names, groups = need('value/sort')(names), groups or {}
   for i = 1, #names do
     local key = Keys.group .. names[i]
     local size = pcall('llen', key)
     if type(size) ~= 'number' then size = 0 end
-    groups[i] = {names[i], '' .. size, '' .. recent(key, size, since)}
+    groups[i] = {names[i], '' .. size, '' .. count_recent(key, size, since)}
   end
   local day = now - now % 86400 .. ':'
   local function counter(key, field)
@@ -69,7 +69,7 @@ return function(argv, now, t)
     return type(value) == 'string' and value or '0'
   end
   local queues, oldest, urgent
-  names, queues = listed(5 + count, #argv, 'zcard', 'zrange', Keys.queues, 0, -1)
+  names, queues = names_or_count(5 + count, #argv, 'zcard', 'zrange', Keys.queues, 0, -1)
   queues, oldest, urgent = queues or {}, need('queue/oldest'), need('queue/urgent')
   for i = 1, #names do
     local queue = names[i]

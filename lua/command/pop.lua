@@ -17,7 +17,7 @@ local function release_rest(now)
 end
 
 -- A stored setting as a number, nil if it is not one.
-local function setting(text)
+local function finite_number(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end
 end
@@ -45,7 +45,7 @@ return function(argv, now, t, seconds, known)
   local own_heartbeat, heartbeat, concurrency = config[1], config[2], config[3]
   local grace, max_history, defaults = config[4], config[5], config[6]
   local base = Keys.queue .. queue
-  local max, free = setting(concurrency), nil
+  local max, free = finite_number(concurrency), nil
   if max and max >= 1 then
     free = math.max(0, math.floor(max) - call('zcount', base .. Keys.locks, t, '+inf'))
     count = math.min(count, free)
@@ -65,7 +65,8 @@ return function(argv, now, t, seconds, known)
   if lost[1] then
     slice = slice or need('queue/slice')()
     slice.lost = slice.lost - #lost
-    jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, {grace = setting(grace) or 10, limit = limit})
+    jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost,
+      {grace = finite_number(grace) or 10, limit = limit})
     for i = #jids, 1, -1 do
       if defaults or jobs[i][Job.throttles] then
         decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
@@ -133,7 +134,7 @@ return function(argv, now, t, seconds, known)
     return '{}'
   end
 
-  local ends = now + (setting(own_heartbeat) or setting(heartbeat) or 60)
+  local ends = now + (finite_number(own_heartbeat) or finite_number(heartbeat) or 60)
   local found = {jids = jids, jobs = jobs, count = count, taken = taken, remove = remove, worker = worker, ends = ends}
   local reply, given = need('queue/grant')(now, seconds, queue, limit, found)
   if seconds % 10 == 0 and (more or rest == 0 and call('exists', base .. Keys.throttled) == 1) then

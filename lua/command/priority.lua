@@ -27,7 +27,8 @@ return function(argv)
   if job[Job.state] == 'throttled' then
     -- The order value of a held job changes with its priority; its age stays.
     local before = need('value/number')(job[Job.priority]) or 0
-    local function move(pending)
+    -- Adds the difference of the priorities to the order value in a set of held jobs.
+    local function change_order(pending)
       -- Beyond 2^53 the order value loses its time part.
       if math.abs(before) < 9e15 and math.abs(priority) < 9e15 then
         redis.pcall('zadd', pending, 'XX', 'INCR', before - priority, jid)
@@ -35,9 +36,9 @@ return function(argv)
         redis.pcall('zadd', pending, 'XX', string.format('%.17g', -priority), jid)
       end
     end
-    move(Keys.queue .. job[Job.queue] .. Keys.throttled)
+    change_order(Keys.queue .. job[Job.queue] .. Keys.throttled)
     local ids = need('job/tags')(call('hget', key, 'throttles'))
-    for i = 1, #ids do move(Keys.throttle .. ids[i] .. Keys.pending) end
+    for i = 1, #ids do change_order(Keys.throttle .. ids[i] .. Keys.pending) end
   end
   call('hset', key, 'priority', priority)
   return priority

@@ -9,7 +9,7 @@ return function(argv)
   if not jid then error('Recurring(): no jid provided') end
   local template = redis.call('hmget', Keys.recurring .. jid, unpack(Template))
   if not template[Template.jid] then return nil end
-  local function number(text)
+  local function number_or_zero(text)
     local n = tonumber(text)
     return n and n - n == 0 and n or 0
   end
@@ -18,13 +18,13 @@ return function(argv)
     klass = template[Template.klass],
     state = 'recur',
     queue = template[Template.queue],
-    priority = number(template[Template.priority]),
-    interval = number(template[Template.interval]),
-    retries = number(template[Template.retries]),
-    count = number(template[Template.count]),
+    priority = number_or_zero(template[Template.priority]),
+    interval = number_or_zero(template[Template.interval]),
+    retries = number_or_zero(template[Template.retries]),
+    count = number_or_zero(template[Template.count]),
     data = template[Template.data],
     tags = need('job/tags')(template[Template.tags]),
-    backlog = number(template[Template.backlog]),
+    backlog = number_or_zero(template[Template.backlog]),
     opts = template[Template.opts] and template[Template.opts] ~= '{}'
       and need('recurring/opts')(template[Template.opts]) or nil,
   })

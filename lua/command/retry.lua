@@ -31,7 +31,8 @@ return function(argv, now, t, seconds)
   end
   local home, named = job[Job.queue] or queue, group and message
   local failure, age
-  local function unlock()
+  -- Removes the job from the locks of its queue, or from wherever a running job may be.
+  local function remove_lock()
     if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then
       need('queue/remove_from_state_set')(jid, 'running', home)
     end
@@ -51,7 +52,7 @@ return function(argv, now, t, seconds)
     need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
     call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'queue', queue)
-    unlock()
+    remove_lock()
     need('failure/enter')(now, jid, group, queue)
     if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   else
@@ -62,7 +63,7 @@ return function(argv, now, t, seconds)
       call('hmset', key, 'remaining', left, 'state', state)
     end
     if home ~= queue then call('hset', key, 'queue', queue) end
-    unlock()
+    remove_lock()
     need('queue/place')(now, t, jid, queue, state, delay > 0 and now + delay or job[Job.priority])
   end
   call('zadd', Keys.queues, 'NX', t, queue)

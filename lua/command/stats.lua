@@ -6,13 +6,13 @@ local Counters = Fields('retries', 'failed', 'failures')
 local call = redis.call
 
 -- A number as cjson writes it; 0 if the text is not a number.
-local function number(text)
+local function number_or_zero(text)
   local n = tonumber(text)
   return n and n - n == 0 and n or 0
 end
 
 -- Count, mean, deviation and the 148 slots: 60 of a second, 59 of a minute, 23 of an hour, 6 of a day.
-local function summary(key)
+local function duration_stats(key)
   local all, fields, places, values = call('hgetall', key), {}, {}, {}
   for i = 1, #all, 2 do
     local unit, digits = string.match(all[i], '^([smhd])(%d+)$')
@@ -28,7 +28,7 @@ local function summary(key)
     end
     if place then
       places[#places + 1] = place
-      values[place] = number(all[i + 1])
+      values[place] = number_or_zero(all[i + 1])
     else
       fields[all[i]] = all[i + 1]
     end
@@ -39,10 +39,10 @@ local function summary(key)
     parts[#parts + 1] = string.rep('0,', places[i] - last - 1) .. values[places[i]] .. ','
     last = places[i]
   end
-  local count = number(fields.total)
-  local deviation = count > 1 and math.sqrt(math.max(0, number(fields.vk)) / (count - 1)) or 0
+  local count = number_or_zero(fields.total)
+  local deviation = count > 1 and math.sqrt(math.max(0, number_or_zero(fields.vk)) / (count - 1)) or 0
   local slots = table.concat(parts) .. string.rep('0,', 147 - last)
-  return '{"count":' .. count .. ',"mean":' .. number(fields.mean) .. ',"std":' .. deviation ..
+  return '{"count":' .. count .. ',"mean":' .. number_or_zero(fields.mean) .. ',"std":' .. deviation ..
     ',"histogram":[' .. string.sub(slots, 1, -2) .. ']}'
 end
 
@@ -54,7 +54,8 @@ return function(argv)
   end
   local day = date - date % 86400 .. ':' .. queue
   local counts = call('hmget', Keys.stats .. day, unpack(Counters))
-  return '{"retries":' .. number(counts[Counters.retries]) .. ',"failed":' .. number(counts[Counters.failed]) ..
-    ',"failures":' .. number(counts[Counters.failures]) ..
-    ',"wait":' .. summary(Keys.wait .. day) .. ',"run":' .. summary(Keys.run .. day) .. '}'
+  return '{"retries":' .. number_or_zero(counts[Counters.retries]) ..
+    ',"failed":' .. number_or_zero(counts[Counters.failed]) ..
+    ',"failures":' .. number_or_zero(counts[Counters.failures]) ..
+    ',"wait":' .. duration_stats(Keys.wait .. day) .. ',"run":' .. duration_stats(Keys.run .. day) .. '}'
 end, true

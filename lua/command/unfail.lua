@@ -42,7 +42,7 @@ return function(argv, now, t, seconds, named)
   local work, blocked, place, days, whens = target.work, {}, need('queue/place'), {}, {}
 
   -- Makes a failed job wait. The caller removes it from its failure list.
-  local function move(jid, job)
+  local function requeue(jid, job)
     local key, placed = Keys.job .. jid, 'waiting'
     local lane = job[Job.throttles] and call('hget', key, 'key')
     if lane then placed = return_to_lane(now, jid, lane, queue) end
@@ -57,7 +57,7 @@ return function(argv, now, t, seconds, named)
   end
 
   -- Adds the moved jobs to the work set. A queue whose new jobs all have dependencies is listed, too.
-  local function enter()
+  local function add_to_work()
     need('queue/enter')(target)
     if work[1] or blocked[1] then call('zadd', Keys.queues, 'NX', t, queue) end
   end
@@ -70,11 +70,11 @@ return function(argv, now, t, seconds, named)
       local text = job[Job.failure] or '{}'
       failures[text] = failures[text] or decode(text)
       if job[Job.state] == 'failed' and failures[text].group == group then
-        move(jid, job)
+        requeue(jid, job)
         leaving[#leaving + 1] = {jid, text, job[Job.queue] or ''}
       end
     end
-    enter()
+    add_to_work()
     if leaving[1] then need('failure/leave_many')(leaving) end
     return #leaving
   end
@@ -84,7 +84,7 @@ return function(argv, now, t, seconds, named)
     local jid = jids[i]
     local job = call('hmget', Keys.job .. jid, unpack(Job))
     if job[Job.state] == 'failed' then
-      move(jid, job)
+      requeue(jid, job)
       -- The failure is usually of this group, and its text shows that without decoding.
       local text = job[Job.failure] or '{}'
       local at = whens[text]
@@ -111,7 +111,7 @@ return function(argv, now, t, seconds, named)
       end
     end
   end
-  enter()
+  add_to_work()
   if call('exists', Keys.failed_times) == 1 then need('failure/forget_times')(jids) end
   call('ltrim', list, 0, -count - 1)
   -- An older script may have left further entries of the same jobs.

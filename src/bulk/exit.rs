@@ -102,7 +102,7 @@ mod tests {
         ] {
             let codes: Codes = codes
                 .iter()
-                .map(|code| ((code.as_result(), *code), 1))
+                .map(|code| ((code.item_tally(), *code), 1))
                 .collect();
             assert_eq!(bulk_exit(&codes, 0, false), selected, "{codes:?}");
             assert_eq!(bulk_exit(&codes, 0, true), named, "{codes:?}, named");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::args::coordination::ThrottleArg;
 use crate::clock::moment::Moment;
-use crate::core::api::put::PutMaxima;
+use crate::core::api::put::ThrottleMaxima;
 use crate::error::Error;
 use crate::model::throttle::{Throttle, describe_maximum};
 use crate::name::Name;
@@ -101,10 +101,10 @@ impl MaximumChanges {
     }
 
     /// The maxima as a put takes them; `None` if nothing differs.
-    pub(crate) fn as_put_maxima(&self) -> Option<PutMaxima> {
+    pub(crate) fn as_put_maxima(&self) -> Option<ThrottleMaxima> {
         let changes = self.changes.iter();
         let maxima = changes.map(|(present, maximum)| (&present.id, *maximum));
-        (!self.changes.is_empty()).then(|| PutMaxima::new(maxima, &actor::user_at_host()))
+        (!self.changes.is_empty()).then(|| ThrottleMaxima::new(maxima, &actor::user_at_host()))
     }
 
     /// Says on a terminal what was set.

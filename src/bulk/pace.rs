@@ -30,7 +30,7 @@ impl Pace {
     /// The number of jobs in a slice, at most `max_jobs`.
     pub(crate) fn slice_size(&self, max_jobs: usize) -> usize {
         self.rate
-            .map_or(max_jobs, |rate| rate.jobs(TICK).min(max_jobs))
+            .map_or(max_jobs, |rate| rate.jobs_in_time(TICK).min(max_jobs))
     }
 
     /// Waits until this number of jobs may be changed, or until a signal comes. Lost time is not
@@ -50,6 +50,6 @@ impl Pace {
             sleep(wait.min(PATIENCE));
         }
         let now = Instant::now();
-        self.next = now.checked_add(rate.time(jobs)).unwrap_or(now);
+        self.next = now.checked_add(rate.time_for_jobs(jobs)).unwrap_or(now);
     }
 }

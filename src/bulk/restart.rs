@@ -39,7 +39,7 @@ impl RestartWatch {
     pub(crate) fn begin(session: &mut Session) -> Result<RestartWatch, Error> {
         let core = session.core()?;
         let begun = core.server_epoch()?;
-        let (node, connection) = (core.node(), core.connection_number());
+        let (node, connection) = (core.connected_node(), core.connection_number());
         let losses = core.lost_connections();
         if begun.is_none() {
             session.ui.note(
@@ -115,7 +115,7 @@ impl RestartWatch {
         let (Some(begun), Some(present)) = (&self.begun, present) else {
             return;
         };
-        let node = core.node();
+        let node = core.connected_node();
         let moved = begun.run_id != present.run_id
             && node.is_some()
             && node != self.node

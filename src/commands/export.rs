@@ -190,10 +190,10 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     not_found::refuse_missing_jobs(&missing)?;
     let queues = session
         .ui
-        .report_if_incomplete(queue::left_out_error(&unreadable));
+        .report_if_incomplete(queue::partial_result_error(&unreadable));
     let throttles = session
         .ui
-        .report_if_incomplete(throttle::left_out_error(&unreadable_throttles));
+        .report_if_incomplete(throttle::partial_result_error(&unreadable_throttles));
     Ok(if queues == Exit::Ok {
         throttles
     } else {

@@ -58,7 +58,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.show(&counts)?;
         let exit = session
             .ui
-            .report_if_incomplete(queue::left_out_error(&unreadable));
+            .report_if_incomplete(queue::partial_result_error(&unreadable));
         let jobs = counts.total();
         return exit_or_no_match_error(args.require_match, ListSummary { jobs, exit });
     }
@@ -148,7 +148,7 @@ pub(crate) fn list_jobs(
             jobs.list.items.clear();
         }
     }
-    let left_out = queue::left_out_error(&selection.unreadable);
+    let left_out = queue::partial_result_error(&selection.unreadable);
     if streams {
         let read_all = left_out.is_none();
         let exit = out.report_if_incomplete(left_out);

@@ -84,6 +84,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let exit = session
         .ui
-        .report_if_incomplete(queue::left_out_error(&unreadable));
+        .report_if_incomplete(queue::partial_result_error(&unreadable));
     Ok(if exceeding > 0 { Exit::Threshold } else { exit })
 }

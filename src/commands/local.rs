@@ -7,7 +7,7 @@ use clap::Subcommand;
 use super::{Group, Spec};
 use crate::address::{Address, AppendFsync};
 use crate::args::format::Format;
-use crate::core::call::local::Local;
+use crate::core::call::local::LocalServer;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::local::LocalStatus;
@@ -107,15 +107,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// The private server, and how it is to sync to disk.
-fn private_server(session: &Session) -> Result<(Local, Option<AppendFsync>), Error> {
+fn private_server(session: &Session) -> Result<(LocalServer, Option<AppendFsync>), Error> {
     match session.target().map(|target| target.address) {
-        Ok(Address::Local { dir, fsync, .. }) => Ok((Local::new(dir.as_deref())?, fsync)),
-        _ => Ok((Local::new(None)?, None)),
+        Ok(Address::Local { dir, fsync, .. }) => Ok((LocalServer::new(dir.as_deref())?, fsync)),
+        _ => Ok((LocalServer::new(None)?, None)),
     }
 }
 
 /// The status of the server without starting it.
-fn read_status(local: &Local, session: &mut Session) -> Result<LocalStatus, Error> {
+fn read_status(local: &LocalServer, session: &mut Session) -> Result<LocalStatus, Error> {
     let running = local.is_running()?;
     let jobs = if running {
         let core = session.connect_to(local.target())?;

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, OutcomeCode};
-use crate::model::ending::{FailureReason, exhausted_group};
+use crate::model::ending::{FailureReason, exhausted_retries_group};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::JobList;
@@ -133,7 +133,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 group: morgue
                     .group
                     .clone()
-                    .unwrap_or_else(|| exhausted_group(&args.queue)),
+                    .unwrap_or_else(|| exhausted_retries_group(&args.queue)),
                 message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
             let plan = morgue.plan_jobs_with_used_retries(&args, &BURY, session)?;

@@ -79,5 +79,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }
     }
-    Ok(out.report_if_incomplete(queue::left_out_error(&unreadable)))
+    Ok(out.report_if_incomplete(queue::partial_result_error(&unreadable)))
 }

@@ -346,7 +346,7 @@ impl OptionChange {
     }
 
     /// How many changes there are of each kind: `3 options (1 added, 2 removed)`.
-    pub(crate) fn count_text(changes: &[OptionChange]) -> String {
+    pub(crate) fn change_counts_text(changes: &[OptionChange]) -> String {
         let counted = |word: &str, before: bool, after: bool| {
             let is_such = |change: &&OptionChange| {
                 (change.before.is_some(), change.after.is_some()) == (before, after)

@@ -31,7 +31,7 @@ pub enum CoordinationOption {
     Until,
     /// How long a job makes others skip, in seconds.
     Ttl,
-    /// The place of a payload in a merge job.
+    /// The position of a payload in a merge job.
     Score,
     /// Which score an equal payload keeps: `min` or `max`.
     Rescore,

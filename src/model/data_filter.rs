@@ -25,7 +25,7 @@ pub(crate) struct DataFilter {
 
 #[derive(Clone, Debug)]
 enum ValueCondition {
-    Equals(Value),
+    Equals(ComparableValue),
     /// `=~`, or `!~` if `negated`.
     Matches {
         regex: TextRegex,
@@ -33,15 +33,15 @@ enum ValueCondition {
     },
 }
 
-/// A JSON value that can be compared.
+/// A JSON value in a form that can be compared: numbers as decimals, objects without an order.
 #[derive(Clone, Debug, PartialEq)]
-enum Value {
+enum ComparableValue {
     Null,
     Bool(bool),
     Number(Decimal),
     Text(String),
-    List(Vec<Value>),
-    Object(BTreeMap<String, Value>),
+    List(Vec<ComparableValue>),
+    Object(BTreeMap<String, ComparableValue>),
 }
 
 /// The maximum depth of a value that is given. A deeper stored value never matches.
@@ -66,7 +66,7 @@ impl DataFilter {
         };
         let Some(regex) = after.strip_prefix(b"~") else {
             let path = read_path(before, "=")?;
-            let condition = ValueCondition::Equals(Value::parse_typed(after)?);
+            let condition = ValueCondition::Equals(ComparableValue::parse_typed(after)?);
             return Ok(DataFilter { path, condition });
         };
         let negated = bytes[end] == b'!';
@@ -85,7 +85,7 @@ impl DataFilter {
     /// The filter that may be meant if the value holds `*` or `?`, which only a glob gives a meaning.
     pub(crate) fn as_pattern(&self) -> Option<Name> {
         match &self.condition {
-            ValueCondition::Equals(Value::Text(text)) if text.contains(['*', '?']) => {
+            ValueCondition::Equals(ComparableValue::Text(text)) if text.contains(['*', '?']) => {
                 let regex = regex_syntax::escape(text);
                 let regex = regex.replace(r"\*", ".*").replace(r"\?", ".");
                 let path = self.path.to_string();
@@ -130,54 +130,56 @@ fn scalar_text(stored: &RawValue) -> Option<Name> {
     }
 }
 
-impl Value {
+impl ComparableValue {
     /// Reads what was typed: JSON if it parses, else text.
-    fn parse_typed(bytes: &[u8]) -> Result<Value, String> {
+    fn parse_typed(bytes: &[u8]) -> Result<ComparableValue, String> {
         let text = lossless_text(bytes);
         match serde_json::from_str::<&RawValue>(&text) {
-            Ok(json) => Value::from_json(json, MAX_DEPTH)
+            Ok(json) => ComparableValue::from_json(json, MAX_DEPTH)
                 .ok_or_else(|| format!("a value nested at most {MAX_DEPTH} deep")),
-            Err(_) => Ok(Value::Text(text.into_owned())),
+            Err(_) => Ok(ComparableValue::Text(text.into_owned())),
         }
     }
 
     /// Reads a value; `None` if it is nested too deep.
-    fn from_json(json: &RawValue, left: usize) -> Option<Value> {
+    fn from_json(json: &RawValue, depth_left: usize) -> Option<ComparableValue> {
         let text = json.get();
         Some(match text.as_bytes().first()? {
-            b'n' => Value::Null,
-            b't' => Value::Bool(true),
-            b'f' => Value::Bool(false),
-            b'"' => Value::Text(serde_json::from_str(text).ok()?),
+            b'n' => ComparableValue::Null,
+            b't' => ComparableValue::Bool(true),
+            b'f' => ComparableValue::Bool(false),
+            b'"' => ComparableValue::Text(serde_json::from_str(text).ok()?),
             b'[' => {
-                let left = left.checked_sub(1)?;
+                let depth_left = depth_left.checked_sub(1)?;
                 let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-                let items = items.into_iter().map(|item| Value::from_json(item, left));
-                Value::List(items.collect::<Option<_>>()?)
+                let items = items
+                    .into_iter()
+                    .map(|item| ComparableValue::from_json(item, depth_left));
+                ComparableValue::List(items.collect::<Option<_>>()?)
             }
             b'{' => {
-                let left = left.checked_sub(1)?;
+                let depth_left = depth_left.checked_sub(1)?;
                 let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-                let members = members
-                    .into_iter()
-                    .map(|(key, value)| Some((key, Value::from_json(value, left)?)));
-                Value::Object(members.collect::<Option<_>>()?)
+                let members = members.into_iter().map(|(key, value)| {
+                    Some((key, ComparableValue::from_json(value, depth_left)?))
+                });
+                ComparableValue::Object(members.collect::<Option<_>>()?)
             }
-            _ => Value::Number(Decimal::parse(text)),
+            _ => ComparableValue::Number(Decimal::parse(text)),
         })
     }
 
     /// Whether a stored value equals this one. A value of another type is not read.
     fn equals(&self, stored: &RawValue) -> bool {
         let same_type = match stored.get().as_bytes().first() {
-            Some(b'n') => matches!(self, Value::Null),
-            Some(b't' | b'f') => matches!(self, Value::Bool(_)),
-            Some(b'"') => matches!(self, Value::Text(_)),
-            Some(b'[') => matches!(self, Value::List(_)),
-            Some(b'{') => matches!(self, Value::Object(_)),
-            _ => matches!(self, Value::Number(_)),
+            Some(b'n') => matches!(self, ComparableValue::Null),
+            Some(b't' | b'f') => matches!(self, ComparableValue::Bool(_)),
+            Some(b'"') => matches!(self, ComparableValue::Text(_)),
+            Some(b'[') => matches!(self, ComparableValue::List(_)),
+            Some(b'{') => matches!(self, ComparableValue::Object(_)),
+            _ => matches!(self, ComparableValue::Number(_)),
         };
-        same_type && Value::from_json(stored, MAX_DEPTH).as_ref() == Some(self)
+        same_type && ComparableValue::from_json(stored, MAX_DEPTH).as_ref() == Some(self)
     }
 }
 

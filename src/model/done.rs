@@ -43,7 +43,7 @@ impl CommandResult {
         self
     }
 
-    /// Prints the targets, unless nothing was changed.
+    /// Sets that the targets are printed, unless nothing was changed.
     pub(crate) fn printing_targets(mut self) -> CommandResult {
         self.prints = !self.dry_run;
         self

@@ -57,7 +57,7 @@ pub enum EndingAction {
 }
 
 /// The group of jobs whose retries are used up in a queue, if their worker names no other.
-pub fn exhausted_group(queue: &Name) -> Name {
+pub fn exhausted_retries_group(queue: &Name) -> Name {
     Name::from([b"failed-retries-", queue.as_bytes()].concat())
 }
 
@@ -68,7 +68,7 @@ impl EndingAction {
         if let EndingAction::Retry { why: Some(why), .. } = self
             && why.group.is_empty()
         {
-            why.group = exhausted_group(queue);
+            why.group = exhausted_retries_group(queue);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::text;
 use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
-/// An entry with its place in the history.
+/// An entry with its position in the history.
 type Step<'h> = (&'h [HistoryEntry], usize);
 
 /// One line for each entry: when, what, its note, and how long the job waited or ran.

@@ -2,7 +2,7 @@
 
 use crate::json::path::JsonPath;
 
-/// The origin of a jid that the line of the job does not give.
+/// How `put` makes the jid of a job whose line of input has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum JidOrigin {
     /// A new jid for each job.

@@ -50,13 +50,13 @@ pub struct FieldInterner(HashSet<Arc<SharedJobFields>>);
 
 impl FieldInterner {
     /// The stored fields that equal these, after storing them if there are none.
-    pub fn share(&mut self, common: SharedJobFields) -> Arc<SharedJobFields> {
-        if let Some(shared) = self.0.get(&common) {
+    pub fn share(&mut self, fields: SharedJobFields) -> Arc<SharedJobFields> {
+        if let Some(shared) = self.0.get(&fields) {
             return shared.clone();
         }
-        let common = Arc::new(common);
-        self.0.insert(common.clone());
-        common
+        let fields = Arc::new(fields);
+        self.0.insert(fields.clone());
+        fields
     }
 }
 

@@ -15,6 +15,7 @@ pub struct ToleratedShape {
     pub findings: &'static [FindingId],
 }
 
+/// A shape of data that `check` does not report.
 const fn unreported(name: &'static str, says: &'static str) -> ToleratedShape {
     ToleratedShape {
         name,

@@ -14,7 +14,7 @@ pub(crate) fn lane_name(queue: &Name, key: &[u8]) -> Name {
 
 /// The queue and the key that `qless key` takes for a lane. `queue` is the present queue of one
 /// of its jobs.
-fn lane_args(lane: &Name, queue: &Name) -> (Name, Name) {
+fn queue_and_key_of_lane(lane: &Name, queue: &Name) -> (Name, Name) {
     let text = lane.as_bytes();
     if text.starts_with(b"/") {
         return (queue.clone(), lane.clone());
@@ -32,7 +32,7 @@ fn lane_args(lane: &Name, queue: &Name) -> (Name, Name) {
 
 /// The command that lists a lane. `queue` is the present queue of one of its jobs.
 pub(crate) fn lane_command(lane: &Name, queue: &Name) -> CommandLine {
-    let (queue, key) = lane_args(lane, queue);
+    let (queue, key) = queue_and_key_of_lane(lane, queue);
     CommandLine::new("key").name(queue).name(key)
 }
 

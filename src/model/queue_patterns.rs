@@ -45,7 +45,7 @@ impl IdentifierPatterns {
         let mut selected: Vec<(Name, u32)> = Vec::new();
         let mut seen: HashSet<Name> = HashSet::new();
         for queue in list.iter().filter(|queue| !queue.is_excluded) {
-            for name in self.names_of(queue, known, path) {
+            for name in self.names_of_selector(queue, known, path) {
                 if seen.insert(name.clone()) {
                     selected.push((name, queue.weight));
                 }
@@ -57,8 +57,10 @@ impl IdentifierPatterns {
                     selected.retain(|(name, _)| !pattern.matches(name))
                 }
                 SelectedNames::Stored(_) => {
-                    let excluded: HashSet<Name> =
-                        self.names_of(queue, known, path).into_iter().collect();
+                    let excluded: HashSet<Name> = self
+                        .names_of_selector(queue, known, path)
+                        .into_iter()
+                        .collect();
                     selected.retain(|(name, _)| !excluded.contains(name));
                 }
             }
@@ -66,7 +68,7 @@ impl IdentifierPatterns {
         selected
     }
 
-    fn names_of<'a>(
+    fn names_of_selector<'a>(
         &'a self,
         queue: &'a QueueSelector,
         known: &[Name],

@@ -24,12 +24,12 @@ impl fmt::Display for MaxRate {
 
 impl MaxRate {
     /// The time that this number of jobs takes.
-    pub(crate) fn time(self, jobs: usize) -> Duration {
+    pub(crate) fn time_for_jobs(self, jobs: usize) -> Duration {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }
 
     /// The number of jobs in this time, at least 1.
-    pub(crate) fn jobs(self, time: Duration) -> usize {
+    pub(crate) fn jobs_in_time(self, time: Duration) -> usize {
         ((self.0 * time.as_secs_f64()) as usize).max(1)
     }
 }
@@ -96,9 +96,9 @@ mod tests {
     #[test]
     fn a_moment_takes_one_job_at_least() {
         let tenth = Duration::from_millis(100);
-        assert_eq!(MaxRate(20.0).jobs(tenth), 2);
-        assert_eq!(MaxRate(1.0).jobs(tenth), 1);
-        assert_eq!(MaxRate(20.0).time(2), tenth);
+        assert_eq!(MaxRate(20.0).jobs_in_time(tenth), 2);
+        assert_eq!(MaxRate(1.0).jobs_in_time(tenth), 1);
+        assert_eq!(MaxRate(20.0).time_for_jobs(2), tenth);
         assert_eq!(MaxRate(20.0).to_string(), "20 jobs a second");
         assert_eq!(MaxRate(1.0 / 60.0).to_string(), "1 job a minute");
         assert_eq!(MaxRate(0.001).to_string(), "3.6 jobs an hour");

@@ -16,7 +16,7 @@ pub(crate) struct QueueSelector {
     pub is_excluded: bool,
 }
 
-/// The queues that are meant.
+/// How the argument names queues: by a pattern, or by a stored identifier.
 #[derive(Clone, Debug)]
 pub(crate) enum SelectedNames {
     Matching(Pattern),

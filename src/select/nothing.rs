@@ -99,7 +99,7 @@ fn meaning_of_name(
         return Some(flag("queue", "--queue"));
     }
     let other = prefixes.iter().find(|prefix| {
-        let key = Keys::new(prefix).job(jid.as_bytes());
+        let key = Keys::new(prefix).job_key(jid.as_bytes());
         // The user may have no right to keys of another prefix.
         matches!(
             core.run_read(now, ReadCommand::key_exists(&key)),

@@ -6,7 +6,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::ending::exhausted_group;
+use crate::model::ending::exhausted_retries_group;
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
 use crate::model::queue::Queue;
@@ -252,7 +252,7 @@ fn failure_lists(
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
         // Most of its dead jobs are in this group.
-        let own = Some(Index::Failed(exhausted_group(queue)));
+        let own = Some(Index::Failed(exhausted_retries_group(queue)));
         lists.sort_by_key(|list| list.index != own);
     }
     Ok(lists)

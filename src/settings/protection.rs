@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{ConfigFile, ContextSettings};
 use crate::address::{Address, Node, Target};
 use crate::args::globals::{AddressOrigin, Globals};
-use crate::core::call::local::Local;
+use crate::core::call::local::LocalServer;
 use crate::core::script::USUAL;
 use crate::fs::trust::ResolvedPath;
 
@@ -45,7 +45,7 @@ impl Database {
             }
             Address::Unix(socket) => vec![ServerIdentity::Socket(resolve_links(&socket))],
             Address::Local { dir, .. } => {
-                let socket = Local::new(dir.as_deref()).ok()?.socket_path();
+                let socket = LocalServer::new(dir.as_deref()).ok()?.socket_path();
                 vec![ServerIdentity::Socket(resolve_links(&socket))]
             }
         };

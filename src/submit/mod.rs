@@ -22,7 +22,7 @@ use crate::bulk::pace::Pace;
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutMaxima, PutPolicy, PutResult};
+use crate::core::api::put::{PutPolicy, PutResult, ThrottleMaxima};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
@@ -248,7 +248,7 @@ struct RoundSender<'s> {
     file: &'s TwoPassFile,
     maxima: MaximumChanges,
     /// The maxima that the first job to be put must set, too; `None` as soon as one was put.
-    to_set: Option<PutMaxima>,
+    to_set: Option<ThrottleMaxima>,
     interrupt: Interrupt,
     progress: Progress,
     pace: Pace,
@@ -487,7 +487,7 @@ fn line_outcome<'r>(
         line: job.line,
         jid: round.jid(job),
         queue: round.queue(job),
-        result: reply.code.as_result(),
+        result: reply.code.item_tally(),
         code: reply.code,
         why: None,
         detail: None,

@@ -3,7 +3,7 @@
 use crate::args::coordination;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutCall, PutMaxima, PutPolicy, PutResult};
+use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaxima};
 use crate::core::api::queue::CHECK;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -24,7 +24,7 @@ pub(crate) struct SinglePut<'j> {
     pub policy: PutPolicy,
     /// Whether an existing job is left as it is.
     pub if_absent: bool,
-    pub maxima: Option<PutMaxima>,
+    pub maxima: Option<ThrottleMaxima>,
 }
 
 /// What a put did, or would do.

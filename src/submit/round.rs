@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{PutCall, PutMaxima, PutPolicy, PutResult};
+use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaxima};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::input::line::NewJob;
@@ -132,7 +132,7 @@ impl PutRound {
         &mut self,
         core: &mut Core,
         next: &mut Moment,
-        maxima: Option<&PutMaxima>,
+        maxima: Option<&ThrottleMaxima>,
     ) -> Vec<CallOutcomes> {
         let now = *next;
         let mut calls = Vec::with_capacity(self.batches.len());

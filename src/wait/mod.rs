@@ -129,7 +129,7 @@ impl Waiter {
         let at_deadline = matches!(outcome, Ok(WaitOutcome::Deadline));
         let silent_s = run.server_silence().filter(|_| at_deadline);
         let (core, _) = session.core_and_ui()?;
-        core.end_calls_at(None);
+        core.set_call_deadline(None);
         let decisive = run.decisive.or_else(|| run.jobs.unfinished().next());
         let (reached, left) = (run.jobs.reached, run.jobs.pending);
         run.display.finish();
@@ -265,7 +265,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         for page in which.chunks(PAGE) {
             self.check_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
-            core.end_calls_at(self.waiter.deadline);
+            core.set_call_deadline(self.waiter.deadline);
             self.asked_at = Some(Instant::now());
             self.read_page(page, core, ui).map_err(EarlyStop::Failed)?;
             self.asked_at = None;

@@ -77,7 +77,7 @@ impl ServerThread {
             node: None,
             connection: 0,
         };
-        calls.core.stay_in_thread();
+        calls.core.use_caller_thread();
         // The machine tries again by itself.
         calls.core.report_loss_immediately();
         thread::spawn(move || {
@@ -157,7 +157,7 @@ impl ServerCalls {
             return false;
         };
         self.connection = self.core.connection_number();
-        let node = std::mem::replace(&mut self.node, self.core.node());
+        let node = std::mem::replace(&mut self.node, self.core.connected_node());
         let begun = self.epoch.replace(present.clone());
         begun.is_some_and(|begun| {
             begun.run_id != present.run_id && (node == self.node || begun.was_replaced_by(&present))
@@ -176,7 +176,8 @@ impl ServerCalls {
                 return Some(Event::Queues(self.found.queues.clone()));
             }
             ServerOrder::Leave => {
-                self.core.end_calls_at(Instant::now().checked_add(LEAVING));
+                self.core
+                    .set_call_deadline(Instant::now().checked_add(LEAVING));
                 let held = self
                     .core
                     .index_members(now, &Index::Worker(self.worker.clone()));

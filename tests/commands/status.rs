@@ -139,7 +139,7 @@ fn workers_that_end_after_each_job_are_not_missed() {
         at(90_000, &format!("put mail K --jid j{n}"));
     }
     redis.at(90_001).run("pop other --worker gone").exits(4);
-    let silent = |now: u32| at(now, "status").contains("has been seen for");
+    let silent = |now: u32| at(now, "status").contains("problems\tno worker");
     assert!(silent(90_400));
     at(90_390, "pop mail --worker cron");
     at(90_391, "complete j2 --as-holder");

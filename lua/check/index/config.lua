@@ -2,7 +2,7 @@
 -- Takes: option
 return function(check)
   -- Why this core ignores a value of one of its own settings, in whole or in part; nil or false if it uses all of it.
-  local function ignored(option, value)
+  local function ignored_reason(option, value)
     if string.find(option, '%-defaults$') then
       local ok, members = pcall(cjson.decode, value)
       if not (ok and type(members) == 'table' and string.find(value, '^%s*{')) then
@@ -27,7 +27,7 @@ return function(check)
     local value, wrong = check.ask('hget', Keys.config, option)
     if wrong then return check.wrong_type(Keys.config, 'hash') end
     if not value then return end
-    local why = ignored(option, value)
+    local why = ignored_reason(option, value)
     if why then return check.add('config-value', option, why) end
     local most = string.find(option, '%-max%-concurrency$')
     if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end

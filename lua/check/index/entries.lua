@@ -8,7 +8,7 @@ return function(check, group)
   local key, strays, misplaced = Keys.group .. group, {}, {}
   local prefix = '{"group":' .. cjson.encode(group) .. ','
 
-  local function judge(jid, index)
+  local function judge_entry(jid, index)
     check.cost = check.cost + 1
     local stored = redis.pcall('hmget', Keys.job .. jid, 'state', 'failure')
     local failure = not stored.err and stored[1] == 'failed' and stored[2]
@@ -55,7 +55,7 @@ return function(check, group)
       local from, to = math.max(0, length - start - 50), math.min(before, length - start) - 1
       if from <= to then
         local page = redis.call('lrange', key, from, to)
-        for k = #page, 1, -1 do judge(page[k], from + k - 1) end
+        for k = #page, 1, -1 do judge_entry(page[k], from + k - 1) end
         before = from
       end
     end

@@ -6,14 +6,14 @@ return function(check)
   local counts, made, number = nil, nil, need('value/number')
 
   -- When a job failed. In the usual text the word `"when"` occurs once, and no decoding is needed.
-  local function moment(text)
+  local function failed_at(text)
     local when, rest = string.match(text or '', '"when":(%d+)[,}]()')
     if when and not string.find(text, '"when"', rest, true) then return tonumber(when) end
     return number(need('failure/decode')(text).when)
   end
 
   -- Counts the failed jobs by day and queue. A queue with an unreadable failure is not judged.
-  local function count()
+  local function count_failed()
     local all, total, seen = {}, 0, {}
     local groups, more = check.need('index/failure_lists').groups()
     if more then return {beyond = true} end
@@ -31,7 +31,7 @@ return function(check)
         local job = not seen[jids[k]] and check.ask('hmget', Keys.job .. jids[k], unpack(Job))
         seen[jids[k]] = true
         if job and job[Job.state] == 'failed' and job[Job.queue] then
-          local when = moment(job[Job.failure])
+          local when = failed_at(job[Job.failure])
           if when then
             local day = when - when % 86400 .. ':' .. job[Job.queue]
             all[day] = (all[day] or 0) + 1
@@ -49,7 +49,7 @@ return function(check)
     local stored, wrong = check.ask('hget', key, 'failed')
     if wrong then return end
     -- Count again if this call has changed a list.
-    if made ~= check.relisted then counts, made = count(), check.relisted end
+    if made ~= check.relisted then counts, made = count_failed(), check.relisted end
     local item = string.sub(key, #Keys.prefix + 1)
     if counts.beyond then return check.add('not-judged', item, 'more than 2000 failed jobs') end
     -- Unreadable lists have a finding of their own.

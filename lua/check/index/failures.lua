@@ -5,7 +5,7 @@ return function(check)
 
   -- Whether any entry of the list stays there. If none does, the group needs no entry: the repair that
   -- removes the last entry deletes the list.
-  local function lasts(group, key, length)
+  local function keeps_an_entry(group, key, length)
     local jids = redis.call('lrange', key, 0, 99)
     for i = 1, #jids do
       local what, job = check.read(jids[i])
@@ -29,7 +29,7 @@ return function(check)
       check.wrong_type(key, 'list')
     elseif known == 1 and length == 0 then
       check.add('group-set', group, 'empty', {{'set', Keys.failures, group, '1', false}})
-    elseif known == 0 and length > 0 and lasts(group, key, length) then
+    elseif known == 0 and length > 0 and keeps_an_entry(group, key, length) then
       check.add('group-set', group, 'unlisted', {{'set', Keys.failures, group, false, '1'}})
     end
   end

@@ -4,7 +4,7 @@ return function(check, tag)
   local key = Keys.tag .. tag
 
   -- Whether the tags are readable and do not include this one.
-  local function misses(text)
+  local function lacks_tag(text)
     local tags = check.need('judge/tag_list')(text)
     for i = 1, #(tags or {}) do
       if tags[i] == tag then return false end
@@ -18,9 +18,9 @@ return function(check, tag)
     if not score then return end
     local text
     text, wrong = check.ask('hget', Keys.job .. jid, 'tags')
-    if not wrong and text and not misses(text) then return end
+    if not wrong and text and not lacks_tag(text) then return end
     local what, job = check.read(jid)
-    local stray = what == 'gone' or what == 'job' and misses(job.tags)
+    local stray = what == 'gone' or what == 'job' and lacks_tag(job.tags)
     if stray then
       local changes = {{'zset', key, jid, score, false}}
       check.need('index/tag_counter')(changes, tag, -1)

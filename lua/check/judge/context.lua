@@ -8,7 +8,7 @@ local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 
 
 -- The set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
 -- returns nil and that id.
-local function chosen(findings)
+local function parse_selection(findings)
   local known, only, out = need('repair/outcomes')(), false, {}
   for word in string.gmatch(findings .. ',', '([^,]*),') do
     local id = string.match(word, '^%-?([a-z%-]*)$')
@@ -26,7 +26,7 @@ end
 return function(now, t, repair, run, findings)
   local out, only = {}, false
   if findings ~= '' then
-    out, only = chosen(findings)
+    out, only = parse_selection(findings)
     if not out then return nil, only end
   end
   local built, number = {}, need('value/number')
@@ -64,7 +64,7 @@ return function(now, t, repair, run, findings)
     return part
   end
 
-  -- The fields of a job, as the checks name them.
+  -- A job from its stored fields, by the names that the checks use.
   function check.job(jid, key, stored)
     return {
       id = jid,

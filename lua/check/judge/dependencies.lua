@@ -5,7 +5,7 @@ return function(check)
 
   -- What a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
   -- the job.
-  local function there(x)
+  local function dependency_state(x)
     local what, job = check.read(x, true)
     if what == 'gone' or what == 'stub' then return 'missing' end
     if what ~= 'job' then return nil end
@@ -32,7 +32,7 @@ return function(check)
     local left, sure, unsure, ids = count, {}, {}, {}
     for i = 1, #list do
       local x = list[i]
-      local how, job = there(x)
+      local how, job = dependency_state(x)
       local below = Keys.job .. x .. Keys.dependents
       if x == y.id then
         check.add('dependency-cycle', y.id, x)

@@ -4,8 +4,8 @@
 return function(check)
   local lists = check.need('index/failure_lists')
 
-  -- Whether a finding that requires a search of the lists is asked for.
-  local function searches()
+  -- Whether the call verifies a finding that requires a search of the failure lists.
+  local function needs_search()
     return check.outcome('failed-stray') or check.outcome('failed-unlisted') or check.outcome('failed-twice')
       or check.outcome('failed-counter')
   end
@@ -24,7 +24,7 @@ return function(check)
       check.add('job-unreadable', job.id, wrong, changes)
     end
 
-    if group and not searches() then return end
+    if group and not needs_search() then return end
     if absent ~= group then absent = nil end
     local changes, places, beyond = {}, {}, false
     if group then

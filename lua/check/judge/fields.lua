@@ -4,7 +4,7 @@ return function(check)
   local number = need('value/number')
 
   -- The tags whose index lists the job, as JSON.
-  local function indexed(job)
+  local function indexed_tags(job)
     local names, found = check.ask('zrange', Keys.tags, 0, 999) or {}, {}
     need('value/sort')(names)
     for i = 1, #names do
@@ -14,7 +14,7 @@ return function(check)
   end
 
   -- The time of the newest readable history entry that is not in the future, as text.
-  local function newest(job)
+  local function newest_time(job)
     local list, moment = check.ask('lrange', job.key .. Keys.history, -100, -1) or {}, need('history/entry_time')
     for i = #list, 1, -1 do
       local when = #list[i] < 250000 and string.sub(list[i], 1, 14) ~= '[0,"unreadable' and moment(list[i])
@@ -25,7 +25,7 @@ return function(check)
   return function(job, what)
     local key = job.key
     -- Notes a new value for a field. `keep`: the old value goes into a field `bad-<name>`.
-    local function amend(name, value, keep, more)
+    local function add_new_value(name, value, keep, more)
       local old = job[name]
       local changes = {{'hash', key, name, old, value}}
       if keep and old then
@@ -45,31 +45,31 @@ return function(check)
           place = {'zset', work, job.id, score, check.work_score(job)}
         end
       end
-      amend('priority', '0', true, place)
+      add_new_value('priority', '0', true, place)
     end
     local tags, long = check.need('judge/tag_list')(job.tags)
     if long then
       check.add('not-judged', 'j:' .. job.id, 'tags beyond 250000 bytes')
     elseif not tags then
-      amend('tags', indexed(job), true)
+      add_new_value('tags', indexed_tags(job), true)
     end
-    if job.throttles and not check.need('judge/tag_list')(job.throttles) then amend('throttles', '[]', true) end
+    if job.throttles and not check.need('judge/tag_list')(job.throttles) then add_new_value('throttles', '[]', true) end
     if not job.remaining or not string.find(job.remaining, '^%-?%d+$') or #job.remaining > 19 then
       local tries = need('value/whole_tries')(number(job.remaining) or number(job.retries) or 0)
-      amend('remaining', string.format('%.0f', tries))
+      add_new_value('remaining', string.format('%.0f', tries))
     end
-    if not job.worker then amend('worker', '') end
+    if not job.worker then add_new_value('worker', '') end
     -- A running job gets the field from its lock.
-    if not job.expires and not (what == 'job' and job.state == 'running') then amend('expires', '0') end
+    if not job.expires and not (what == 'job' and job.state == 'running') then add_new_value('expires', '0') end
     if not number(job.time) then
-      local when = newest(job)
+      local when = newest_time(job)
       local name = 'time'
-      if when then amend(name, when) else report(job.time and name or 'no time') end
+      if when then add_new_value(name, when) else report(job.time and name or 'no time') end
     end
     -- The reference core copies this field into the schedule when the last dependency is complete.
     if job.state == 'depends' and job.scheduled then
       local due = tonumber(job.scheduled)
-      if not due or due ~= due or string.find(job.scheduled, '%s') then amend('scheduled', false) end
+      if not due or due ~= due or string.find(job.scheduled, '%s') then add_new_value('scheduled', false) end
     end
     if not number(job.retries) then report(job.retries and 'retries' or 'no retries') end
     if job.state and check.homes[job.state] == nil then report('state') end

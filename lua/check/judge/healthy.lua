@@ -14,24 +14,24 @@ return function(check)
   local known = {}
 
   -- Whether a due time is a number from 0 to `last_due`: a later job would never run.
-  local function due(text)
+  local function is_due_time(text)
     local n = number(text)
     return n and n >= 0 and n <= last_due and not find(text, '%s')
   end
 
   -- Whether every client can read the fields.
-  local function readable(job, time, data)
+  local function is_readable(job, time, data)
     local retries, remaining = number(job.retries), number(job.remaining)
     return number(job.priority) and time and time <= latest and job.klass and job.worker and job.expires and retries
       and remaining and remaining <= retries and (remaining >= 0 or job.state == 'failed')
       and find(job.remaining, '^%-?%d+$') and #job.remaining <= 19 and not job.grace
-      and (not job.scheduled or job.state == 'depends' and due(job.scheduled))
+      and (not job.scheduled or job.state == 'depends' and is_due_time(job.scheduled))
       and (not job.throttles or tag_list(job.throttles))
       and data and (data == '{}' or #data <= 250000 and pcall(cjson.decode, data))
   end
 
   -- Whether the history is short, with entries in the forms that cores write.
-  local function plain(key)
+  local function has_plain_history(key)
     local list = ask('lrange', key .. Keys.history, 0, 19)
     if list.err or list[20] then return false end
     for i = 1, #list do
@@ -45,9 +45,9 @@ return function(check)
     return true
   end
 
-  -- Whether the job is in the set of its state, and in no other set of its queue. A job without throttles is only met
-  -- among the held ones if it is verified there.
-  local function placed(job)
+  -- Whether the job is in the set of its state, and in no other set of its queue. The set of held jobs is read only for
+  -- a job with throttles or in state `throttled`.
+  local function is_in_its_set(job)
     local home, base, held = check.homes[job.state], Keys.queue .. job.queue, nil
     for i = 1, (job.throttles or job.state == 'throttled') and 5 or 4 do
       local score = ask('zscore', base .. parts[i], job.id)
@@ -60,7 +60,7 @@ return function(check)
     if not home then return true end
     if type(held) ~= 'string' then return false end
     if home == Keys.work then return check.fits_priority(job, held) end
-    if home == Keys.scheduled then return due(held) end
+    if home == Keys.scheduled then return is_due_time(held) end
     if home ~= Keys.locks then return true end
     -- The lock and the worker's list must agree with the fields.
     local expires, lock, worker = number(job.expires), tonumber(held), job.worker
@@ -73,7 +73,7 @@ return function(check)
   end
 
   -- Whether the index of each tag lists the job.
-  local function tagged(job)
+  local function is_in_tag_indexes(job)
     if not job.tags or #job.tags > 10000 then return false end
     local tags = tag_list(job.tags)
     if not tags then return false end
@@ -93,14 +93,14 @@ return function(check)
     end
     local job = check.job(jid, key, stored)
     local state = job.state
-    if not readable(job, number(job.time), stored[Job.data]) or not plain(key) then return false end
+    if not is_readable(job, number(job.time), stored[Job.data]) or not has_plain_history(key) then return false end
     if state == 'complete' then
       if job.queue ~= '' then return false end
-    elseif not placed(job) then
+    elseif not is_in_its_set(job) then
       return false
     end
     local done = ask('zscore', Keys.completed, jid)
-    if type(done) == 'table' or (state == 'complete') ~= (done and true or false) or not tagged(job) then
+    if type(done) == 'table' or (state == 'complete') ~= (done and true or false) or not is_in_tag_indexes(job) then
       return false
     end
     local edges = ask('exists', key .. Keys.dependencies, key .. Keys.dependents)

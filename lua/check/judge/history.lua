@@ -2,7 +2,7 @@
 -- Takes: job
 
 -- The entry with its third element, which is not an object, wrapped in one; nil if that fails.
-local function wrapped(entry)
+local function with_wrapped_item(entry)
   local at = string.match(entry, '^%s*%[[^"]*"()')
   if not at then return nil end
   repeat
@@ -19,7 +19,7 @@ local function wrapped(entry)
 end
 
 -- Nil for a correct entry, or its replacement, or false if the entry does no harm.
-local function better(entry)
+local function corrected(entry)
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*"%]$') then return nil end
   if string.find(entry, '^%[[1-9]%d*,"[^"\\%c]*",{"%l+":"[^"\\%c]*"}%]$') then return nil end
   local ok, list = pcall(cjson.decode, entry)
@@ -32,7 +32,7 @@ local function better(entry)
     local text = type(item) == 'table' and pcall(cjson.encode, item)
     -- An empty array looks like an object here, and does no harm.
     if text and (item[1] == nil or string.find(entry, '}%s*%]%s*$')) then return nil end
-    text = (type(item) ~= 'table' or item[1] ~= nil) and wrapped(entry)
+    text = (type(item) ~= 'table' or item[1] ~= nil) and with_wrapped_item(entry)
     if text then return text end
   end
   return '[0,"unreadable",{"raw":' .. cjson.encode(entry) .. '}]'
@@ -50,7 +50,7 @@ return function(check)
         local entry = list[i]
         bytes = bytes + #entry
         if bytes <= 250000 then
-          local text = better(entry)
+          local text = corrected(entry)
           if text then changes[#changes + 1] = {'list', key, '' .. from + i - 1, entry, text} end
           odd = odd or text == false
         end

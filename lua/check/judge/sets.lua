@@ -4,7 +4,7 @@ return function(check)
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
 
   -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
-  local function enter(entries, key, part, queue, jid)
+  local function add_entry(entries, key, part, queue, jid)
     local score, wrong = check.ask('zscore', key, jid)
     if wrong then
       check.wrong_type(key, 'zset')
@@ -16,10 +16,10 @@ return function(check)
 
   -- Adds the entries of a job in one queue to `entries`. Returns them by part, and whether all sets were
   -- readable.
-  local function collect(entries, queue, jid)
+  local function add_queue_entries(entries, queue, jid)
     local held, fine = {}, true
     for i = 1, #parts do
-      local score, wrong = enter(entries, Keys.queue .. queue .. parts[i], parts[i], queue, jid)
+      local score, wrong = add_entry(entries, Keys.queue .. queue .. parts[i], parts[i], queue, jid)
       held[parts[i]] = score or nil
       fine = fine and not wrong
     end
@@ -32,7 +32,7 @@ return function(check)
     if seen == own and job.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
     -- Complete jobs have no queue.
-    if home or job.state == 'failed' then held, fine = collect(entries, own, job.id) end
+    if home or job.state == 'failed' then held, fine = add_queue_entries(entries, own, job.id) end
     if not fine then return end
     job.scores = held
     if job.state == 'waiting' and not held[home] and held[Keys.scheduled] then home = Keys.scheduled end
@@ -41,13 +41,13 @@ return function(check)
       return
     end
     local placed, beyond = not home or held[home], false
-    if seen then collect(entries, seen, job.id) end
+    if seen then add_queue_entries(entries, seen, job.id) end
     if not placed then
       local sets
       sets, beyond = check.sets()
       for i = 1, #sets do
         local set = sets[i]
-        if set.queue ~= own and set.queue ~= seen then enter(entries, set.key, set.part, set.queue, job.id) end
+        if set.queue ~= own and set.queue ~= seen then add_entry(entries, set.key, set.part, set.queue, job.id) end
       end
     end
 
@@ -80,20 +80,20 @@ return function(check)
       end
       return
     end
-    local function where(list)
+    local function first_key(list)
       table.sort(list, function(a, b) return a.key < b.key end)
       return string.sub(list[1].key, #Keys.prefix + 1)
     end
     if placed then
-      if wrong[1] then check.add('in-two-sets', job.id, where(wrong), drops, locked[drops]) end
-      if foreign[1] then check.add('in-foreign-queue', job.id, where(foreign), outside, locked[outside]) end
+      if wrong[1] then check.add('in-two-sets', job.id, first_key(wrong), drops, locked[drops]) end
+      if foreign[1] then check.add('in-foreign-queue', job.id, first_key(foreign), outside, locked[outside]) end
       return
     end
     local id, detail = 'in-no-set', own
     if wrong[1] then
-      id, detail = 'in-two-sets', where(wrong)
+      id, detail = 'in-two-sets', first_key(wrong)
     elseif foreign[1] then
-      id, detail = 'in-foreign-queue', where(foreign)
+      id, detail = 'in-foreign-queue', first_key(foreign)
     elseif beyond then
       check.add('not-judged', job.id, 'more than 500 queues')
       return

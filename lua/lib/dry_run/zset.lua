@@ -13,7 +13,7 @@ local function score_of(entry, key, member)
 end
 
 -- Gives a member a score, or none. Returns the score that it had. `was` keeps that of the server.
-local function give(entry, key, member, score)
+local function set_score(entry, key, member, score)
   local own, before = entry.values[member], score_of(entry, key, member)
   entry.was, entry.hidden = entry.was or {}, entry.hidden or 0
   if own == nil and before then entry.was[member], entry.hidden = before, entry.hidden + 1 end
@@ -24,7 +24,7 @@ local function give(entry, key, member, score)
 end
 
 -- Counts what the call's writes add to a count of the server's entries.
-local function added(entry, matches)
+local function count_delta(entry, matches)
   local sum = 0
   for member, score in pairs(entry.values) do
     local before = entry.was[member]
@@ -49,7 +49,7 @@ return function(dry)
     for i = only_new and 2 or 1, #words, 2 do
       local member = words[i + 1]
       if not only_new or not score_of(entry, key, member) then
-        if not give(entry, key, member, number(words[i])) then new = new + 1 end
+        if not set_score(entry, key, member, number(words[i])) then new = new + 1 end
       end
     end
     return new
@@ -58,19 +58,19 @@ return function(dry)
   function zset.zrem(entry, key, ...)
     local gone = 0
     for _, member in ipairs({...}) do
-      if give(entry, key, member, false) then gone = gone + 1 end
+      if set_score(entry, key, member, false) then gone = gone + 1 end
     end
     return gone
   end
 
   function zset.zincrby(entry, key, n, member)
-    give(entry, key, member, (score_of(entry, key, member) or 0) + n)
+    set_score(entry, key, member, (score_of(entry, key, member) or 0) + n)
     return zset.zscore(entry, key, member)
   end
 
   function zset.zcount(entry, key, min, max)
     local inside = between(min, max)
-    return (entry.server and redis.call('zcount', key, min, max) or 0) + added(entry, inside)
+    return (entry.server and redis.call('zcount', key, min, max) or 0) + count_delta(entry, inside)
   end
 
   function zset.zrank(entry, key, member)
@@ -82,7 +82,7 @@ return function(dry)
       local alike = redis.call('zrangebyscore', key, text, text)
       for i = 1, #alike do rank = rank + (less(alike[i], member) and 1 or 0) end
     end
-    return rank + added(entry, function(s, other) return precedes(s, other, score, member) end)
+    return rank + count_delta(entry, function(s, other) return precedes(s, other, score, member) end)
   end
 
   -- Of two sets, with `AGGREGATE` and a mode.
@@ -98,7 +98,7 @@ return function(dry)
     end
     entry.server, entry.values, entry.was, entry.sorted, entry.size = false, {}, {}, nil, 0
     entry.hidden, entry.zrange, entry.zrevrange = 0, nil, nil
-    for member, score in pairs(scores) do give(entry, key, member, score) end
+    for member, score in pairs(scores) do set_score(entry, key, member, score) end
     return entry.size
   end
 

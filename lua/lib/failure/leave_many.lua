@@ -2,7 +2,7 @@
 -- Takes: a list of {jid, stored failure, queue in which it failed}
 local call = redis.call
 
-local function close(group)
+local function forget_if_empty(group)
   if call('exists', Keys.group .. group) == 0 then call('srem', Keys.failures, group) end
 end
 
@@ -11,7 +11,7 @@ end
 -- removed one by one, which costs less than writing back a long list. Of several entries that an older
 -- script left for one job, the passed ones are removed: all of them in a list of up to 1000.
 -- `wanted`: a set of jids, `count` of them; found ones become false.
-local function sweep(group, wanted, count)
+local function remove_from_list(group, wanted, count)
   local list = Keys.group .. group
   local length = call('llen', list)
   local others, passed = {}, 0
@@ -43,7 +43,7 @@ local function sweep(group, wanted, count)
       if missing and call('lrem', list, 1, jid) > 0 then wanted[jid] = false end
     end
   end
-  close(group)
+  forget_if_empty(group)
 end
 
 return function(jobs)
@@ -90,7 +90,7 @@ return function(jobs)
       end
       if left == 0 then call('srem', Keys.failures, group) end
     else
-      sweep(group, wanted.jids, wanted.count)
+      remove_from_list(group, wanted.jids, wanted.count)
       for jid, missing in pairs(wanted.jids) do
         if missing then unnamed[#unnamed + 1] = jid end
       end
@@ -101,7 +101,7 @@ return function(jobs)
     for i = 1, #names do
       local wanted = {}
       for k = 1, #unnamed do wanted[unnamed[k]] = true end
-      sweep(names[i], wanted, #unnamed)
+      remove_from_list(names[i], wanted, #unnamed)
     end
   end
   for _, day in pairs(days) do need('failure/uncount')(day[1], day[2], day[3]) end

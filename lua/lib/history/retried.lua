@@ -8,7 +8,7 @@
 local LONGEST = 500
 
 -- The nearest position from `at` on, in steps of `step`, where a character of UTF-8 begins.
-local function boundary(text, at, step)
+local function character_start(text, at, step)
   for _ = 1, 3 do
     local byte = string.byte(text, at) or 0
     if byte < 128 or byte > 191 then return at end
@@ -21,8 +21,8 @@ return function(jid, seconds, worker, failure, limit)
   local group, message, code = failure.group, failure.message, failure.exit
   if message and #message > LONGEST then
     local half = math.floor((LONGEST - 5) / 2)
-    message = string.sub(message, 1, boundary(message, half + 1, -1) - 1) .. ' \226\128\166 ' ..
-      string.sub(message, boundary(message, #message - half + 1, 1))
+    message = string.sub(message, 1, character_start(message, half + 1, -1) - 1) .. ' \226\128\166 ' ..
+      string.sub(message, character_start(message, #message - half + 1, 1))
   end
   local encode, key = cjson.encode, Keys.job .. jid .. Keys.history
   local length = redis.pcall('rpush', key, '[' .. seconds .. ',"retried",{"worker":' .. encode(worker) ..

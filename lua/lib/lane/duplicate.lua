@@ -27,7 +27,7 @@ end
 local function started(state) return state == 'running' or state == 'failed' end
 
 -- The jid for which a put is skipped, nil if there is none.
-local function known(now, lane, last, state, starts)
+local function jid_to_keep(now, lane, last, state, starts)
   if last and not (starts and started(state)) then return last end
   local ends, name = string.match(redis.call('get', Keys.window .. lane) or '', '^(%S+) (.*)$')
   return ends and (need('value/number')(ends) or 0) > now and name or nil
@@ -39,7 +39,7 @@ return function(now, job, given, defaults, met)
   if dup == 'skip' then
     local starts = given.starts
     if starts == nil then starts = defaults.starts end
-    local name = known(now, lane, last, last and other[Job.state], starts)
+    local name = jid_to_keep(now, lane, last, last and other[Job.state], starts)
     if not name then return nil end
     redis.call('publish', Keys.on_ext, '{"jid":' .. cjson.encode(job.jid) .. ',"event":"skipped","key":' ..
       cjson.encode(lane) .. ',"queue":' .. cjson.encode(queue) .. '}')

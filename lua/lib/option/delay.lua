@@ -9,7 +9,7 @@ return function(policy, jid, retries, remaining, now)
   local most = need('value/longest_delay')()
   retries = math.floor(need('value/number')(retries) or 5)
   local n = math.max(0, retries - remaining - 1)
-  local function chance()
+  local function random_fraction()
     local digest = redis.sha1hex(jid .. ':' .. n .. ':' .. string.format('%.17g', now))
     return tonumber(string.sub(digest, 1, 8), 16) / 4294967296
   end
@@ -20,10 +20,10 @@ return function(policy, jid, retries, remaining, now)
     delay = first * (n + 1)
   elseif kind == 'exp' then
     delay = math.min(first * (numbers[2] or 2) ^ n, numbers[3] or most)
-    if numbers[4] then delay = delay * (1 + (2 * chance() - 1) * numbers[4]) end
+    if numbers[4] then delay = delay * (1 + (2 * random_fraction() - 1) * numbers[4]) end
   else
     -- The formula of Lowkiq and Sidekiq: n^4 + 15 + a number from 0 to 29 times n + 1.
-    delay = math.min(n ^ 4 + 15 + math.floor(chance() * 30) * (n + 1), first or most)
+    delay = math.min(n ^ 4 + 15 + math.floor(random_fraction() * 30) * (n + 1), first or most)
   end
   return math.min(delay, most)
 end

@@ -19,7 +19,7 @@ local function grant_with_fence(key, job, stamp, worker, expires)
 end
 
 -- A stored time as a number, nil if it is not one.
-local function number(text)
+local function finite_number(text)
   local n = text and tonumber(text)
   if n and n - n == 0 then return n end
 end
@@ -64,7 +64,7 @@ return function(now, seconds, queue, limit, found)
       if tracked and tracked[jid] then call('publish', Keys.on_popped, jid) end
       job[Job.state], job[Job.queue] = 'running', queue
       given = given + 1
-      waited[given] = now - (number(job[Job.time]) or now)
+      waited[given] = now - (finite_number(job[Job.time]) or now)
       held[given], jids[given], jobs[given] = jid, jid, job
     elseif job[Job.throttles] then
       need('throttle/leave')(jid, 'running', queue, job[Job.throttles])

@@ -10,16 +10,16 @@ local First = Fields('state', 'key', 'worker')
 return function(now, t, queue, throttle)
   local pcall, call, blocked = redis.pcall, redis.call, false
   local maximum = need('throttle/maximum')
-  local function look_at(id)
+  local function block_if_negative(id)
     if id and not blocked and maximum(id) < 0 then blocked = id end
   end
-  look_at(throttle)
+  block_if_negative(throttle)
   if not blocked and call('exists', Keys.queue .. queue .. Keys.throttled) == 1 then
     local page = need('throttle/held_page')(now, queue)
     for i = 1, #page, 2 do
       local job = pcall('hmget', Keys.job .. page[i], unpack(Held))
       local ids = job[Held.state] == 'throttled' and need('job/tags')(job[Held.throttles]) or {}
-      for k = 1, #ids do look_at(ids[k]) end
+      for k = 1, #ids do block_if_negative(ids[k]) end
     end
   end
   local waiting = blocked and pcall('zcard', Keys.throttle .. blocked .. Keys.pending)

@@ -16,7 +16,7 @@ use crate::args::value::{CandidateKind, JobCandidates};
 use crate::clock::Clock;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
-use crate::core::call::local::Local;
+use crate::core::call::local::LocalServer;
 use crate::core::call::{Core, CoreSettings};
 use crate::core::script::USUAL;
 use crate::error::Error;
@@ -66,7 +66,7 @@ pub(super) fn find_candidates(
     match &target.address {
         // Completion asks a private server only if it runs already: it starts none.
         Address::Local { dir, .. } => {
-            let local = Local::new(dir.as_deref()).ok()?;
+            let local = LocalServer::new(dir.as_deref()).ok()?;
             if !local.is_running().ok()? {
                 return None;
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{JobOutcome, JobSlice, SliceOutcome};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueResult, RequeueVerb};
+use crate::core::api::guard::{GuardReply, RequeueOptions as Call, RequeueResult, RequeueVerb};
 use crate::core::call::Core;
 use crate::model::bulk::{ItemDetail, OutcomeCode};
 use crate::model::job_snapshot::JobSnapshot;

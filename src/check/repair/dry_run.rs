@@ -139,11 +139,11 @@ struct PlanDeduplicator {
 impl PlanDeduplicator {
     /// The planned repair of a verdict, unless the plan has it.
     fn plan_verdict(&mut self, keys: &Keys, verdict: &Verdict) -> Option<PlannedRepair> {
-        let list = Name::from(keys.group(verdict.item.as_bytes()));
+        let list = Name::from(keys.group_key(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
             return None;
         }
-        if verdict.id.is_failure_list() {
+        if verdict.id.is_about_failure_list() {
             let added = verdict.changes.iter().filter(|one| one.after.is_some());
             self.filled.extend(added.map(|change| change.key.clone()));
         }

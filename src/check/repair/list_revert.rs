@@ -88,18 +88,18 @@ impl ListRevert {
     }
 
     /// Whether the list is written as a whole.
-    pub(super) fn is_long(&self) -> bool {
+    pub(super) fn is_written_as_whole(&self) -> bool {
         self.entries.len() >= MIN_ENTRIES
     }
 
-    /// The changes to revert one by one. What is anywhere in the list has returned: an earlier
-    /// revert may have removed other entries since, so that it has another index.
-    pub(super) fn single_changes(
+    /// The changes of this list that are still to be reverted, to be made one by one. An entry that is
+    /// anywhere in the list counts as restored: earlier reverts may have shifted its index.
+    pub(super) fn changes_not_yet_reverted(
         &self,
         core: &mut Core,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Vec<Change>, Error> {
-        let mut returned = self.returned_entries(core, &mut pace)?;
+        let mut returned = self.count_returned_entries(core, &mut pace)?;
         let entries = self.entries.iter();
         let rest = entries.filter(|(_, entry)| !take_returned_entry(&mut returned, entry));
         let changes = rest.map(|(index, entry)| Change {
@@ -111,8 +111,8 @@ impl ListRevert {
         Ok(changes.collect())
     }
 
-    /// Which entries are in the list, and how often.
-    fn returned_entries(
+    /// The removed entries, each with how often the list has it again.
+    fn count_returned_entries(
         &self,
         core: &mut Core,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
@@ -143,7 +143,7 @@ impl ListRevert {
         let keys = Keys::new(core.prefix());
         for _ in 0..MAX_TRIES {
             let run = run_name(core.now());
-            let replacement = keys.set_aside(&run, self.key.as_bytes());
+            let replacement = keys.set_aside_key(&run, self.key.as_bytes());
             let Ok(rewrite) = core.begin_list_rewrite(self.key.as_bytes(), replacement) else {
                 return Ok(None);
             };
@@ -173,7 +173,7 @@ impl ListRevert {
     ) -> Result<Option<u64>, Error> {
         let mut merge = ListMerge {
             rewrite,
-            here: self.returned_entries(core, pace)?,
+            here: self.count_returned_entries(core, pace)?,
             rest: &self.entries,
             count: 0,
             returned: 0,

@@ -66,7 +66,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
     if first.halted.is_some() || idle && !*dry_run {
-        return report_only(first, session);
+        return report_without_repair(first, session);
     }
     if *dry_run {
         return dry_run::run_dry_run(check, first, &interrupt, session);
@@ -116,7 +116,7 @@ fn run_name(now: Moment) -> String {
 }
 
 /// Reports a scan that is incomplete, or after which there is nothing to repair.
-fn report_only(result: ScanResult, session: &mut Session) -> Result<Exit, Error> {
+fn report_without_repair(result: ScanResult, session: &mut Session) -> Result<Exit, Error> {
     if result.halted.is_none() && session.ui.format().is_json() {
         let failing = result.is_failing();
         let rows = result.check.items.iter().cloned().map(RepairRow::from);

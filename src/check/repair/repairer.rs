@@ -103,9 +103,9 @@ impl Repairer {
         Ok(repaired)
     }
 
-    /// What the next scan selects: the repair of a missing dependency approves the release of
+    /// The filter for the scan after a round of repairs: the repair of a missing dependency approves the release of
     /// the job, even if its own set was lost and only a complete scan can release it.
-    pub(crate) fn next_filter(&mut self) -> FindingFilter {
+    pub(crate) fn filter_for_rescan(&mut self) -> FindingFilter {
         self.filter = self.filter.selecting_releases(self.freed.clone());
         self.filter.clone()
     }
@@ -268,7 +268,7 @@ impl Repairer {
                 .filter(|verdict| verdict.outcome == VerdictOutcome::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
-            None => self.expected.take_unexpected(self.stage, items),
+            None => self.expected.take_findings_about(self.stage, items),
         };
         let mut settled = 0;
         for (id, item) in expected {

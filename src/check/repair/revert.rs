@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::model::bulk::{BulkReport, BulkTableContent, BulkTotals};
 use crate::model::queue::RoundedSeconds;
 use crate::model::rate::MaxRate;
-use crate::model::repair::text::changes_by_finding;
+use crate::model::repair::text::changes_by_finding_text;
 use crate::model::verdict::{Change, ItemKind};
 use crate::name::Name;
 use crate::session::Session;
@@ -52,7 +52,7 @@ pub(crate) fn run_revert(
     let changes = plural(total, "change", "changes");
     if total > 0 {
         let what = format!("revert {changes} on {}", session.destination()?);
-        let details = |_: &_| changes_by_finding(&file.counts);
+        let details = |_: &_| changes_by_finding_text(&file.counts);
         if dry_run {
             session.ui.print_dry_run_plan(&what, details)
         } else {
@@ -62,7 +62,9 @@ pub(crate) fn run_revert(
     if dry_run || total == 0 {
         show_totals(sum, session)?;
         session.ui.note_dry_run(&match total {
-            0 if filter.is_narrow() => format!("`{shown}` has no changes of what was asked"),
+            0 if filter.leaves_out_findings() => {
+                format!("`{shown}` has no changes of what was asked")
+            }
             0 => format!("`{shown}` has no changes"),
             _ => format!("would revert {changes}, except values that have changed since"),
         });
@@ -145,7 +147,7 @@ fn revert_file(
         progress,
         sum,
     };
-    while let Some(repairs) = file.pop_newest()? {
+    while let Some(repairs) = file.pop_newest_repairs()? {
         let mut repairs = repairs.into_iter().peekable();
         let mut changes: Vec<Change> = Vec::new();
         while let Some(repair) = repairs.next() {
@@ -188,11 +190,14 @@ impl Reverter<'_> {
         repair: RepairToRevert,
         changes: &mut Vec<Change>,
     ) -> Result<(), Error> {
-        let is_failure_list = |change: &Change| {
-            matches!(self.keys.family(change.key.as_bytes()), KeyFamily::Group(_))
+        let is_about_failure_list = |change: &Change| {
+            matches!(
+                self.keys.family_of_key(change.key.as_bytes()),
+                KeyFamily::Group(_)
+            )
         };
         let (entries, others): (Vec<_>, Vec<_>) =
-            repair.changes.into_iter().partition(is_failure_list);
+            repair.changes.into_iter().partition(is_about_failure_list);
         let Some(first) = entries.first() else {
             changes.extend(others);
             return Ok(());
@@ -235,7 +240,7 @@ impl Reverter<'_> {
     fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| keep_pace(pace, interrupt, count);
-        if list.is_long()
+        if list.is_written_as_whole()
             && let Some(returned) = list.write_list(self.core, &mut wait)?
         {
             let count = list.len();
@@ -245,7 +250,7 @@ impl Reverter<'_> {
             self.progress.add_done(count as u64);
             return Ok(());
         }
-        let changes = list.single_changes(self.core, wait)?;
+        let changes = list.changes_not_yet_reverted(self.core, wait)?;
         let returned = list.len() - changes.len();
         self.sum.skipped += returned;
         self.progress.add_done(returned as u64);

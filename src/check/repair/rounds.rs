@@ -114,7 +114,7 @@ impl ApprovedRepair<'_> {
             };
             let title = format!("scan {}", round + 1);
             let options = CheckOptions {
-                filter: self.repairer.next_filter(),
+                filter: self.repairer.filter_for_rescan(),
                 ..self.options.clone()
             };
             let mut next = match run::run_check(&options, true, &title, &self.interrupt, session) {

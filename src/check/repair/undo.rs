@@ -233,7 +233,7 @@ pub(crate) struct UndoFile {
 fn selects_by_name(filter: &FindingFilter, finding: &str) -> bool {
     match FindingId::from_name(finding) {
         Some(id) => filter.selects(id),
-        None => !filter.is_narrow(),
+        None => !filter.leaves_out_findings(),
     }
 }
 
@@ -307,7 +307,7 @@ impl UndoFile {
     }
 
     /// Takes the newest remaining line and returns its repaired findings, newest first.
-    pub(crate) fn pop_newest(&mut self) -> Result<Option<Vec<RepairToRevert>>, Error> {
+    pub(crate) fn pop_newest_repairs(&mut self) -> Result<Option<Vec<RepairToRevert>>, Error> {
         let Some((at, length)) = self.lines.pop() else {
             return Ok(None);
         };
@@ -439,7 +439,7 @@ mod tests {
         let filter = FindingFilter::new(Vec::new(), Vec::new());
         let mut file = UndoFile::open(&path, &filter)?;
         let mut changes = format!("{} {:?}", file.head.prefix, file.counts);
-        while let Some(repairs) = file.pop_newest()? {
+        while let Some(repairs) = file.pop_newest_repairs()? {
             changes.push_str(&format!("{repairs:?}"));
         }
         Ok(changes)

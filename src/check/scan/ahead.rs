@@ -24,7 +24,7 @@ pub(super) struct ReadPipeline {
     sent: VecDeque<(ReadSubject, ReadsAhead)>,
 }
 
-/// What reads are about.
+/// The jobs whose reads are on their way: whole jobs, further keys of jobs, or sets of edges.
 #[derive(Debug)]
 enum ReadSubject {
     Jobs(Vec<Vec<u8>>),
@@ -60,8 +60,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds a job about which more has to be read.
-    pub(super) fn read_more(&mut self, job: ScannedJob) {
+    /// Queues a job whose other keys have to be read before it can be matched.
+    pub(super) fn queue_extra_reads(&mut self, job: ScannedJob) {
         self.pipeline.open_jobs.push(job);
     }
 
@@ -113,7 +113,7 @@ impl Scanner<'_> {
         let Some((subject, reads)) = self.pipeline.sent.pop_front() else {
             return Ok(false);
         };
-        let replies = self.core.take_reads(self.now, reads)?.into_iter();
+        let replies = self.core.receive_reads(self.now, reads)?.into_iter();
         match subject {
             ReadSubject::Jobs(jids) => self.examine_jobs(&jids, replies),
             ReadSubject::OpenJobs(jobs) => self.examine_open_jobs(jobs, replies),

@@ -97,7 +97,8 @@ impl Scanner<'_> {
         let pattern = self.keys.with_prefix(keys::JOB) + "*";
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             for key in &keys {
-                let KeyFamily::Companion(Companion::Dependencies, y) = scanner.keys.family(key)
+                let KeyFamily::Companion(Companion::Dependencies, y) =
+                    scanner.keys.family_of_key(key)
                 else {
                     continue;
                 };

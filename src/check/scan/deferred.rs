@@ -75,7 +75,7 @@ impl Scanner<'_> {
     }
 
     /// Reads the pause reasons and the paused templates only to check the types of the keys.
-    pub(super) fn scan_pauses(&mut self) -> Result<(), Error> {
+    pub(super) fn check_pause_key_types(&mut self) -> Result<(), Error> {
         for name in [keys::PAUSES, keys::PAUSED_RECURRING] {
             let key = self.keys.with_prefix(name).into_bytes();
             if let ReadReply::Wrong = self
@@ -88,7 +88,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    pub(super) fn scan_paused(&mut self) -> Result<(), Error> {
+    /// Adds each paused queue that is not in the list of queues as a candidate.
+    pub(super) fn scan_paused_queues(&mut self) -> Result<(), Error> {
         let key = self.keys.with_prefix(keys::PAUSED).into_bytes();
         self.for_each_member_page(&key, |scanner, queues| {
             for queue in queues {
@@ -102,7 +103,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn add_deferred_candidates(&mut self) -> Result<(), Error> {
-        self.withhold_releases()?;
+        self.report_one_sided_dependencies()?;
         for (place, item) in std::mem::take(&mut self.deferred) {
             self.add_candidate(place.kind, place.name.as_bytes(), item.as_bytes())?;
         }
@@ -111,7 +112,7 @@ impl Scanner<'_> {
             self.check_failed_counters()?;
         }
         if self.deferred_bytes > MAX_DEFERRED_BYTES || self.tally.overflowed {
-            self.rescan_deferred()?;
+            self.rescan_for_dropped_candidates()?;
         }
         Ok(())
     }
@@ -120,7 +121,7 @@ impl Scanner<'_> {
         let key = self.keys.with_prefix(keys::TAGS).into_bytes();
         self.for_each_scored_page(&key, |scanner, tags| {
             let reads = tags.iter().map(|(tag, _)| {
-                let key = scanner.keys.tag(tag);
+                let key = scanner.keys.tag_key(tag);
                 ReadCommand::sorted_set_size(&key)
             });
             let reads = reads.collect();
@@ -139,13 +140,13 @@ impl Scanner<'_> {
         })
     }
 
-    /// Finds candidates again that were too many to be kept.
-    fn rescan_deferred(&mut self) -> Result<(), Error> {
+    /// Scans again for the candidates that were dropped because there were too many to keep.
+    fn rescan_for_dropped_candidates(&mut self) -> Result<(), Error> {
         let pattern = self.keys.with_prefix("*");
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut tags, mut jobs) = (Vec::new(), Vec::new());
             for key in &keys {
-                match scanner.keys.family(key) {
+                match scanner.keys.family_of_key(key) {
                     KeyFamily::Tag(tag) => tags.push(tag.to_vec()),
                     KeyFamily::Job(jid) => jobs.push(jid.to_vec()),
                     KeyFamily::Counters(_) if scanner.tally.overflowed => {
@@ -166,9 +167,9 @@ impl Scanner<'_> {
                 }
             }
             let reads = jobs.iter().flat_map(|jid| {
-                let above = scanner.keys.companion(Companion::Dependencies, jid);
+                let above = scanner.keys.companion_key(Companion::Dependencies, jid);
                 [
-                    ReadCommand::hash_field(&scanner.keys.job(jid), "state"),
+                    ReadCommand::hash_field(&scanner.keys.job_key(jid), "state"),
                     ReadCommand::key_exists(&above),
                 ]
             });

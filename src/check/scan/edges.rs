@@ -47,10 +47,10 @@ impl Scanner<'_> {
         let page = self.members_per_page(jids.len());
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
-            let own = self.keys.companion(sets.companion(), jid);
+            let own = self.keys.companion_key(sets.companion(), jid);
             reads.push(ReadCommand::scan_set(&own, START, page));
             reads.push(ReadCommand::hash_fields(
-                &self.keys.job(jid),
+                &self.keys.job_key(jid),
                 &self.state_fields,
             ));
         }
@@ -69,7 +69,7 @@ impl Scanner<'_> {
             let (missing, state) = job_state(state);
             let in_depends = state.as_deref() == Some(b"depends");
             let mut is_candidate = !in_depends;
-            let key = self.keys.companion(Companion::Dependencies, y);
+            let key = self.keys.companion_key(Companion::Dependencies, y);
             if missing {
                 self.add_key_candidate(&key)?;
             }
@@ -107,7 +107,7 @@ impl Scanner<'_> {
         for x in jids {
             let (page, state) = (replies.next(), replies.next());
             let (missing, state) = job_state(state);
-            let key = self.keys.companion(Companion::Dependents, x);
+            let key = self.keys.companion_key(Companion::Dependents, x);
             if missing {
                 self.add_key_candidate(&key)?;
             }
@@ -137,7 +137,7 @@ impl Scanner<'_> {
     /// not released. The scan may have matched both sides of such an edge before one was lost. So all
     /// dependents are read once more, after the jobs were seen without dependencies: since then, an
     /// edge to them cannot have been added without becoming a dependency of theirs.
-    pub(super) fn withhold_releases(&mut self) -> Result<(), Error> {
+    pub(super) fn report_one_sided_dependencies(&mut self) -> Result<(), Error> {
         if self.without_dependencies.is_empty() {
             return Ok(());
         }
@@ -145,7 +145,7 @@ impl Scanner<'_> {
         self.for_each_key_page(pattern.as_bytes(), |scanner, keys| {
             let dependents = |key: &Vec<u8>| {
                 matches!(
-                    scanner.keys.family(key),
+                    scanner.keys.family_of_key(key),
                     KeyFamily::Companion(Companion::Dependents, _)
                 )
             };
@@ -181,7 +181,8 @@ impl Scanner<'_> {
         let mut replies = first;
         loop {
             let ReadReply::Page(next, members) = replies else {
-                if let KeyFamily::Companion(Companion::Dependents, _) = self.keys.family(key) {
+                if let KeyFamily::Companion(Companion::Dependents, _) = self.keys.family_of_key(key)
+                {
                     self.sink.one_sided_dependency(None);
                 }
                 return self.add_key_candidate(key);

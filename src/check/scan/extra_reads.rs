@@ -32,7 +32,7 @@ impl Scanner<'_> {
         for mut job in jobs {
             for extra in std::mem::take(&mut job.extra_reads) {
                 let reply = replies.next().unwrap_or(ReadReply::Wrong);
-                self.apply_reply(&mut job, extra, reply)?;
+                self.apply_extra_reply(&mut job, extra, reply)?;
             }
             self.add_job_candidate(&job)?;
         }
@@ -41,35 +41,40 @@ impl Scanner<'_> {
 
     fn extra_read(&self, job: &ScannedJob, extra: ExtraRead) -> ReadCommand {
         match extra {
-            ExtraRead::WorkScore => {
-                ReadCommand::member_score(&self.keys.queue(QueueKey::Work, &job.queue), &job.jid)
-            }
-            ExtraRead::LockScore => {
-                ReadCommand::member_score(&self.keys.queue(QueueKey::Locks, &job.queue), &job.jid)
-            }
+            ExtraRead::WorkScore => ReadCommand::member_score(
+                &self.keys.queue_key(QueueKey::Work, &job.queue),
+                &job.jid,
+            ),
+            ExtraRead::LockScore => ReadCommand::member_score(
+                &self.keys.queue_key(QueueKey::Locks, &job.queue),
+                &job.jid,
+            ),
             ExtraRead::WorkerScore => {
-                ReadCommand::member_score(&self.keys.worker(&job.worker), &job.jid)
+                ReadCommand::member_score(&self.keys.worker_key(&job.worker), &job.jid)
             }
             ExtraRead::HasDependencies => {
-                ReadCommand::key_exists(&self.keys.companion(Companion::Dependencies, &job.jid))
+                ReadCommand::key_exists(&self.keys.companion_key(Companion::Dependencies, &job.jid))
             }
             ExtraRead::Coordination(at) => {
                 let (kind, name) = &job.coordination[at];
                 let key = match kind {
-                    ItemKind::Lane => self.keys.lane(name),
-                    ItemKind::Slots => self.keys.slots(name),
-                    _ => self.keys.pending(name),
+                    ItemKind::Lane => self.keys.lane_key(name),
+                    ItemKind::Slots => self.keys.slots_key(name),
+                    _ => self.keys.pending_key(name),
                 };
                 ReadCommand::member_score(&key, &job.jid)
             }
             ExtraRead::TemplateCount => {
                 let template = job.child.as_ref().map(|(template, _)| template.as_slice());
-                ReadCommand::hash_field(&self.keys.recurring(template.unwrap_or_default()), "count")
+                ReadCommand::hash_field(
+                    &self.keys.recurring_key(template.unwrap_or_default()),
+                    "count",
+                )
             }
         }
     }
 
-    fn apply_reply(
+    fn apply_extra_reply(
         &mut self,
         job: &mut ScannedJob,
         extra: ExtraRead,

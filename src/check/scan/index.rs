@@ -25,7 +25,7 @@ impl Scanner<'_> {
     pub(super) fn scan_listed_indexes(&mut self) -> Result<(), Error> {
         if !self.rescanning && self.first_pass {
             self.scan_config()?;
-            self.scan_pauses()?;
+            self.check_pause_key_types()?;
         }
         self.scan_listed_queues()?;
         self.scan_workers()?;
@@ -47,7 +47,7 @@ impl Scanner<'_> {
             self.remember(RememberedAs::Walked, &[kind as u8]);
         }
         if !self.rescanning && self.first_pass {
-            self.scan_paused()?;
+            self.scan_paused_queues()?;
             self.scan_paused_templates()?;
         }
         Ok(())
@@ -150,7 +150,10 @@ impl Scanner<'_> {
     }
 
     /// Scans lanes, and the sets of throttles.
-    pub(super) fn scan_coordination(&mut self, sets: &[(ItemKind, Vec<u8>)]) -> Result<(), Error> {
+    pub(super) fn scan_lanes_and_throttles(
+        &mut self,
+        sets: &[(ItemKind, Vec<u8>)],
+    ) -> Result<(), Error> {
         let sets = sets.iter().map(|(kind, name)| self.index_set(*kind, name));
         let mut sets: Vec<IndexedSet> = sets.collect();
         self.scan_sets(&mut sets)
@@ -170,7 +173,7 @@ impl Scanner<'_> {
         for queues in queues.chunks((self.pages_per_round_trip(SETS_PER_READ) / kinds.len()).max(1))
         {
             for (queue, _) in queues {
-                self.remember(RememberedAs::Walked, &known_key(ItemKind::Work, queue));
+                self.remember(RememberedAs::Walked, &remembered_key(ItemKind::Work, queue));
             }
             let sets = queues.iter().flat_map(|(queue, _)| {
                 let set = |kind| self.index_set(kind, queue);
@@ -285,7 +288,7 @@ impl Scanner<'_> {
                 scanner.remember(RememberedAs::Worker, &worker);
                 scanner.remember(
                     RememberedAs::Walked,
-                    &self::known_key(ItemKind::Worker, &worker),
+                    &self::remembered_key(ItemKind::Worker, &worker),
                 );
                 if at > ahead && scanner.first_pass && !scanner.rescanning {
                     scanner.add_candidate(ItemKind::Names, b"workers", &worker)?;
@@ -303,7 +306,7 @@ impl Scanner<'_> {
             for group in page {
                 scanner.remember(
                     RememberedAs::Walked,
-                    &self::known_key(ItemKind::Group, &group),
+                    &self::remembered_key(ItemKind::Group, &group),
                 );
                 sets.push(scanner.index_set(ItemKind::Group, &group));
             }
@@ -322,7 +325,10 @@ impl Scanner<'_> {
         self.for_each_scored_page(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
-                scanner.remember(RememberedAs::Walked, &self::known_key(ItemKind::Tag, &tag));
+                scanner.remember(
+                    RememberedAs::Walked,
+                    &self::remembered_key(ItemKind::Tag, &tag),
+                );
                 sets.push(scanner.index_set(ItemKind::Tag, &tag));
             }
             scanner.scan_sets(&mut sets)
@@ -331,7 +337,11 @@ impl Scanner<'_> {
 
     /// Scans the sets of an unlisted name, unless they were scanned before. Returns whether they were
     /// scanned now.
-    pub(super) fn scan_unlisted(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
+    pub(super) fn scan_unlisted_sets(
+        &mut self,
+        kind: ItemKind,
+        name: &[u8],
+    ) -> Result<bool, Error> {
         let kind = match kind {
             ItemKind::Locks
             | ItemKind::Scheduled
@@ -344,7 +354,7 @@ impl Scanner<'_> {
             | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
-        if !self.remember(RememberedAs::Walked, &known_key(kind, name)) {
+        if !self.remember(RememberedAs::Walked, &remembered_key(kind, name)) {
             return Ok(false);
         }
         // There are too many names to remember all of them.
@@ -446,6 +456,6 @@ impl Scanner<'_> {
 }
 
 /// The key by which a set is remembered.
-pub(super) fn known_key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
+pub(super) fn remembered_key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
     [&[kind as u8], name].concat()
 }

@@ -50,7 +50,7 @@ const MAX_ENTRIES: usize = 1000;
 /// A job of more bytes is verified in a call of its own.
 const LARGE_JOB: usize = 20_000;
 
-/// Maximum size of a history that is checked here.
+/// Maximum size of a history that the client checks itself; the core verifies longer ones.
 const MAX_HISTORY_BYTES: usize = 1_000_000;
 
 impl Scanner<'_> {
@@ -66,7 +66,7 @@ impl Scanner<'_> {
             };
             let job = self.examine_job(jid, fields, &history)?;
             match job {
-                Some(job) if !job.extra_reads.is_empty() => self.read_more(job),
+                Some(job) if !job.extra_reads.is_empty() => self.queue_extra_reads(job),
                 Some(job) => self.add_job_candidate(&job)?,
                 None => {}
             }
@@ -78,13 +78,13 @@ impl Scanner<'_> {
     pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<ReadCommand> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
-            let job = self.keys.job(jid);
+            let job = self.keys.job_key(jid);
             reads.push(if self.reads_whole {
                 ReadCommand::fields_of_whole_hash(&job, &self.job_fields)
             } else {
                 ReadCommand::hash_fields(&job, &self.job_fields)
             });
-            let history = self.keys.companion(Companion::History, jid);
+            let history = self.keys.companion_key(Companion::History, jid);
             reads.push(if self.first_pass {
                 ReadCommand::list_range(&history, 0, MAX_ENTRIES as i64 - 1)
             } else {
@@ -124,20 +124,20 @@ impl Scanner<'_> {
     ) -> Result<Option<ScannedJob>, Error> {
         let fields = match fields {
             ReadReply::Large => {
-                let read = ReadCommand::hash_fields(&self.keys.job(jid), &self.job_fields);
+                let read = ReadCommand::hash_fields(&self.keys.job_key(jid), &self.job_fields);
                 self.core.run_read(self.now, read)?
             }
             fields => fields,
         };
         let ReadReply::Texts(fields) = fields else {
-            let key = self.keys.job(jid);
+            let key = self.keys.job_key(jid);
             self.add_key_candidate(&key)?;
             return Ok(None);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::parse_number);
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
-        let size = self.note_job_size(size, history);
+        let size = self.add_to_mean_job_size(size, history);
         if self.has_tracked {
             self.match_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
@@ -211,7 +211,7 @@ impl Scanner<'_> {
     }
 
     /// The size of a job, by which the mean size is adjusted.
-    fn note_job_size(&mut self, fields: usize, history: &ReadReply) -> usize {
+    fn add_to_mean_job_size(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
@@ -247,7 +247,7 @@ impl Scanner<'_> {
             self.unmatched.match_pair(hash, EntrySide::Lower);
         }
         if matches!(history, ReadReply::Wrong) {
-            let key = self.keys.companion(Companion::History, jid);
+            let key = self.keys.companion_key(Companion::History, jid);
             self.add_key_candidate(&key)?;
         }
         Ok(right)
@@ -314,7 +314,7 @@ impl Scanner<'_> {
             && job.state == b"running"
             && !self.is_known(RememberedAs::Worker, &worker)
         {
-            let replies = super::index::known_key(ItemKind::Worker, &worker);
+            let replies = super::index::remembered_key(ItemKind::Worker, &worker);
             job.is_candidate |= self.remember(RememberedAs::Reported, &replies);
         }
         Ok(())
@@ -400,7 +400,7 @@ impl Scanner<'_> {
         if !self.is_known(RememberedAs::Queue, &queue)
             && self.remember(
                 RememberedAs::Reported,
-                &super::index::known_key(ItemKind::Work, &queue),
+                &super::index::remembered_key(ItemKind::Work, &queue),
             )
         {
             job.is_candidate = true;

@@ -51,7 +51,7 @@ impl Scanner<'_> {
         let page = |cursor: &[u8]| vec![ReadCommand::scan_keys(cursor, pattern, count)];
         let mut reads = self.core.send_reads(self.now, page(START));
         loop {
-            let reply = self.core.take_reads(self.now, reads)?.pop();
+            let reply = self.core.receive_reads(self.now, reads)?.pop();
             let Some(ReadReply::Page(next, keys)) = reply else {
                 return Err(Error::internal("no page of keys"));
             };
@@ -62,7 +62,7 @@ impl Scanner<'_> {
                 }
                 _ => None,
             };
-            let jobs = |key: &&Vec<u8>| matches!(self.keys.family(key), KeyFamily::Job(_));
+            let jobs = |key: &&Vec<u8>| matches!(self.keys.family_of_key(key), KeyFamily::Job(_));
             let seen = ScanCounts {
                 keys: keys.len() as u64,
                 jobs: keys.iter().filter(jobs).count() as u64,
@@ -92,9 +92,9 @@ impl Scanner<'_> {
         }
         self.scan_ahead(page.jobs, page.with_dependencies, page.with_dependents)?;
         self.scan_templates(&page.templates)?;
-        self.scan_coordination(&page.coordination)?;
+        self.scan_lanes_and_throttles(&page.coordination)?;
         for (kind, name) in &page.maybe_unlisted {
-            self.scan_unlisted(*kind, name)?;
+            self.scan_unlisted_sets(*kind, name)?;
         }
         if self.first_pass && self.covers_all_queues() {
             self.check_statistics(&page.values)?;
@@ -111,7 +111,7 @@ impl Scanner<'_> {
     }
 
     fn sort_key_by_family(&mut self, key: &[u8], page: &mut KeyPage) -> Result<(), Error> {
-        match self.keys.family(key) {
+        match self.keys.family_of_key(key) {
             KeyFamily::Job(jid) => page.jobs.push(jid.to_vec()),
             KeyFamily::Companion(Companion::History, jid) => {
                 let hash = self.hash_history(jid);
@@ -187,7 +187,7 @@ impl Scanner<'_> {
         // A throttle may have an expiry, and a window has one.
         let may_expire = |key: &&Vec<u8>| {
             use KeyFamily::{Throttle, Window};
-            matches!(self.keys.family(key), Throttle(_) | Window(_))
+            matches!(self.keys.family_of_key(key), Throttle(_) | Window(_))
         };
         let keys: Vec<&Vec<u8>> = keys.iter().filter(|key| !may_expire(key)).collect();
         let reads = keys
@@ -224,19 +224,19 @@ impl Scanner<'_> {
     }
 
     /// Notes counters of failed jobs that are not 0.
-    fn note_failed_counters(&mut self, of: &[Vec<u8>]) -> Result<(), Error> {
-        let reads = of.iter().map(|of| {
-            let key = self.keys.day_counters_key(of);
+    fn note_failed_counters(&mut self, days_and_queues: &[Vec<u8>]) -> Result<(), Error> {
+        let reads = days_and_queues.iter().map(|day_and_queue| {
+            let key = self.keys.day_counters_key(day_and_queue);
             ReadCommand::hash_field(&key, "failed")
         });
         let reads = reads.collect();
-        for (of, replies) in of.iter().zip(self.run_reads(reads)?) {
+        for (day_and_queue, replies) in days_and_queues.iter().zip(self.run_reads(reads)?) {
             match replies {
                 ReadReply::Text(None) => {}
                 ReadReply::Text(Some(stored)) if stored == b"0" => {}
-                ReadReply::Text(_) => self.tally.note_counter(of),
+                ReadReply::Text(_) => self.tally.note_counter(day_and_queue),
                 _ => {
-                    let key = self.keys.day_counters_key(of);
+                    let key = self.keys.day_counters_key(day_and_queue);
                     self.add_key_candidate(&key)?;
                 }
             }

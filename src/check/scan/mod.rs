@@ -193,7 +193,7 @@ struct Scanner<'a> {
     unmatched: UnmatchedTable,
     /// Whether this is the first pass, which checks everything but the entries of the other parts.
     first_pass: bool,
-    /// The number of the place where the scan began.
+    /// The version of the route when the scan began.
     place: u64,
     /// Whether unmatched entries are looked up by name, instead of being added.
     rescanning: bool,
@@ -301,7 +301,7 @@ impl<'a> Scanner<'a> {
         self.sink.scan_complete(self.core)?;
         self.add_deferred_candidates()?;
         self.resolve_undecided()?;
-        self.core.follow_keys()?;
+        self.core.follow_moving_keys()?;
         self.require_same_server()?;
         // A cursor is meaningless after a restart of the server: keys may have been missed.
         if self.server_run()? != server {
@@ -409,7 +409,7 @@ impl<'a> Scanner<'a> {
     ) -> Result<MatchResult, Error> {
         let hash = self.hash_entry(kind, name, member, number);
         match self.unmatched.match_entry(hash) {
-            MatchResult::Missing if self.scan_unlisted(kind, name)? => {
+            MatchResult::Missing if self.scan_unlisted_sets(kind, name)? => {
                 Ok(self.unmatched.match_entry(hash))
             }
             result => Ok(result),

@@ -43,7 +43,7 @@ impl Scanner<'_> {
             let mut sets = Vec::new();
             let entries = scanner.unmatched.count_unmatched(EntrySide::Entry) > 0;
             for key in &keys {
-                match scanner.keys.family(key) {
+                match scanner.keys.family_of_key(key) {
                     KeyFamily::Queue(..)
                     | KeyFamily::CompletedIn(_)
                     | KeyFamily::Worker(_)
@@ -51,13 +51,15 @@ impl Scanner<'_> {
                     | KeyFamily::Tag(_)
                         if !entries => {}
                     KeyFamily::Queue(_, queue) | KeyFamily::CompletedIn(queue) => {
-                        _ = scanner.scan_unlisted(ItemKind::Work, queue)?
+                        _ = scanner.scan_unlisted_sets(ItemKind::Work, queue)?
                     }
                     KeyFamily::Worker(worker) => {
-                        _ = scanner.scan_unlisted(ItemKind::Worker, worker)?;
+                        _ = scanner.scan_unlisted_sets(ItemKind::Worker, worker)?;
                     }
-                    KeyFamily::Group(group) => _ = scanner.scan_unlisted(ItemKind::Group, group)?,
-                    KeyFamily::Tag(tag) => _ = scanner.scan_unlisted(ItemKind::Tag, tag)?,
+                    KeyFamily::Group(group) => {
+                        _ = scanner.scan_unlisted_sets(ItemKind::Group, group)?
+                    }
+                    KeyFamily::Tag(tag) => _ = scanner.scan_unlisted_sets(ItemKind::Tag, tag)?,
                     KeyFamily::Lane(lane) => sets.push((ItemKind::Lane, lane.to_vec())),
                     KeyFamily::Slots(id) => sets.push((ItemKind::Slots, id.to_vec())),
                     KeyFamily::Pending(id) => sets.push((ItemKind::Pending, id.to_vec())),
@@ -85,11 +87,11 @@ impl Scanner<'_> {
                     _ => {}
                 }
             }
-            scanner.scan_coordination(&sets)?;
+            scanner.scan_lanes_and_throttles(&sets)?;
             for (y, members) in
                 scanner.read_first_pages(Companion::Dependencies, &with_dependencies)?
             {
-                let key = scanner.keys.companion(Companion::Dependencies, &y);
+                let key = scanner.keys.companion_key(Companion::Dependencies, &y);
                 scanner.for_each_edge_page(&key, members, |scanner, members| {
                     let is_unmatched = |x: &Vec<u8>| {
                         scanner
@@ -104,7 +106,7 @@ impl Scanner<'_> {
                 })?;
             }
             for (x, members) in scanner.read_first_pages(Companion::Dependents, &with_dependents)? {
-                let key = scanner.keys.companion(Companion::Dependents, &x);
+                let key = scanner.keys.companion_key(Companion::Dependents, &x);
                 let mut in_scope = false;
                 scanner.for_each_edge_page(&key, members, |scanner, mut members| {
                     members.retain(|y| {
@@ -147,7 +149,7 @@ impl Scanner<'_> {
     /// The jobs that exist.
     fn existing_jobs(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let reads = jids.iter().map(|jid| {
-            let key = self.keys.job(jid.as_bytes());
+            let key = self.keys.job_key(jid.as_bytes());
             ReadCommand::hash_field(&key, "jid")
         });
         let replies = self.run_reads(reads.collect())?;
@@ -166,7 +168,7 @@ impl Scanner<'_> {
         for jids in jids.chunks(self.pages_per_round_trip(SETS_PER_READ)) {
             let page = self.members_per_page(jids.len());
             let reads = jids.iter().map(|jid| {
-                let key = self.keys.companion(which, jid);
+                let key = self.keys.companion_key(which, jid);
                 ReadCommand::scan_set(&key, START, page)
             });
             let replies = self.run_reads(reads.collect())?;

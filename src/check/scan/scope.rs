@@ -62,7 +62,7 @@ impl Scanner<'_> {
             }
             Key => {
                 let key = [self.keys.with_prefix("").as_bytes(), item.as_bytes()].concat();
-                match self.keys.family(&key) {
+                match self.keys.family_of_key(&key) {
                     KeyFamily::Queue(_, queue) if self.is_in_scope(queue) => {
                         self.sink.candidate(self.core, &location, item)
                     }
@@ -78,8 +78,8 @@ impl Scanner<'_> {
         let open = std::mem::take(&mut self.undecided);
         let reads = open.iter().map(|(location, item)| {
             let key = match location.kind {
-                ItemKind::Recur | ItemKind::Recurring => self.keys.recurring(item.as_bytes()),
-                _ => self.keys.job(item.as_bytes()),
+                ItemKind::Recur | ItemKind::Recurring => self.keys.recurring_key(item.as_bytes()),
+                _ => self.keys.job_key(item.as_bytes()),
             };
             ReadCommand::hash_field(&key, "queue")
         });
@@ -100,7 +100,7 @@ impl Scanner<'_> {
         }
         let reads = jids
             .iter()
-            .map(|jid| ReadCommand::hash_field(&self.keys.job(jid), "queue"));
+            .map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
         let replies = self.run_reads(reads.collect())?;
         self.sink.members_read(self.core, replies.len())?;
         let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));
@@ -112,7 +112,7 @@ impl Scanner<'_> {
     /// themselves is verified before.
     pub(super) fn add_leftover(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
         self.resolve_undecided()?;
-        let read = ReadCommand::key_exists(&self.keys.job(jid));
+        let read = ReadCommand::key_exists(&self.keys.job_key(jid));
         match self.core.run_read(self.now, read)? {
             ReadReply::Number(0) => {
                 let bare = Name::from(self.keys.without_prefix(key));
@@ -133,7 +133,7 @@ impl Scanner<'_> {
     ) -> Result<(), Error> {
         if !self.covers_all_queues() {
             let jids = items.iter().map(Name::as_bytes).chain([about_job]);
-            let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job(jid), "queue"));
+            let reads = jids.map(|jid| ReadCommand::hash_field(&self.keys.job_key(jid), "queue"));
             let replies = self.run_reads(reads.collect())?;
             self.sink.members_read(self.core, replies.len())?;
             let ours = |replies: &ReadReply| matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(queue));

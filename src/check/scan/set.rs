@@ -55,7 +55,7 @@ enum SetCursor {
     Done,
 }
 
-/// A page of ranks.
+/// The position and mode of the next page of a set that is read by rank, from its end.
 #[derive(Clone, Debug, Default)]
 struct RankPage {
     /// The last rank of this page, and the member that was first on the page read before it and must
@@ -95,18 +95,18 @@ pub(super) fn second_bucket(score: f64) -> u64 {
 impl Scanner<'_> {
     pub(super) fn index_set(&self, kind: ItemKind, name: &[u8]) -> IndexedSet {
         let key = match kind {
-            ItemKind::Work => self.keys.queue(QueueKey::Work, name),
-            ItemKind::Locks => self.keys.queue(QueueKey::Locks, name),
-            ItemKind::Scheduled => self.keys.queue(QueueKey::Scheduled, name),
-            ItemKind::Depends => self.keys.queue(QueueKey::Depends, name),
-            ItemKind::Throttled => self.keys.queue(QueueKey::Throttled, name),
-            ItemKind::Recur => self.keys.queue(QueueKey::Recur, name),
-            ItemKind::Worker => self.keys.worker(name),
-            ItemKind::Group => self.keys.group(name),
-            ItemKind::Tag => self.keys.tag(name),
-            ItemKind::Lane => self.keys.lane(name),
-            ItemKind::Slots => self.keys.slots(name),
-            ItemKind::Pending => self.keys.pending(name),
+            ItemKind::Work => self.keys.queue_key(QueueKey::Work, name),
+            ItemKind::Locks => self.keys.queue_key(QueueKey::Locks, name),
+            ItemKind::Scheduled => self.keys.queue_key(QueueKey::Scheduled, name),
+            ItemKind::Depends => self.keys.queue_key(QueueKey::Depends, name),
+            ItemKind::Throttled => self.keys.queue_key(QueueKey::Throttled, name),
+            ItemKind::Recur => self.keys.queue_key(QueueKey::Recur, name),
+            ItemKind::Worker => self.keys.worker_key(name),
+            ItemKind::Group => self.keys.group_key(name),
+            ItemKind::Tag => self.keys.tag_key(name),
+            ItemKind::Lane => self.keys.lane_key(name),
+            ItemKind::Slots => self.keys.slots_key(name),
+            ItemKind::Pending => self.keys.pending_key(name),
             ItemKind::Tracked => self.keys.with_prefix(keys::TRACKED).into_bytes(),
             ItemKind::FailedTimes => self.keys.with_prefix(keys::FAILED_TIMES).into_bytes(),
             ItemKind::CompletedIn => self.keys.completed_key(name),
@@ -139,7 +139,7 @@ impl Scanner<'_> {
     /// further pages while one is examined.
     pub(super) fn scan_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages_per_round_trip(SETS_PER_READ)) {
-            self.begin_sets(sets)?;
+            self.scan_first_pages(sets)?;
             let long = |at: &usize| !matches!(sets[*at].cursor, SetCursor::Done);
             let mut open: VecDeque<usize> = (0..sets.len()).filter(long).collect();
             let mut sent = VecDeque::new();
@@ -152,7 +152,7 @@ impl Scanner<'_> {
                 let Some((at, reads)) = sent.pop_front() else {
                     break;
                 };
-                let replies = self.core.take_reads(self.now, reads)?;
+                let replies = self.core.receive_reads(self.now, reads)?;
                 let set = &mut sets[at];
                 let read = set.member_count(&replies);
                 let entries = set.take_page(replies, self.members_per_page(1) as i64);
@@ -177,7 +177,7 @@ impl Scanner<'_> {
     }
 
     /// Reads the first page of each set.
-    fn begin_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
+    fn scan_first_pages(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
         let page = self.members_per_page(sets.len()) as i64;
         let asks: Vec<Vec<ReadCommand>> = sets.iter().map(|set| set.next_reads(page)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
@@ -355,7 +355,7 @@ impl IndexedSet {
         page: RankPage,
         items: Vec<Option<Vec<u8>>>,
         replies: Vec<ReadReply>,
-        many: i64,
+        page_size: i64,
     ) -> Vec<ScoredMember> {
         let with_scores = self.scored || page.scores;
         let work = self.kind == ItemKind::Work;
@@ -392,9 +392,9 @@ impl IndexedSet {
         let (first, last) = (score(entries.first()), score(entries.last()));
         // The rank of its first member.
         let rank = match (&page.from, replies.first()) {
-            (Some((from, _)), _) => from + 1 - many,
-            (None, Some(ReadReply::Number(all))) => all - many,
-            (None, _) => i64::from(entries.len() as i64 >= many),
+            (Some((from, _)), _) => from + 1 - page_size,
+            (None, Some(ReadReply::Number(all))) => all - page_size,
+            (None, _) => i64::from(entries.len() as i64 >= page_size),
         };
         let more = rank > 0;
         // In the order of scores, the members in between have the same priority.

@@ -15,7 +15,7 @@ impl Scanner<'_> {
     pub(super) fn scan_templates(&mut self, ids: &[Vec<u8>]) -> Result<(), Error> {
         for ids in ids.chunks(32) {
             let reads = ids.iter().map(|id| {
-                let key = self.keys.recurring(id);
+                let key = self.keys.recurring_key(id);
                 ReadCommand::hash_fields(&key, &self.template_fields)
             });
             let replies = self.run_reads(reads.collect())?;
@@ -42,7 +42,7 @@ impl Scanner<'_> {
 
     fn examine_template(&mut self, id: &[u8], replies: ReadReply) -> Result<(), Error> {
         let ReadReply::Texts(fields) = replies else {
-            let key = self.keys.recurring(id);
+            let key = self.keys.recurring_key(id);
             self.add_key_candidate(&key)?;
             return if self.first_pass {
                 self.add_candidate(ItemKind::Recurring, b"", id)

@@ -15,7 +15,7 @@ const INITIAL_SLOTS: usize = 1 << 14;
 /// The lowest bits of a slot, which hold its side.
 const SIDE_BITS: u64 = 3;
 
-/// What an entry has to match.
+/// Which side of a match a stored entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntrySide {
     /// An entry of an index matches its job.

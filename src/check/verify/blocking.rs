@@ -49,7 +49,7 @@ impl BlockingFindings {
             FindingId::DependencyOneSided => self.note_one_sided(Some(&verdict.item)),
             id => {
                 self.wrong_failure_lists |=
-                    id.is_failure_list() || verdict.known_detail == VerdictDetail::InNoList;
+                    id.is_about_failure_list() || verdict.known_detail == VerdictDetail::InNoList;
             }
         }
     }
@@ -58,7 +58,7 @@ impl BlockingFindings {
     pub(super) fn note_one_sided(&mut self, jid: Option<&Name>) {
         match jid {
             Some(jid) => self.one_sided.insert(self.hasher.hash_one(jid)),
-            None => self.one_sided.insert_all(),
+            None => self.one_sided.insert_every_hash(),
         }
     }
 

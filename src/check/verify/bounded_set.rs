@@ -22,7 +22,7 @@ impl BoundedSet {
     }
 
     /// From now on, the set may contain every hash.
-    pub(crate) fn insert_all(&mut self) {
+    pub(crate) fn insert_every_hash(&mut self) {
         self.overflowed = true;
     }
 

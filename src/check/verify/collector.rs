@@ -65,7 +65,7 @@ impl FindingCollector {
         }
         for id in finding.covers {
             if self.reported.remove(&self.finding_key(*id, item, None)) {
-                self.withdraw(*id, item);
+                self.withdraw_covered(*id, item);
             }
         }
         if self.reported.len() < MAX_REPORTED {
@@ -78,7 +78,7 @@ impl FindingCollector {
         }
         // No more can be remembered: the finding is reported, but not its exact count.
         let mut first = true;
-        for found in self.counts_of(finding.id) {
+        for found in self.findings_with_id(finding.id) {
             found.at_least = true;
             first = false;
         }
@@ -113,7 +113,7 @@ impl FindingCollector {
     /// counted once, with the largest number of its jobs.
     pub(crate) fn raise_example_number(&mut self, verdict: &Verdict) {
         for example in self
-            .counts_of(verdict.id)
+            .findings_with_id(verdict.id)
             .flat_map(|found| &mut found.examples)
         {
             if example.item == verdict.item && example.number < verdict.number {
@@ -123,8 +123,8 @@ impl FindingCollector {
     }
 
     /// Withdraws a finding that another one covers.
-    fn withdraw(&mut self, id: FindingId, item: &Name) {
-        for found in self.counts_of(id) {
+    fn withdraw_covered(&mut self, id: FindingId, item: &Name) {
+        for found in self.findings_with_id(id) {
             found.count = found.count.saturating_sub(1);
             found.repairable = found.repairable.min(found.count);
             found.needs_only = found.needs_only.min(found.count);
@@ -133,7 +133,7 @@ impl FindingCollector {
     }
 
     /// The counts of a finding, one for each severity.
-    fn counts_of(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
+    fn findings_with_id(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
         self.found
             .iter_mut()
             .filter(move |found| found.finding.id == id)

@@ -21,9 +21,8 @@ impl ExpectedFindings {
         self.hashes.insert(hash);
     }
 
-    /// The findings about these items in a stage, each with its item. They are not expected
-    /// again.
-    pub(crate) fn take_unexpected(
+    /// Removes the expected findings about these items in a stage, and returns each with its item.
+    pub(crate) fn take_findings_about(
         &mut self,
         stage: RepairStage,
         items: &[Name],

@@ -79,11 +79,11 @@ impl FindingFilter {
     }
 
     fn selects_all_of(&self, id: FindingId) -> bool {
-        self.only.is_empty() || self.is_named(id)
+        self.only.is_empty() || self.is_named_by_only(id)
     }
 
     /// Whether any finding is not reported.
-    pub(crate) fn is_narrow(&self) -> bool {
+    pub(crate) fn leaves_out_findings(&self) -> bool {
         let all = self.only.is_empty()
             || self
                 .only
@@ -100,7 +100,7 @@ impl FindingFilter {
     }
 
     /// Whether `--only` names a finding, which approves its repair.
-    fn is_named(&self, id: FindingId) -> bool {
+    fn is_named_by_only(&self, id: FindingId) -> bool {
         self.only.iter().any(|selection| match selection {
             FindingSelection::All => true,
             FindingSelection::One(one) => *one == id,

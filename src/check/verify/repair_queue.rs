@@ -55,7 +55,7 @@ impl RepairQueue {
 
     /// Notes that an item takes the server long.
     pub(crate) fn note_large(&mut self, item: &Name) {
-        if self.has_capacity() && self.large.insert(item.clone()) {
+        if self.check_capacity() && self.large.insert(item.clone()) {
             self.bytes += item.as_bytes().len() + 40;
         }
     }
@@ -73,7 +73,7 @@ impl RepairQueue {
         call_items: &[Name],
         verdict: &Verdict,
     ) {
-        if self.has_capacity() {
+        if self.check_capacity() {
             self.expected.add(verdict);
         }
         if has_lost_dependencies(verdict) {
@@ -99,7 +99,7 @@ impl RepairQueue {
     }
 
     fn push_item(&mut self, stage: RepairStage, location: &Location, item: &Name) {
-        if !self.has_capacity() {
+        if !self.check_capacity() {
             return;
         }
         let at = match self.location_index.get(location) {
@@ -134,7 +134,7 @@ impl RepairQueue {
         // Other dependencies of the job may be in queues that are not scanned.
         if self.scoped {
             self.count_skipped();
-        } else if !self.has_capacity() {
+        } else if !self.check_capacity() {
             self.lost_dependencies_overflowed = true;
         } else {
             self.bytes += verdict.item.as_bytes().len() + verdict.detail.as_bytes().len();
@@ -148,7 +148,8 @@ impl RepairQueue {
         self.excluded.insert(job.clone());
     }
 
-    fn has_capacity(&mut self) -> bool {
+    /// Whether another item fits. If not, notes that the queue has overflowed.
+    fn check_capacity(&mut self) -> bool {
         let fits =
             self.items.len() + self.lost_dependencies.len() < MAX_QUEUED && self.bytes < MAX_BYTES;
         self.overflowed |= !fits;

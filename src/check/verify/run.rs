@@ -132,7 +132,7 @@ pub(crate) fn run_check(
         check: CheckReport { scan, items },
         queue,
         halted,
-        narrow: !scope.queues.is_empty() || options.filter.is_narrow(),
+        narrow: !scope.queues.is_empty() || options.filter.leaves_out_findings(),
         unverified,
     })
 }

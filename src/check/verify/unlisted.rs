@@ -117,7 +117,7 @@ impl FailureLists {
     fn measure_lists(core: &mut Core, group: &Name) -> Result<FailureLists, Error> {
         let now = core.now();
         let names = Keys::new(core.prefix());
-        let own = names.group(group.as_bytes());
+        let own = names.group_key(group.as_bytes());
         let mut keys = BTreeSet::from([own.clone()]);
         let listed = names.with_prefix(keys::FAILURES).into_bytes();
         let mut cursor = Some(START.to_vec());
@@ -128,7 +128,7 @@ impl FailureLists {
             else {
                 break;
             };
-            keys.extend(groups.iter().map(|group| names.group(group)));
+            keys.extend(groups.iter().map(|group| names.group_key(group)));
             cursor = next;
         }
         let keys: Vec<Vec<u8>> = keys.into_iter().collect();

@@ -67,8 +67,8 @@ impl Verdicts {
         self.lost_dependencies.push((job, dependencies));
     }
 
-    /// Sorts the verdicts about items of a location.
-    pub(super) fn sort_verdicts(
+    /// Reports the verdicts about items of a location, and queues those to repair.
+    pub(super) fn report_and_queue_verdicts(
         &mut self,
         core: &mut Core,
         progress: &mut VerifyProgress,

@@ -158,7 +158,7 @@ impl Verifier {
         };
         let progress = &mut self.progress;
         self.verdicts
-            .sort_verdicts(core, progress, location, items, reply.verdicts)?;
+            .report_and_queue_verdicts(core, progress, location, items, reply.verdicts)?;
         let group = Location::new(ItemKind::Group, location.name.clone());
         for jid in reply.misplaced {
             self.candidate(core, &group, jid)?;

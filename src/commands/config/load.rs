@@ -84,7 +84,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .iter()
             .map(|change| change.diff_line() + "\n")
             .collect();
-        let count = OptionChange::count_text(&changes);
+        let count = OptionChange::change_counts_text(&changes);
         // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
         if dry || !session.ui.needs_question() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));

@@ -200,7 +200,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.core()?.put_recurring(now, &job, pause.as_deref())?;
         let count = paused.as_ref().and_then(|found| found.count.as_ref());
         if let Some(count) = count.and_then(|count| count.to_string().parse().ok()) {
-            session.core()?.raise_count(now, &job.jid, count)?;
+            session.core()?.raise_template_count(now, &job.jid, count)?;
         }
         if pause.is_some() {
             session.ui.note(&what);

@@ -44,5 +44,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if none {
         ui.note_on_terminal("no throttles");
     }
-    Ok(ui.report_if_incomplete(throttle::left_out_error(&unreadable)))
+    Ok(ui.report_if_incomplete(throttle::partial_result_error(&unreadable)))
 }

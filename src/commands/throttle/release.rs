@@ -60,7 +60,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .is_some()
     {
         for jids in jids.chunks(SLICE) {
-            session.core()?.release_throttle(now, &args.id, jids)?;
+            session.core()?.release_throttle_jobs(now, &args.id, jids)?;
         }
         session
             .ui

@@ -51,8 +51,8 @@ impl Change {
 /// The type of a key by its name.
 fn key_type(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
     let key = key.as_bytes();
-    match keys.family(key) {
-        _ if key == keys.job(finding_item.as_bytes()) => KeyType::Hash,
+    match keys.family_of_key(key) {
+        _ if key == keys.job_key(finding_item.as_bytes()) => KeyType::Hash,
         KeyFamily::Job(_) | KeyFamily::Recurring(_) => KeyType::Hash,
         KeyFamily::Values | KeyFamily::Counters(_) => KeyType::Hash,
         KeyFamily::Config | KeyFamily::Pauses | KeyFamily::PausedRecurring => KeyType::Hash,

@@ -81,7 +81,7 @@ impl Core {
         // A repeated repair needs no reconciliation: it does not find what the first one repaired.
         let call = match mode {
             "mend" => Call::new(calls::CHECK_SLICE),
-            _ => Call::new(CallSpec::read(calls::CHECK_SLICE.name)),
+            _ => Call::new(CallSpec::for_read(calls::CHECK_SLICE.name)),
         };
         let words = [mode, finding_filter, run, location.kind.into_str()];
         let call = call.args(words).arg(&location.name).args(items);
@@ -203,7 +203,7 @@ impl Core {
         let keys = Keys::new(self.prefix());
         let mut exist = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MAX_ITEMS) {
-            let reads = slice.iter().map(|jid| keys.job(jid.as_bytes()));
+            let reads = slice.iter().map(|jid| keys.job_key(jid.as_bytes()));
             let reads = reads.map(|key| ReadCommand::hash_field(&key, "state"));
             let states = self.run_reads(now, reads.collect())?;
             exist.extend(states.iter().map(|state| state.first_text().is_some()));
@@ -243,7 +243,7 @@ impl Core {
             return Ok(HashSet::new());
         };
         let works = queues.iter().flatten();
-        let works = works.map(|queue| keys.queue(QueueKey::Work, queue));
+        let works = works.map(|queue| keys.queue_key(QueueKey::Work, queue));
         let reads = works
             .map(|key| ReadCommand::members_from_highest(&key, 0, 0))
             .collect();

@@ -16,7 +16,7 @@ use crate::name::Name;
 const EACH_END: u64 = 100;
 
 /// Where the parts of a group begin that are read.
-fn sample_starts(jobs: u64) -> Vec<u64> {
+fn sample_offsets(jobs: u64) -> Vec<u64> {
     match jobs {
         ..=EACH_END => vec![0],
         _ => vec![0, (jobs - EACH_END).max(EACH_END)],
@@ -43,7 +43,7 @@ impl Core {
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts(now)?;
         let wanted = counts.iter().flat_map(|(group, jobs)| {
-            let from = sample_starts(*jobs).into_iter();
+            let from = sample_offsets(*jobs).into_iter();
             from.map(|from| (Index::Failed(group.clone()), from))
         });
         let wanted: Vec<(Index, u64)> = wanted.collect();
@@ -52,7 +52,7 @@ impl Core {
         let mut read: Vec<Name> = Vec::new();
         for (group, jobs) in counts {
             let (before, mut total) = (read.len(), 0);
-            for part in parts.by_ref().take(sample_starts(jobs).len()) {
+            for part in parts.by_ref().take(sample_offsets(jobs).len()) {
                 total = part.total;
                 read.extend(part.members);
             }

@@ -45,7 +45,7 @@ impl<D> GuardReply<D> {
     }
 
     /// The reply without the values of a change that was done.
-    pub(crate) fn without_values(self) -> GuardReply {
+    pub(crate) fn without_done_value(self) -> GuardReply {
         let GuardReply {
             code, mark, detail, ..
         } = self;
@@ -112,7 +112,7 @@ pub struct RequeueResult {
 
 /// How jobs are put into a queue again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Requeue<'a> {
+pub struct RequeueOptions<'a> {
     pub verb: RequeueVerb,
     /// Their own queue if absent.
     pub to: Option<&'a Name>,
@@ -210,7 +210,7 @@ impl Core {
     pub fn requeue_jobs(
         &mut self,
         now: Moment,
-        how: &Requeue,
+        how: &RequeueOptions,
         note: &[u8],
         jobs: &[(&JobSnapshot, Option<Moment>)],
     ) -> Result<Vec<GuardReply<RequeueResult>>, Error> {
@@ -234,7 +234,9 @@ impl Core {
             RetryClass::Never
         };
         let (verb, doing) = how.verb.command_words();
-        let spec = calls::GUARD_REQUEUE.retry_class(class).wording(verb, doing);
+        let spec = calls::GUARD_REQUEUE
+            .with_retry_class(class)
+            .with_wording(verb, doing);
         let mut call = Call::new(spec).arg(options).arg(note);
         for (job, due) in jobs {
             let due = due.map_or(String::new(), |due| due.to_string());
@@ -249,12 +251,12 @@ impl Core {
                 state: job.state.map(|state| state.into_str().into()),
                 queue: job.queue,
             };
-            self.reconcile(now, note, jids.zip(&mut outcomes).collect(), requeued);
+            self.reconcile_repeated_calls(now, note, jids.zip(&mut outcomes).collect(), requeued);
         }
         Ok(outcomes)
     }
 
-    /// Deletes jobs in their order, as many as one call deletes and at least one. Returns the outcomes of
+    /// Deletes jobs in their order, up to the number that one call deletes and at least one. Returns the outcomes of
     /// these, with the further jobs that were deleted or released.
     pub fn cancel_jobs(
         &mut self,
@@ -293,7 +295,7 @@ impl Core {
         } else {
             RetryClass::Guarded
         };
-        let call = Call::new(calls::GUARD_DEPENDS.retry_class(class));
+        let call = Call::new(calls::GUARD_DEPENDS.with_retry_class(class));
         let call = call
             .arg(&job.jid)
             .arg(&job.mark)
@@ -304,7 +306,7 @@ impl Core {
         let mut outcome = reply.read()?;
         if repeated {
             let repeated = vec![(&job.jid, &mut outcome)];
-            self.reconcile(now, note, repeated, |_| Vec::new());
+            self.reconcile_repeated_calls(now, note, repeated, |_| Vec::new());
         }
         Ok(outcome)
     }

@@ -217,10 +217,10 @@ impl IndexReader {
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
         let index = self.index.clone();
-        self.step_slice(&mut |offset, count| core.index_slice(now, &index, offset, count))
+        self.read_next_members(&mut |offset, count| core.index_slice(now, &index, offset, count))
     }
 
-    fn step_slice(&mut self, read: ReadSlice) -> Result<Option<Vec<Name>>, Error> {
+    fn read_next_members(&mut self, read: ReadSlice) -> Result<Option<Vec<Name>>, Error> {
         match self.back {
             _ if self.done => Ok(None),
             Some(end) => self.members_before(read, end).map(Some),
@@ -297,7 +297,7 @@ mod tests {
     IndexReader::new(Index::Tracked, 1)
     };
                 let (mut returned, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
-                while let Some(slice) = reader.step_slice(&mut |offset, count| {
+                while let Some(slice) = reader.read_next_members(&mut |offset, count| {
                     let (from, count) = ((offset as usize).min(list.len()), count as usize);
                     let members = list[from..(from + count).min(list.len())].to_vec();
                     Ok(IndexSlice { total: list.len() as u64, members })

@@ -101,17 +101,17 @@ impl Core {
         now: Moment,
         note: &[u8],
         jobs: &[JobSnapshot],
-        off: &[Name],
+        dependencies: &[Name],
     ) -> PerJob<()> {
         let all = Name::from("all");
-        let off = if off.is_empty() {
+        let dependencies = if dependencies.is_empty() {
             std::slice::from_ref(&all)
         } else {
-            off
+            dependencies
         };
         let call = |job: &JobSnapshot| {
             let call = Call::new(calls::DEPENDS).arg(&job.jid);
-            call.arg("off").args(off)
+            call.arg("off").args(dependencies)
         };
         self.call_for_each_job(now, note, jobs, call, |_| ())
     }
@@ -178,11 +178,11 @@ impl Core {
         let done = |job| InnerReply {
             reply: Some(result_of_job(job)),
         };
-        self.reconcile(now, note, repeated.collect(), done);
+        self.reconcile_repeated_calls(now, note, repeated.collect(), done);
         let outcomes = outcomes.into_iter().map(|outcome| {
             let mut outcome = outcome?;
             if outcome.code != OutcomeCode::Ok {
-                return Ok(CallOutcome::Refused(outcome.without_values()));
+                return Ok(CallOutcome::Refused(outcome.without_done_value()));
             }
             let reply = outcome.done.take().and_then(|done| done.reply);
             let reply = reply.unwrap_or_else(|| result_of_job(Job::default()));

@@ -28,7 +28,7 @@ impl Core {
     }
 
     /// The rows of a call about names, or without names about all members of an index.
-    pub(super) fn rows_by_name<T: DeserializeOwned>(
+    pub(super) fn rows_by_name_or_all<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         call: &Call,
@@ -58,6 +58,6 @@ impl Core {
         if names.is_empty() {
             return Ok(Vec::new());
         }
-        self.rows_by_name(now, call, index, &names)
+        self.rows_by_name_or_all(now, call, index, &names)
     }
 }

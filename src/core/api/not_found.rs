@@ -43,8 +43,8 @@ const SEARCH: Duration = Duration::from_millis(200);
 /// The most jids that are named.
 const NAMED: usize = 5;
 
-/// A sentence that names jids that begin as a jid does that does not exist: lists show them cut, and a
-/// cut one ends in `…`.
+/// A hint that names the jids that begin with a given one that does not exist: lists shorten jids, and
+/// a shortened one ends in `…`.
 pub(crate) fn hint_at_full_jids(core: &mut Core, now: Moment, jid: &Name) -> Option<String> {
     let bytes = jid.as_bytes();
     let beginning = bytes.strip_suffix("…".as_bytes()).unwrap_or(bytes);

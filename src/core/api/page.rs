@@ -52,7 +52,7 @@ impl ScanCursor {
     ) -> Result<(), Error> {
         if cursor == b"0" {
             self.next = None;
-            core.follow_keys()?;
+            core.follow_moving_keys()?;
         } else if self.next.replace(cursor) == self.next {
             return Err(unexpected_reply(call, "the scan does not advance"));
         }

@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for OptionalNumber {
 
 impl Core {
     /// Reads jobs that a worker holds, without those that it holds no longer.
-    pub(super) fn held_jobs(
+    pub(super) fn jobs_still_held(
         &mut self,
         now: Moment,
         worker: &Name,

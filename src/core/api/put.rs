@@ -71,18 +71,18 @@ impl PutPolicy {
         } else if self.replace {
             calls::GUARD_PUT
         } else {
-            calls::GUARD_PUT.retry_class(RetryClass::Idempotent)
+            calls::GUARD_PUT.with_retry_class(RetryClass::Idempotent)
         }
     }
 }
 
 /// The maxima that throttles get with the first job that a call puts, as members of the policy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PutMaxima(Arc<[u8]>);
+pub struct ThrottleMaxima(Arc<[u8]>);
 
-impl PutMaxima {
+impl ThrottleMaxima {
     /// The maxima by id, and the operator who sets them.
-    pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> PutMaxima {
+    pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> ThrottleMaxima {
         let mut text = br#","by":"#.to_vec();
         text.extend(quote_string(by.as_bytes()));
         text.extend(br#","maxima":{"#);
@@ -94,7 +94,7 @@ impl PutMaxima {
             text.extend(format!(":{maximum}").bytes());
         }
         text.push(b'}');
-        PutMaxima(text.into())
+        ThrottleMaxima(text.into())
     }
 }
 
@@ -103,7 +103,7 @@ impl PutMaxima {
 #[derive(Clone, Debug, Default)]
 pub struct PutCall {
     pub policy: PutPolicy,
-    pub maxima: Option<PutMaxima>,
+    pub maxima: Option<ThrottleMaxima>,
     /// Their own time, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
     words: connect::PackedWords,
@@ -163,8 +163,8 @@ impl PutCall {
 
     /// The call about jobs in general, so that no job is an argument of its own.
     fn put_call(self) -> Call {
-        let head =
-            Call::new(self.policy.call_spec().about(SubjectArgs::Jobs)).arg(self.policy_json());
+        let head = Call::new(self.policy.call_spec().with_subject(SubjectArgs::Jobs))
+            .arg(self.policy_json());
         head.packed_args(self.words).at_moment(self.at)
     }
 

@@ -36,11 +36,11 @@ impl Core {
         })
     }
 
-    /// For how many seconds each named queue, in their order, has had a job that a pop would look at:
+    /// For how many seconds each named queue, in their order, has had a job that a pop would consider:
     /// without those that a throttle or a lane holds.
     pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
-        let call = Call::new(calls::LAG.about(SubjectArgs::Nothing));
+        let call = Call::new(calls::LAG.with_subject(SubjectArgs::Nothing));
         for Bytes(lags) in self.call_in_slices(now, &call, names)? {
             let lags = Json::parse(&lags).and_then(|lags| lags.object());
             seconds
@@ -91,7 +91,7 @@ impl Core {
         names: &[Name],
     ) -> Result<Vec<Queue>, Error> {
         let call = Call::new(calls::LOOK_QUEUES);
-        let mut queues = match self.rows_by_name(now, &call, &Index::Queues, names) {
+        let mut queues = match self.rows_by_name_or_all(now, &call, &Index::Queues, names) {
             Ok(queues) => queues,
             Err(error) if error.kind() == Kind::Damaged => self.queues_one_by_one(now, names)?,
             Err(error) => return Err(error),
@@ -123,7 +123,7 @@ impl Core {
                 };
                 let sets = QueueKey::VARIANTS
                     .iter()
-                    .map(|set| keys.queue(*set, name.as_bytes()));
+                    .map(|set| keys.queue_key(*set, name.as_bytes()));
                 let sets: Vec<_> = sets.collect();
                 let counts = sets
                     .iter()
@@ -238,7 +238,7 @@ pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
 }
 
 /// The error about queues that a result lacks because they cannot be read.
-pub(crate) fn left_out_error(queues: &[Queue]) -> Option<Error> {
+pub(crate) fn partial_result_error(queues: &[Queue]) -> Option<Error> {
     unreadable_sentence(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
 }
 

@@ -294,7 +294,7 @@ impl Core {
     }
 
     /// The replies to reads that were sent ahead.
-    pub(crate) fn take_reads(
+    pub(crate) fn receive_reads(
         &mut self,
         now: Moment,
         reads: ReadsAhead,

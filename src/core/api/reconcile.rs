@@ -50,7 +50,7 @@ impl Core {
 
     /// Corrects the outcomes of guarded calls that were repeated. `done` says what a call did, by the
     /// present job.
-    pub(crate) fn reconcile<D>(
+    pub(crate) fn reconcile_repeated_calls<D>(
         &mut self,
         now: Moment,
         note: &[u8],

@@ -12,7 +12,7 @@ use crate::name::Name;
 
 impl Core {
     /// Corrects the outcomes of jobs that the worker did not hold at the last attempt.
-    pub(super) fn settle_endings(
+    pub(super) fn reconcile_endings(
         &mut self,
         now: Moment,
         worker: &Name,
@@ -57,14 +57,14 @@ fn outcome_if_applied(
     job: &Job,
     second: i64,
     worker: &Name,
-    way: &EndingAction,
+    action: &EndingAction,
 ) -> Option<EndingOutcome> {
     let done = |state: &str, remaining| EndingOutcome::Done {
         state: state.into(),
         remaining,
     };
     let wrote = |what| has_history_entry(job, second, worker, what);
-    match way {
+    match action {
         EndingAction::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
         // Where the job went then, other workers may have changed since.
         EndingAction::Complete { next: Some(_), .. } => {

@@ -36,7 +36,7 @@ impl Core {
                     day: day.clone(),
                     ..Stats::default()
                 };
-                read_stats(&mut stats, &reply?.0);
+                fill_stats_from_json(&mut stats, &reply?.0);
                 stats.set_rate((now.since(*of) / 3600.0).clamp(0.0, 24.0));
                 all.push(stats);
             }
@@ -45,32 +45,32 @@ impl Core {
     }
 }
 
-fn read_stats(stats: &mut Stats, text: &[u8]) {
+fn fill_stats_from_json(stats: &mut Stats, text: &[u8]) {
     let fields = Json::parse(text)
         .and_then(|fields| fields.object())
         .unwrap_or_default();
     for (field, value) in fields {
         match field.as_bytes() {
-            b"retries" => stats.retries = read_count(&value),
-            b"failed" => stats.failed = read_count(&value),
-            b"failures" => stats.failures = read_count(&value),
-            b"wait" => stats.wait = read_spread(&value),
-            b"run" => stats.run = read_spread(&value),
+            b"retries" => stats.retries = count_from_json(&value),
+            b"failed" => stats.failed = count_from_json(&value),
+            b"failures" => stats.failures = count_from_json(&value),
+            b"wait" => stats.wait = spread_from_json(&value),
+            b"run" => stats.run = spread_from_json(&value),
             _ => {}
         }
     }
     stats.completed = stats.run.count;
 }
 
-fn read_count(value: &Json) -> u64 {
+fn count_from_json(value: &Json) -> u64 {
     value.number().map_or(0, |count| count as u64)
 }
 
-fn read_spread(value: &Json) -> DurationSpread {
+fn spread_from_json(value: &Json) -> DurationSpread {
     let (mut jobs, mut mean, mut std, mut slots) = (0, None, None, Vec::new());
     for (field, value) in value.object().unwrap_or_default() {
         match field.as_bytes() {
-            b"count" => jobs = read_count(&value),
+            b"count" => jobs = count_from_json(&value),
             b"mean" => mean = value.number(),
             b"std" => std = value.number(),
             b"histogram" => {
@@ -78,7 +78,7 @@ fn read_spread(value: &Json) -> DurationSpread {
                     .array()
                     .unwrap_or_default()
                     .iter()
-                    .map(read_count)
+                    .map(count_from_json)
                     .collect()
             }
             _ => {}

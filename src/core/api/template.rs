@@ -85,13 +85,19 @@ impl Core {
     ///
     /// The core has no call that sets the number. The call that reverts repairs does it: it changes one
     /// field if the field still has the value that was read.
-    pub(crate) fn raise_count(&mut self, now: Moment, jid: &Name, count: u64) -> Result<(), Error> {
+    pub(crate) fn raise_template_count(
+        &mut self,
+        now: Moment,
+        jid: &Name,
+        count: u64,
+    ) -> Result<(), Error> {
         // A pop that puts jobs of the template in between changes the number.
         for _ in 0..10 {
-            let Some((key, item, before, after)) = self.count_change(now, jid, count)? else {
+            let Some((key, item, before, after)) = self.template_count_change(now, jid, count)?
+            else {
                 return Ok(());
             };
-            let call = Call::new(calls::CHECK_REVERT.wording("change", "changing"));
+            let call = Call::new(calls::CHECK_REVERT.with_wording("change", "changing"));
             let words = [item, after, before].map(|word| [b"+", word.as_bytes()].concat());
             let call = call.arg(&key).args(words);
             let (reverted, _): (u64, u64) = self.call(now, call)?;
@@ -102,16 +108,16 @@ impl Core {
         Err(Error::conflict(format!("the count of `{jid}` changes all the time")).about_jid(jid))
     }
 
-    /// The place of a template's count: key, field, present value and the value with this
-    /// count. `None` if the count is not lower, or cannot be read.
-    fn count_change(
+    /// The change that sets a template's count: key, field, present value and the value with the
+    /// new count. `None` if the count is not lower, or cannot be read.
+    fn template_count_change(
         &mut self,
         now: Moment,
         jid: &Name,
         count: u64,
     ) -> Result<Option<(Name, Name, Name, Name)>, Error> {
         let keys = Keys::new(self.prefix());
-        let live = keys.recurring(jid.as_bytes());
+        let live = keys.recurring_key(jid.as_bytes());
         let paused = keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
         let document = std::str::from_utf8(jid.as_bytes()).unwrap_or_default();
         let reads = vec![
@@ -288,13 +294,13 @@ fn put_recurring_call(words: &[&[u8]], coordination: &Coordination, pause: Optio
     let call = match pause {
         None => Call::new(calls::RECUR),
         Some(note) => {
-            let spec = calls::GUARD_RECUR.wording("put", "putting");
-            Call::new(spec.about(SubjectArgs::Jid(3)))
+            let spec = calls::GUARD_RECUR.with_wording("put", "putting");
+            Call::new(spec.with_subject(SubjectArgs::Jid(3)))
                 .arg("put")
                 .arg(note)
         }
     };
-    add_options(call.args(words), coordination)
+    add_coordination_options(call.args(words), coordination)
 }
 
 /// The note for the core about a pause: since when, by whom and why.
@@ -311,7 +317,7 @@ pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>
 }
 
 /// Adds the options that the jobs of a recurring job are put with.
-fn add_options(call: Call, coordination: &Coordination) -> Call {
+fn add_coordination_options(call: Call, coordination: &Coordination) -> Call {
     let words = coordination.option_words();
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
@@ -319,14 +325,14 @@ fn add_options(call: Call, coordination: &Coordination) -> Call {
 /// A call that changes recurring jobs, the first of which is the argument `jid_index`.
 fn recur_call(verb: &'static str, jid_index: usize) -> Call {
     let spec = match verb {
-        "pause" => calls::GUARD_RECUR.wording("pause", "pausing"),
-        "resume" => calls::GUARD_RECUR.wording("resume", "resuming"),
-        "remove" => calls::GUARD_RECUR.wording("remove", "removing"),
+        "pause" => calls::GUARD_RECUR.with_wording("pause", "pausing"),
+        "resume" => calls::GUARD_RECUR.with_wording("resume", "resuming"),
+        "remove" => calls::GUARD_RECUR.with_wording("remove", "removing"),
         _ => calls::GUARD_RECUR,
     };
     let spec = spec
-        .retry_class(RetryClass::Idempotent)
-        .about(SubjectArgs::Jid(jid_index));
+        .with_retry_class(RetryClass::Idempotent)
+        .with_subject(SubjectArgs::Jid(jid_index));
     Call::new(spec).arg(verb)
 }
 

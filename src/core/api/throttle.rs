@@ -23,7 +23,7 @@ use crate::name::{Name, reserved_throttle_suffix};
 /// The number of throttles that one round trip reads.
 const SLICE: usize = 100;
 
-/// The number of keys that one step of a scan looks at.
+/// The number of keys that one step of a scan examines.
 const SCAN: usize = 1000;
 
 /// The jobs of a throttle that are shown.
@@ -35,7 +35,7 @@ const WOKEN_PER_CALL: u64 = 1000;
 /// What a call did with the held jobs of a throttle.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct WokenJobs {
+struct ReturnedJobs {
     returned: u64,
     /// The jobs that still wait.
     held: u64,
@@ -55,18 +55,18 @@ impl Core {
         seconds: Option<&str>,
         by: &str,
     ) -> Result<u64, Error> {
-        let before = self.wake_throttle(now, id, 0)?;
+        let before = self.return_held_jobs(now, id, 0)?;
         let call = Call::new(calls::THROTTLE_SET);
         let call = call.arg(id).arg(maximum.to_string());
         let call = call.arg(seconds.unwrap_or("0")).arg(by);
         self.call::<()>(now, call)?;
-        let after = self.wake_throttle(now, id, 0)?;
+        let after = self.return_held_jobs(now, id, 0)?;
         let mut returned = before.held.saturating_sub(after.held);
         loop {
             // A job that returned takes its slot when it is popped.
             let free = u64::try_from(after.free);
             let free = free.map_or(u64::MAX, |free| free.saturating_sub(returned));
-            let woken = self.wake_throttle(now, id, free.min(WOKEN_PER_CALL))?;
+            let woken = self.return_held_jobs(now, id, free.min(WOKEN_PER_CALL))?;
             returned += woken.returned;
             if woken.returned == 0 || woken.held == 0 {
                 return Ok(returned);
@@ -75,7 +75,12 @@ impl Core {
     }
 
     /// Puts up to `most` held jobs of a throttle back to work in their queues.
-    fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<WokenJobs, Error> {
+    fn return_held_jobs(
+        &mut self,
+        now: Moment,
+        id: &Name,
+        most: u64,
+    ) -> Result<ReturnedJobs, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
         self.call(now, call.arg(id).arg(most.to_string()))
     }
@@ -86,7 +91,7 @@ impl Core {
     }
 
     /// Frees the slots that running jobs hold, and lets jobs that wait for one run without it.
-    pub(crate) fn release_throttle(
+    pub(crate) fn release_throttle_jobs(
         &mut self,
         now: Moment,
         id: &Name,
@@ -178,7 +183,7 @@ impl Core {
         now: Moment,
     ) -> Result<(Vec<Throttle>, Vec<UnreadableThrottle>), Error> {
         let keys = Keys::new(self.prefix());
-        let pattern = [&escape_glob(&keys.throttle(b""))[..], b"*"].concat();
+        let pattern = [&escape_glob(&keys.throttle_key(b""))[..], b"*"].concat();
         let mut ids: BTreeSet<Name> = BTreeSet::new();
         let mut cursor = Some(START.to_vec());
         while let Some(at) = cursor {
@@ -193,7 +198,7 @@ impl Core {
             }
         }
         let mut ids: Vec<Name> = ids.into_iter().collect();
-        let key = |id: &Name| keys.throttle(id.as_bytes());
+        let key = |id: &Name| keys.throttle_key(id.as_bytes());
         let reads = ids
             .iter()
             .map(|id| ReadCommand::hash_field(&key(id), "maximum"));
@@ -230,8 +235,11 @@ impl Core {
         id: &Name,
     ) -> Result<Option<UnreadableThrottle>, Error> {
         let keys = Keys::new(self.prefix());
-        let maximum = keys.throttle(id.as_bytes());
-        let (locks, pending) = (keys.slots(id.as_bytes()), keys.pending(id.as_bytes()));
+        let maximum = keys.throttle_key(id.as_bytes());
+        let (locks, pending) = (
+            keys.slots_key(id.as_bytes()),
+            keys.pending_key(id.as_bytes()),
+        );
         let reads = vec![
             ReadCommand::hash_field(&maximum, "maximum"),
             ReadCommand::sorted_set_size(&locks),
@@ -264,11 +272,13 @@ impl Core {
         now: Moment,
         id: &Name,
     ) -> Result<ThrottleJobs, Error> {
-        if let Some(error) = left_out_error(self.throttle_with_wrong_keys(now, id)?.as_slice()) {
+        if let Some(error) =
+            partial_result_error(self.throttle_with_wrong_keys(now, id)?.as_slice())
+        {
             return Err(error);
         }
         let mut shown = self.throttle_with_jobs(now, id)?;
-        let key = Keys::new(self.prefix()).throttle(id.as_bytes());
+        let key = Keys::new(self.prefix()).throttle_key(id.as_bytes());
         let call = Call::redis_command("HMGET")
             .arg(key)
             .arg("changed")
@@ -352,7 +362,7 @@ impl Core {
     }
 }
 
-/// The lane of a job, and its time.
+/// The lane of a job, and when the job was last put or started.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub(crate) struct LaneTime {
@@ -391,7 +401,7 @@ pub(crate) struct UnreadableThrottle {
 }
 
 /// The error about throttles that a result lacks because they cannot be read.
-pub(crate) fn left_out_error(throttles: &[UnreadableThrottle]) -> Option<Error> {
+pub(crate) fn partial_result_error(throttles: &[UnreadableThrottle]) -> Option<Error> {
     let clauses = throttles.iter().map(|UnreadableThrottle { id, keys }| {
         let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
         let why = match named.as_slice() {

@@ -70,7 +70,7 @@ impl Core {
         let calls: Vec<Call> = chunks()
             .map(|jobs| {
                 let call = Call::new(calls::GUARD_FINISH).arg(worker);
-                add_endings(call, jobs)
+                add_ending_args(call, jobs)
             })
             .collect();
         let replies = self.call_all_for_replies(now, &calls);
@@ -80,9 +80,9 @@ impl Core {
             let repeated = reply.repeated;
             match reply.read() {
                 Ok(rows) => {
-                    let mut ended = check_outcomes(rows, jobs)?;
+                    let mut ended = require_outcome_per_job(rows, jobs)?;
                     if again || repeated {
-                        self.settle_endings(now, worker, jobs, &mut ended);
+                        self.reconcile_endings(now, worker, jobs, &mut ended);
                     }
                     outcomes.append(&mut ended);
                 }
@@ -93,7 +93,7 @@ impl Core {
                         for job in jobs {
                             let one = std::slice::from_ref(job);
                             let ended = self.send_endings(now, worker, one, again);
-                            outcomes.append(&mut ended.map_err(partly_ended)?);
+                            outcomes.append(&mut ended.map_err(partly_ended_error)?);
                         }
                     }
                 },
@@ -130,19 +130,22 @@ impl Core {
         for (queue, count) in queues {
             call = call.arg(queue).arg(count.to_string());
         }
-        let rows = match self.call_for_reply(now, add_endings(call, last))?.result {
+        let rows = match self
+            .call_for_reply(now, add_ending_args(call, last))?
+            .result
+        {
             // Each ending goes alone then, so that the one at fault is known.
             Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
                 let ended = self.finish_jobs(now, worker, last);
-                turn.endings.append(&mut ended.map_err(partly_ended)?);
+                turn.endings.append(&mut ended.map_err(partly_ended_error)?);
                 let pops = self.finish_and_pop(now, worker, total, queues, &[]);
-                let pops = pops.map_err(partly_ended)?;
+                let pops = pops.map_err(partly_ended_error)?;
                 return Ok(FinishAndPop {
                     endings: turn.endings,
                     ..pops
                 });
             }
-            Err(error) if !turn.endings.is_empty() => return Err(partly_ended(error)),
+            Err(error) if !turn.endings.is_empty() => return Err(partly_ended_error(error)),
             rows => rows?,
         };
         // By hand: the numbers of jobs and of queues say what an item is.
@@ -162,7 +165,8 @@ impl Core {
         }
         let pops = rows.split_off(last.len());
         let ended = reply::read_reply(name, Value::Array(rows))?;
-        turn.endings.append(&mut check_outcomes(ended, last)?);
+        turn.endings
+            .append(&mut require_outcome_per_job(ended, last)?);
         for ((queue, _), pop) in queues.iter().zip(pops) {
             if matches!(pop, Value::Array(_)) {
                 let (_, why): (Name, String) = reply::read_reply(name, pop)?;
@@ -229,17 +233,17 @@ impl Core {
             .filter(|(_, lock)| matches!(lock, ExtendOutcome::Extended(_)))
             .map(|(jid, _)| jid)
             .collect();
-        self.held_jobs(now, worker, &held)
+        self.jobs_still_held(now, worker, &held)
     }
 }
 
-/// The error after which some of the jobs may have ended.
-fn partly_ended(error: Error) -> Error {
+/// The error with the kind `Unknown`: some of the jobs may have ended before it.
+fn partly_ended_error(error: Error) -> Error {
     Error::new(Kind::Unknown, error.message())
 }
 
 /// Adds the words of endings to a call.
-fn add_endings(mut call: Call, jobs: &[EndingRequest]) -> Call {
+fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
     for job in jobs {
         let mut words: Vec<Cow<[u8]>> =
             vec![job.jid.as_bytes().into(), job.queue.as_bytes().into()];
@@ -278,9 +282,9 @@ fn add_endings(mut call: Call, jobs: &[EndingRequest]) -> Call {
     call
 }
 
-/// Checks that each job has an outcome. For a retry that was done, the core tells the remaining retries
-/// in place of the state.
-fn check_outcomes(
+/// The outcomes, or an error if there is not one for each job. For a retry that was done, the core
+/// replies with the remaining retries in place of the state.
+fn require_outcome_per_job(
     mut outcomes: Vec<EndingOutcome>,
     jobs: &[EndingRequest],
 ) -> Result<Vec<EndingOutcome>, Error> {

@@ -15,7 +15,7 @@ impl Core {
     /// The named workers in their order, or all known ones, last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
-        let found = self.rows_by_name(now, &call, &Index::Workers, names)?;
+        let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
         Ok(add_processes_and_sort(found, names.is_empty()))
     }
 

@@ -62,7 +62,7 @@ pub(crate) struct CallSpec {
 
 impl CallSpec {
     /// The spec of a call that reads.
-    pub(crate) const fn read(name: &'static str) -> CallSpec {
+    pub(crate) const fn for_read(name: &'static str) -> CallSpec {
         CallSpec {
             name,
             class: RetryClass::Read,
@@ -75,8 +75,8 @@ impl CallSpec {
         }
     }
 
-    /// A read that may write in passing.
-    pub(crate) const fn may_write_in_passing(self) -> CallSpec {
+    /// The spec of a read that may also write, such as one that promotes due jobs.
+    pub(crate) const fn with_incidental_writes(self) -> CallSpec {
         CallSpec {
             may_write: true,
             ..self
@@ -84,17 +84,17 @@ impl CallSpec {
     }
 
     /// Sets the words of errors.
-    pub(crate) const fn wording(self, verb: &'static str, doing: &'static str) -> CallSpec {
+    pub(crate) const fn with_wording(self, verb: &'static str, doing: &'static str) -> CallSpec {
         let wording = ErrorWording { verb, doing };
         CallSpec { wording, ..self }
     }
 
     /// Sets whether and when the call is repeated.
-    pub(crate) const fn retry_class(self, class: RetryClass) -> CallSpec {
+    pub(crate) const fn with_retry_class(self, class: RetryClass) -> CallSpec {
         CallSpec { class, ..self }
     }
 
-    /// Makes it a read: the call only tells what it would do.
+    /// The spec of the call's dry run, which reads and reports what the call would do.
     pub(crate) const fn as_dry_run(self) -> CallSpec {
         CallSpec {
             class: RetryClass::Read,
@@ -104,7 +104,7 @@ impl CallSpec {
     }
 
     /// Sets what the call is about, for errors.
-    pub(crate) const fn about(self, subject: SubjectArgs) -> CallSpec {
+    pub(crate) const fn with_subject(self, subject: SubjectArgs) -> CallSpec {
         CallSpec { subject, ..self }
     }
 

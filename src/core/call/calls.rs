@@ -14,64 +14,64 @@ macro_rules! commands {
 }
 
 commands! {
-    BURY = write_spec("bury", Guarded, "bury", "burying").about(Jid(0));
-    CANCEL = write_spec("cancel", Idempotent, "cancel", "cancelling").about(Jid(0));
+    BURY = write_spec("bury", Guarded, "bury", "burying").with_subject(Jid(0));
+    CANCEL = write_spec("cancel", Idempotent, "cancel", "cancelling").with_subject(Jid(0));
     CHECK_REVERT = write_spec("check.revert", Idempotent, "revert", "reverting");
     CHECK_SLICE = write_spec("check.slice", Guarded, "repair", "repairing");
-    COMPLETE = write_spec("complete", Guarded, "complete", "completing").about(Jid(0));
+    COMPLETE = write_spec("complete", Guarded, "complete", "completing").with_subject(Jid(0));
     CONFIG_GET = read_spec("config.get");
-    CONFIG_SET = write_spec("config.set", Idempotent, "set", "setting").about(Key(0));
-    CONFIG_UNSET = write_spec("config.unset", Idempotent, "unset", "unsetting").about(Key(0));
-    DEPENDS = write_spec("depends", Idempotent, DEPENDENCIES.0, DEPENDENCIES.1).about(Jid(0));
-    FAIL = write_spec("fail", Guarded, "fail", "failing").about(Jid(0));
+    CONFIG_SET = write_spec("config.set", Idempotent, "set", "setting").with_subject(Key(0));
+    CONFIG_UNSET = write_spec("config.unset", Idempotent, "unset", "unsetting").with_subject(Key(0));
+    DEPENDS = write_spec("depends", Idempotent, DEPENDENCIES.0, DEPENDENCIES.1).with_subject(Jid(0));
+    FAIL = write_spec("fail", Guarded, "fail", "failing").with_subject(Jid(0));
     FAILED = read_spec("failed");
-    GET = read_spec("get").wording("get", "getting").about(Jid(0));
-    GUARD_CALL = write_spec("guard.call", Guarded, "change", "changing").about(Jid(0));
-    GUARD_CANCEL = write_spec("guard.cancel", Idempotent, "cancel", "cancelling").about(Jid(1));
-    GUARD_DEPENDS = write_spec("guard.depends", Guarded, DEPENDENCIES.0, DEPENDENCIES.1).about(Jid(0));
-    GUARD_FINISH = write_spec("guard.finish", Guarded, "end jobs of", "ending jobs of").about(Worker(0));
+    GET = read_spec("get").with_wording("get", "getting").with_subject(Jid(0));
+    GUARD_CALL = write_spec("guard.call", Guarded, "change", "changing").with_subject(Jid(0));
+    GUARD_CANCEL = write_spec("guard.cancel", Idempotent, "cancel", "cancelling").with_subject(Jid(1));
+    GUARD_DEPENDS = write_spec("guard.depends", Guarded, DEPENDENCIES.0, DEPENDENCIES.1).with_subject(Jid(0));
+    GUARD_FINISH = write_spec("guard.finish", Guarded, "end jobs of", "ending jobs of").with_subject(Worker(0));
     GUARD_HEARTBEAT =
         write_spec("guard.heartbeat", Idempotent, "extend the locks of", "extending the locks of")
-            .about(Worker(0));
-    GUARD_PAUSE = write_spec("guard.pause", Idempotent, "pause", "pausing").about(Queue(2));
-    GUARD_PUT = write_spec("guard.put", Never, "put", "putting").about(Jid(3));
+            .with_subject(Worker(0));
+    GUARD_PAUSE = write_spec("guard.pause", Idempotent, "pause", "pausing").with_subject(Queue(2));
+    GUARD_PUT = write_spec("guard.put", Never, "put", "putting").with_subject(Jid(3));
     // Its verb decides whether it may be repeated.
-    GUARD_RECUR = write_spec("guard.recur", Never, "change", "changing").about(Jobs);
-    GUARD_REQUEUE = write_spec("guard.requeue", Guarded, "requeue", "requeueing").about(Jid(2));
+    GUARD_RECUR = write_spec("guard.recur", Never, "change", "changing").with_subject(Jobs);
+    GUARD_REQUEUE = write_spec("guard.requeue", Guarded, "requeue", "requeueing").with_subject(Jid(2));
     GUARD_TURN =
         write_spec("guard.turn", Never, "end and pop jobs of", "ending and popping jobs of")
-            .about(Worker(0));
+            .with_subject(Worker(0));
     HEARTBEAT =
-        write_spec("heartbeat", Idempotent, "extend the lock of", "extending the lock of").about(Jid(0));
+        write_spec("heartbeat", Idempotent, "extend the lock of", "extending the lock of").with_subject(Jid(0));
     JOBS = read_spec("jobs");
     KEY_GET = read_spec("key.get");
-    LAG = read_spec("lag").about(Queue(0));
-    LENGTH = read_spec("length").about(Queue(0));
-    LOG = write_spec("log", Never, "log to", "logging to").about(Jid(0));
+    LAG = read_spec("lag").with_subject(Queue(0));
+    LENGTH = read_spec("length").with_subject(Queue(0));
+    LOG = write_spec("log", Never, "log to", "logging to").with_subject(Jid(0));
     LOOK_INDEX = read_spec("look.index");
     LOOK_JOBS = read_spec("look.jobs");
     LOOK_LAG = read_spec("look.lag");
     LOOK_NEXT = read_spec("look.next");
-    LOOK_POP = read_spec("look.pop").about(Queue(0));
+    LOOK_POP = read_spec("look.pop").with_subject(Queue(0));
     LOOK_QUEUES = read_spec("look.queues");
     LOOK_READY = read_spec("look.ready");
     LOOK_RECURS = read_spec("look.recurs");
     LOOK_SCAN = read_spec("look.scan");
     LOOK_STATUS = read_spec("look.status");
-    LOOK_TRACES = read_spec("look.traces").about(Jid(0));
+    LOOK_TRACES = read_spec("look.traces").with_subject(Jid(0));
     LOOK_WORKERS = read_spec("look.workers");
     MULTIGET = read_spec("multiget");
-    PAUSE = write_spec("pause", Idempotent, "pause", "pausing").about(Queue(0));
-    PEEK = read_spec("peek").may_write_in_passing().about(Queue(0));
-    POP = write_spec("pop", Never, "pop from", "popping from").about(Pop { queue: 0, worker: 1 });
+    PAUSE = write_spec("pause", Idempotent, "pause", "pausing").with_subject(Queue(0));
+    PEEK = read_spec("peek").with_incidental_writes().with_subject(Queue(0));
+    POP = write_spec("pop", Never, "pop from", "popping from").with_subject(Pop { queue: 0, worker: 1 });
     POP_BY_JID =
-        write_spec("popByJid", Never, "pop from", "popping from").about(Pop { queue: 0, worker: 2 });
+        write_spec("popByJid", Never, "pop from", "popping from").with_subject(Pop { queue: 0, worker: 2 });
     PRIORITY =
         write_spec("priority", Idempotent, "change the priority of", "changing the priority of")
-            .about(Jid(0));
-    PUT = write_spec("put", Never, "put", "putting").about(Jid(2));
-    QUEUES = read_spec("queues").may_write_in_passing();
-    QUEUE_FORGET = write_spec("queue.forget", Idempotent, "forget", "forgetting").about(Queue(0));
+            .with_subject(Jid(0));
+    PUT = write_spec("put", Never, "put", "putting").with_subject(Jid(2));
+    QUEUES = read_spec("queues").with_incidental_writes();
+    QUEUE_FORGET = write_spec("queue.forget", Idempotent, "forget", "forgetting").with_subject(Queue(0));
     QUEUE_IDENTIFIER_PATTERNS_GET_ALL = read_spec("queueIdentifierPatterns.getAll");
     QUEUE_IDENTIFIER_PATTERNS_SET_ALL =
         write_spec("queueIdentifierPatterns.setAll", Idempotent, "set", "setting");
@@ -80,18 +80,18 @@ commands! {
         write_spec("queuePriorityPatterns.setAll", Idempotent, "set", "setting");
     QUEUE_THROTTLE_GET = read_spec("queue.throttle.get");
     QUEUE_THROTTLE_SET = write_spec("queue.throttle.set", Idempotent, "set", "setting");
-    RECUR = write_spec("recur", Never, "put", "putting").about(Jid(1));
-    RECUR_GET = read_spec("recur.get").wording("get", "getting").about(Jid(0));
-    RECUR_TAG = write_spec("recur.tag", Idempotent, "change", "changing").about(Jid(0));
-    RECUR_UNTAG = write_spec("recur.untag", Idempotent, "change", "changing").about(Jid(0));
-    RECUR_UPDATE = write_spec("recur.update", Idempotent, "change", "changing").about(Jid(0));
-    REQUEUE = write_spec("requeue", Never, "put", "putting").about(Jid(2));
-    RETRY = write_spec("retry", Guarded, "retry", "retrying").about(Jid(0));
-    STATS = read_spec("stats").about(Queue(0));
+    RECUR = write_spec("recur", Never, "put", "putting").with_subject(Jid(1));
+    RECUR_GET = read_spec("recur.get").with_wording("get", "getting").with_subject(Jid(0));
+    RECUR_TAG = write_spec("recur.tag", Idempotent, "change", "changing").with_subject(Jid(0));
+    RECUR_UNTAG = write_spec("recur.untag", Idempotent, "change", "changing").with_subject(Jid(0));
+    RECUR_UPDATE = write_spec("recur.update", Idempotent, "change", "changing").with_subject(Jid(0));
+    REQUEUE = write_spec("requeue", Never, "put", "putting").with_subject(Jid(2));
+    RETRY = write_spec("retry", Guarded, "retry", "retrying").with_subject(Jid(0));
+    STATS = read_spec("stats").with_subject(Queue(0));
     SUBSCRIPTION =
         write_spec("subscription", Idempotent, "change the topics of", "changing the topics of")
-            .about(Queue(0));
-    TAG = write_spec("tag", Idempotent, "tag", "tagging").about(Jid(1));
+            .with_subject(Queue(0));
+    TAG = write_spec("tag", Idempotent, "tag", "tagging").with_subject(Jid(1));
     TAGS = read_spec("tags");
     THROTTLE_DELETE = write_spec("throttle.delete", Idempotent, "delete", "deleting");
     THROTTLE_GET = read_spec("throttle.get");
@@ -100,17 +100,17 @@ commands! {
     THROTTLE_RELEASE = write_spec("throttle.release", Idempotent, "release", "releasing");
     THROTTLE_SET = write_spec("throttle.set", Idempotent, "set", "setting");
     THROTTLE_WAKE = write_spec("throttle.wake", Idempotent, "wake the jobs of", "waking");
-    TIMEOUT = write_spec("timeout", Guarded, "time out", "timing out").about(Jid(0));
-    TRACK = write_spec("track", Idempotent, "track", "tracking").about(Jid(1));
+    TIMEOUT = write_spec("timeout", Guarded, "time out", "timing out").with_subject(Jid(0));
+    TRACK = write_spec("track", Idempotent, "track", "tracking").with_subject(Jid(1));
     TRACKED = read_spec("tracked");
-    UNFAIL = write_spec("unfail", Never, "unfail", "unfailing").about(Group(1));
-    UNFAIL_JOBS = write_spec("unfail.jobs", Never, "unfail", "unfailing").about(Group(1));
-    UNPAUSE = write_spec("unpause", Idempotent, "unpause", "unpausing").about(Queue(0));
-    UNRECUR = write_spec("unrecur", Idempotent, "remove", "removing").about(Jid(0));
-    WORKERS = read_spec("workers").may_write_in_passing();
+    UNFAIL = write_spec("unfail", Never, "unfail", "unfailing").with_subject(Group(1));
+    UNFAIL_JOBS = write_spec("unfail.jobs", Never, "unfail", "unfailing").with_subject(Group(1));
+    UNPAUSE = write_spec("unpause", Idempotent, "unpause", "unpausing").with_subject(Queue(0));
+    UNRECUR = write_spec("unrecur", Idempotent, "remove", "removing").with_subject(Jid(0));
+    WORKERS = read_spec("workers").with_incidental_writes();
     WORKERS_COUNT = read_spec("workersCount");
     WORKER_DEREGISTER =
-        write_spec("worker.deregister", Idempotent, "forget", "forgetting").about(Worker(0));
+        write_spec("worker.deregister", Idempotent, "forget", "forgetting").with_subject(Worker(0));
     WORKER_JOBS = read_spec("workerJobs");
 }
 
@@ -118,7 +118,7 @@ commands! {
 const DEPENDENCIES: (&str, &str) = ("change the dependencies of", "changing the dependencies of");
 
 const fn read_spec(name: &'static str) -> CallSpec {
-    CallSpec::read(name)
+    CallSpec::for_read(name)
 }
 
 const fn write_spec(
@@ -132,6 +132,6 @@ const fn write_spec(
         class,
         may_write: true,
         wording,
-        ..CallSpec::read(name)
+        ..CallSpec::for_read(name)
     }
 }

@@ -77,7 +77,7 @@ impl Core {
         seeds: &[Node],
         deadline: Instant,
     ) -> Result<ReachedServer, Error> {
-        let mut waiting = self.route.candidates(seeds);
+        let mut waiting = self.route.nodes_to_try(seeds);
         let mut unreachable: Vec<Node> = Vec::new();
         let (mut named, mut owner, mut foreign) = (None, None, None);
         let (mut moves, mut last) = (0, None);
@@ -149,7 +149,7 @@ impl Core {
             // A list of addresses may name nodes of two clusters.
             Some(map) if !self.is_same_cluster(&map.ids) => place = KeysLocation::Foreign,
             map => {
-                self.note_map(map);
+                self.apply_cluster_map(map);
                 self.require_hash_tag(deadline)?;
             }
         }
@@ -197,7 +197,7 @@ impl Core {
         known.is_empty() || ids.iter().any(|id| known.contains(id))
     }
 
-    fn note_map(&mut self, map: Option<ClusterMap>) {
+    fn apply_cluster_map(&mut self, map: Option<ClusterMap>) {
         if let Some(map) = map {
             self.route.one_primary = map.complete && map.primaries.len() == 1;
             self.route.listed = map.nodes().cloned().collect();
@@ -234,7 +234,7 @@ impl Core {
             _ => Node::new("localhost", 0),
         };
         let (map, place) = self.locate_keys(connection, &node, deadline);
-        self.note_map(map);
+        self.apply_cluster_map(map);
         self.require_hash_tag(deadline)?;
         match (self.route.one_primary, place) {
             (true, KeysLocation::Here) => Ok(()),
@@ -278,9 +278,9 @@ impl Core {
         (map, place)
     }
 
-    /// Makes a call that waits while the keys of the prefix move, and follows them. Then
-    /// [`Core::route_version`] tells whether they did. Outside a cluster there is nothing to ask.
-    pub(crate) fn follow_keys(&mut self) -> Result<(), Error> {
+    /// Makes a call that waits while the keys of the prefix move, and follows them. If they
+    /// moved, [`Core::route_version`] is another one afterwards. Does nothing outside a cluster.
+    pub(crate) fn follow_moving_keys(&mut self) -> Result<(), Error> {
         if !self.is_in_cluster() || !self.script.is_tagged() {
             return Ok(());
         }
@@ -301,7 +301,7 @@ impl Core {
     }
 
     /// The node of the cluster that the last connection went to; `None` outside a cluster.
-    pub(crate) fn node(&self) -> Option<Node> {
+    pub(crate) fn connected_node(&self) -> Option<Node> {
         let node = self.route.node.clone();
         node.filter(|_| self.is_in_cluster())
     }

@@ -259,8 +259,8 @@ impl Connection {
     }
 
     /// Sends packed commands. [`Connection::next_message`] returns what arrives from now on.
-    pub(crate) fn listen(&self, commands: PackedCommands, deadline: Instant) {
-        // A connection that has ended is reported by `next`.
+    pub(crate) fn send_and_listen(&self, commands: PackedCommands, deadline: Instant) {
+        // `next_message` reports a connection that has ended.
         _ = self.requests.send(ConnectRequest {
             bytes: commands,
             deadline,

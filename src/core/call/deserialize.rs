@@ -74,7 +74,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReplyFault> {
         match self.0 {
             Value::Nil => visitor.visit_unit(),
-            Value::Array(items) => visitor.visit_seq(Elements::new(items.into_iter())),
+            Value::Array(items) => visitor.visit_seq(ElementAccess::new(items.into_iter())),
             _ => visitor.visit_byte_buf(self.bytes()?),
         }
     }
@@ -123,7 +123,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     ) -> Result<V::Value, ReplyFault> {
         if name == "row" {
             let (items, members) = (self.into_elements()?, members.iter());
-            visitor.visit_seq(Elements { items, members })
+            visitor.visit_seq(ElementAccess { items, members })
         } else {
             self.deserialize_map(visitor)
         }
@@ -168,19 +168,19 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
 }
 
 /// A list of values, or of the members of a struct.
-struct Elements {
+struct ElementAccess {
     items: std::vec::IntoIter<Value>,
     members: std::slice::Iter<'static, &'static str>,
 }
 
-impl Elements {
-    fn new(items: std::vec::IntoIter<Value>) -> Elements {
+impl ElementAccess {
+    fn new(items: std::vec::IntoIter<Value>) -> ElementAccess {
         let members = [].iter();
-        Elements { items, members }
+        ElementAccess { items, members }
     }
 }
 
-impl<'de> SeqAccess<'de> for Elements {
+impl<'de> SeqAccess<'de> for ElementAccess {
     type Error = ReplyFault;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
@@ -265,19 +265,19 @@ struct VariantDeserializer {
 
 impl<'de> EnumAccess<'de> for VariantDeserializer {
     type Error = ReplyFault;
-    type Variant = Elements;
+    type Variant = ElementAccess;
 
     fn variant_seed<V: DeserializeSeed<'de>>(
         self,
         seed: V,
-    ) -> Result<(V::Value, Elements), ReplyFault> {
+    ) -> Result<(V::Value, ElementAccess), ReplyFault> {
         let word = String::from_utf8_lossy(&self.word);
         let word = seed.deserialize(StrDeserializer::new(&word))?;
-        Ok((word, Elements::new(self.items)))
+        Ok((word, ElementAccess::new(self.items)))
     }
 }
 
-impl<'de> VariantAccess<'de> for Elements {
+impl<'de> VariantAccess<'de> for ElementAccess {
     type Error = ReplyFault;
 
     fn unit_variant(self) -> Result<(), ReplyFault> {

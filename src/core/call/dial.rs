@@ -6,7 +6,7 @@ use super::connect::Connection;
 use super::error;
 use super::fault::Fault;
 use super::handshake::{self, LoginFailure, LoginQuestions, ServerInfo, ServerMode};
-use super::local::Local;
+use super::local::LocalServer;
 use super::retry_policy::Backoff;
 use super::route::ReachedServer;
 use super::tls::TlsClient;
@@ -134,7 +134,7 @@ impl Core {
         loop {
             let connection = match &target.address {
                 Address::Local { dir, fsync, starts } => {
-                    let local = Local::new(dir.as_deref())?;
+                    let local = LocalServer::new(dir.as_deref())?;
                     // A server that must sync each change ends if its disk is full, and would again.
                     let may_end = self.was_connected || *fsync == Some(AppendFsync::Always);
                     if self.writes && may_end && !local.has_disk_space(self.was_connected) {

@@ -194,7 +194,7 @@ fn handshake_steps<'a>(
     asked: LoginQuestions<'a>,
 ) -> Vec<HandshakeStep<'a>> {
     let mut steps = login_steps(target, client_name);
-    add_common_steps(target, asked, &mut steps);
+    add_steps_after_login(target, asked, &mut steps);
     steps
 }
 
@@ -218,8 +218,8 @@ fn login_steps<'a>(target: &'a Target, client_name: &'a str) -> Vec<HandshakeSte
     steps
 }
 
-/// Adds the steps after the login.
-fn add_common_steps<'a>(
+/// Adds the steps after the login: the database, and the questions about the server.
+fn add_steps_after_login<'a>(
     target: &'a Target,
     asked: LoginQuestions<'a>,
     steps: &mut Vec<HandshakeStep<'a>>,
@@ -255,7 +255,7 @@ fn login_without_hello(
             password.unwrap_or_default(),
         ));
     }
-    add_common_steps(target, asked, &mut steps);
+    add_steps_after_login(target, asked, &mut steps);
     steps.push(HandshakeStep::Info);
     let replies = run_steps(connection, &steps, deadline)?;
     let mut server = ServerInfo::unknown();

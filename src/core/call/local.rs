@@ -31,18 +31,18 @@ const LONGEST_REPLY: u64 = 64 * 1024;
 
 /// The private server of one directory.
 #[derive(Debug)]
-pub(crate) struct Local {
+pub(crate) struct LocalServer {
     dir: PathBuf,
 }
 
-impl Local {
+impl LocalServer {
     /// The server of a directory. The default directory is `$XDG_STATE_HOME/qless/local`.
-    pub(crate) fn new(dir: Option<&Path>) -> Result<Local, Error> {
+    pub(crate) fn new(dir: Option<&Path>) -> Result<LocalServer, Error> {
         let dir = match dir {
             Some(dir) => dir.to_path_buf(),
             None => default_dir()?,
         };
-        let local = Local { dir };
+        let local = LocalServer { dir };
         let socket = local.socket_path();
         if socket.as_os_str().len() > LONGEST {
             return Err(unreachable_error(format!(
@@ -566,7 +566,7 @@ mod tests {
     #[test]
     fn a_socket_path_that_is_too_long_is_refused_with_a_hint() {
         let dir = format!("/{}", "d".repeat(100));
-        let error = Local::new(Some(Path::new(&dir))).unwrap_err();
+        let error = LocalServer::new(Some(Path::new(&dir))).unwrap_err();
         assert!(error.message().contains("too long"));
         assert!(error.hint_text().unwrap().contains("shorter"));
     }

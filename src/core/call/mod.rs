@@ -186,7 +186,7 @@ impl Core {
     }
 
     /// Makes the next calls end at this time at the latest, for a caller with a deadline of its own.
-    pub(crate) fn end_calls_at(&mut self, deadline: Option<Instant>) {
+    pub(crate) fn set_call_deadline(&mut self, deadline: Option<Instant>) {
         self.caller_deadline = deadline;
     }
 
@@ -197,7 +197,7 @@ impl Core {
 
     /// Makes calls in the caller's thread from now on, for a caller that has a thread for its calls
     /// and makes one after the other.
-    pub(crate) fn stay_in_thread(&mut self) {
+    pub(crate) fn use_caller_thread(&mut self) {
         self.receive_ahead();
         self.stays_in_thread = true;
         self.connection = self.connection.take().map(Connection::without_thread);
@@ -341,7 +341,7 @@ impl Core {
             }
             if !self.missing_rights.is_empty() && calls.iter().any(Call::may_write) {
                 let (missing, target) = (&self.missing_rights, &self.target);
-                let error = rights::missing_rights_nothing_run(missing, target, self.prefix());
+                let error = rights::missing_rights_before_run_error(missing, target, self.prefix());
                 round.unsent = Some(error);
                 break;
             }
@@ -353,7 +353,7 @@ impl Core {
             if let Some(fault) = fault {
                 self.lose_connection();
                 round.lose_pending(fault);
-                self.trace_loss(&round, begun.elapsed());
+                self.trace_lost_connection(&round, begun.elapsed());
             }
             let follows = self.follow_redirection(&mut round, &mut moves);
             round.make_pending_again(&POSTPONED);
@@ -384,7 +384,7 @@ impl Core {
     }
 
     /// Goes to the server that has the data now, if the replies say that it is another one. Returns
-    /// whether the next attempt is made at once.
+    /// whether the next attempt is made immediately.
     fn follow_redirection(&mut self, round: &mut RoundTrip, moves: &mut usize) -> bool {
         match &self.target.address {
             Address::Cluster(_) => {
@@ -440,7 +440,8 @@ impl Core {
         let Some(read_missing_commands) = missing.filter(|missing| !missing.is_empty()) else {
             return;
         };
-        let error = rights::missing_rights(&read_missing_commands, &self.target, self.prefix());
+        let error =
+            rights::missing_rights_error(&read_missing_commands, &self.target, self.prefix());
         for (call, reply) in calls.iter().zip(replies) {
             if lacks_right(call, reply) {
                 reply.result = Err(error.clone());

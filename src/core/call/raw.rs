@@ -10,23 +10,23 @@ use super::calls;
 /// The spec of a call. A name that the core does not have has the spec that allows least.
 pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
     let spec = spec_by_name(name);
-    let reads = CallSpec::read(spec.name);
+    let reads = CallSpec::for_read(spec.name);
     let first = args.first().map(|arg| arg.to_ascii_lowercase());
     match (name, first.as_deref()) {
         ("tag", Some(b"get" | b"top")) | ("track", None) | ("check.slice", Some(b"look")) => reads,
         ("subscription", _) => match args.get(1).map(Vec::as_slice) {
             Some(b"get" | b"exists") => reads,
             // It notes the queues that other scripts have subscribed.
-            Some(b"all") => reads.may_write_in_passing(),
+            Some(b"all") => reads.with_incidental_writes(),
             _ => spec,
         },
-        ("jobs", Some(b"scheduled")) => spec.may_write_in_passing(),
+        ("jobs", Some(b"scheduled")) => spec.with_incidental_writes(),
         ("guard.put", Some(policy)) => match TypedPutPolicy::from_json(policy) {
             TypedPutPolicy { dry: true, .. } => spec.as_dry_run(),
-            TypedPutPolicy { replace: false, .. } => spec.retry_class(Idempotent),
+            TypedPutPolicy { replace: false, .. } => spec.with_retry_class(Idempotent),
             _ => spec,
         },
-        ("guard.depends", _) if !is_job_mark(args, 1) => spec.retry_class(Idempotent),
+        ("guard.depends", _) if !is_job_mark(args, 1) => spec.with_retry_class(Idempotent),
         // jid, mark, note, then the inner call.
         ("guard.call", _) => {
             let Some(inner) = args.get(3).and_then(|name| std::str::from_utf8(name).ok()) else {
@@ -48,7 +48,7 @@ pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
 const UNKNOWN: CallSpec = CallSpec {
     class: Never,
     may_write: true,
-    ..CallSpec::read("").wording("call", "calling")
+    ..CallSpec::for_read("").with_wording("call", "calling")
 };
 
 /// The spec of a name. A call that the core would refuse the second time is not repeated:
@@ -56,7 +56,7 @@ const UNKNOWN: CallSpec = CallSpec {
 fn spec_by_name(name: &str) -> CallSpec {
     let spec = calls::ALL.iter().find(|spec| spec.name == name);
     match spec.copied() {
-        Some(spec) if spec.class == Guarded => spec.retry_class(Never),
+        Some(spec) if spec.class == Guarded => spec.with_retry_class(Never),
         spec => *spec.unwrap_or(&UNKNOWN),
     }
 }

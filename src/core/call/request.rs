@@ -44,7 +44,7 @@ impl Call {
     pub fn redis_command(name: &'static str) -> Call {
         Call {
             is_plain: true,
-            ..Call::with_spec(name, Some(CallSpec::read(name)))
+            ..Call::with_spec(name, Some(CallSpec::for_read(name)))
         }
     }
 
@@ -86,7 +86,7 @@ impl Call {
     /// Wraps the call so that the core makes it only if the job is still as its mark says.
     pub(crate) fn guarded(self, jid: &Name, mark: &[u8], note: &[u8]) -> Call {
         let wording = self.spec().wording;
-        let spec = calls::GUARD_CALL.wording(wording.verb, wording.doing);
+        let spec = calls::GUARD_CALL.with_wording(wording.verb, wording.doing);
         let call = Call::new(spec).arg(jid).arg(mark).arg(note);
         let mut call = call.arg(self.name.as_bytes());
         call.args.extend(self.args);

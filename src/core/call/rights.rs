@@ -205,7 +205,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
     let rules = |keys: &str, channels: &str, parts: &[&[&str]]| {
         format!(
             "{keys}{prefix}* {channels}&{prefix}* -@all{}",
-            grants(parts)
+            grant_words(parts)
         )
     };
     let mut text = String::new();
@@ -220,9 +220,13 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
             )
         };
         user(OPERATES, "qless", created("~", operate));
-        user(&format!("{CHECKS} need also"), "qless", grants(&[SCANS]));
+        user(
+            &format!("{CHECKS} need also"),
+            "qless",
+            grant_words(&[SCANS]),
+        );
         if !split.is_empty() {
-            user(&format!("{SPLITS} needs also"), "qless", grants(split));
+            user(&format!("{SPLITS} needs also"), "qless", grant_words(split));
         }
         user(READS_ONLY, "qless-ro", created("%R~", &[READS]));
         return text;
@@ -245,7 +249,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
 }
 
 /// The words that grant commands.
-fn grants(parts: &[&[&str]]) -> String {
+fn grant_words(parts: &[&[&str]]) -> String {
     let commands = parts.iter().copied().flatten();
     commands.map(|command| format!(" +{command}")).collect()
 }
@@ -254,7 +258,7 @@ fn grants(parts: &[&[&str]]) -> String {
 /// channel. Some commands take only keys, so each argument is one. Servers before 7.0 have no such
 /// test.
 ///
-/// A user with all rights also looks at two keys in different slots: what looks like one server may be
+/// A user with all rights also reads two keys in different slots: what looks like one server may be
 /// a proxy before several, which refuse that.
 const ASK: &str = "\
 local lacks = {}
@@ -285,7 +289,7 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
 
 /// Adds the test of all commands to a handshake.
 pub(crate) fn add_rights_test(prefix: &str, packed: &mut PackedCommands) {
-    add_test_of_commands("EVAL", CALLS.iter().copied(), prefix, packed);
+    add_command_rights_test("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
 /// Adds the test of the commands that a refused script may have run. `only_reads`: it only reads.
@@ -302,10 +306,10 @@ pub(crate) fn add_script_rights_test(
     let eval = if only_reads { "EVAL_RO" } else { "EVAL" };
     // The script runs no subcommands, and the test knows none.
     let may_run = |name: &&str| !name.contains('|') && (!only_reads || READS.contains(name));
-    add_test_of_commands(eval, names.filter(may_run), prefix, packed);
+    add_command_rights_test(eval, names.filter(may_run), prefix, packed);
 }
 
-fn add_test_of_commands<'a>(
+fn add_command_rights_test<'a>(
     eval: &str,
     names: impl Iterator<Item = &'a str>,
     prefix: &str,
@@ -328,17 +332,17 @@ pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
         .collect()
 }
 
-/// The error about commands that the user may not run. None of them was run.
-pub(crate) fn missing_rights_nothing_run(
+/// The error that names commands that the user may not run, and says that nothing was changed.
+pub(crate) fn missing_rights_before_run_error(
     missing: &[String],
     target: &Target,
     prefix: &str,
 ) -> Error {
-    missing_rights(missing, target, prefix).with_effect(EffectOnData::Unchanged)
+    missing_rights_error(missing, target, prefix).with_effect(EffectOnData::Unchanged)
 }
 
 /// The error about commands that the user may not run.
-pub(crate) fn missing_rights(missing: &[String], target: &Target, prefix: &str) -> Error {
+pub(crate) fn missing_rights_error(missing: &[String], target: &Target, prefix: &str) -> Error {
     let user = Sanitized(target.user.as_deref().unwrap_or("default"));
     let shown = 5.min(missing.len());
     let mut commands = missing[..shown].join(", ");

@@ -37,7 +37,7 @@ pub(super) struct Route {
 
 impl Route {
     /// The nodes in the order in which they are tried.
-    pub(super) fn candidates(&self, seeds: &[Node]) -> Vec<Node> {
+    pub(super) fn nodes_to_try(&self, seeds: &[Node]) -> Vec<Node> {
         let all = self.next.iter().chain(&self.listed).chain(seeds);
         let mut candidates = Vec::new();
         for node in all {
@@ -58,7 +58,7 @@ impl Route {
     }
 }
 
-/// A connection to the server that has the data.
+/// A connection to the server that has the keys of the prefix, and what its login reported.
 pub(super) struct ReachedServer {
     pub connection: Connection,
     pub server: ServerInfo,

@@ -57,7 +57,7 @@ impl Core {
                     });
                 }
                 Ok(_) => last = Some(error::not_a_master(&self.target, &master)),
-                // The master refuses this client, whichever Sentinel names it.
+                // The refusal comes from the master: another Sentinel would name the same one.
                 Err(error) if is_lasting_refusal(&error) => return Err(error),
                 Err(error) => last = Some(error::master_lost(&self.target, error)),
             }

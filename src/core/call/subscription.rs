@@ -181,7 +181,7 @@ impl Subscriber {
         for channel in &self.channels {
             packed.add_command(&["SUBSCRIBE", channel]);
         }
-        connection.listen(packed, deadline);
+        connection.send_and_listen(packed, deadline);
         let mut confirmed = 0;
         while self.open.strong_count() > 0 {
             let notice = match connection.next_message(CHECK) {

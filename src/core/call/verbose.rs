@@ -11,7 +11,7 @@ use crate::text;
 
 impl Core {
     /// Shows that the connection broke, and how many calls are repeated.
-    pub(super) fn trace_loss(&self, round: &RoundTrip, took: Duration) {
+    pub(super) fn trace_lost_connection(&self, round: &RoundTrip, took: Duration) {
         if self.trace.is_on() {
             let repeated = round.pending.len();
             let line = format!("lost {}, calls repeated: {repeated}", self.target);

@@ -141,13 +141,13 @@ impl Keys {
         format!("{}{name}", self.prefix)
     }
 
-    fn key(&self, start: &str, name: &[u8], suffix: &str) -> Vec<u8> {
+    fn join_key(&self, start: &str, name: &[u8], suffix: &str) -> Vec<u8> {
         let prefix = self.prefix.as_bytes();
         [prefix, start.as_bytes(), name, suffix.as_bytes()].concat()
     }
 
-    pub fn job(&self, jid: &[u8]) -> Vec<u8> {
-        self.key(JOB, jid, "")
+    pub fn job_key(&self, jid: &[u8]) -> Vec<u8> {
+        self.join_key(JOB, jid, "")
     }
 
     /// The jid in the key of a job, or in a text that looks like one.
@@ -155,25 +155,25 @@ impl Keys {
         self.strip_prefix(key)?.strip_prefix(JOB.as_bytes())
     }
 
-    pub fn companion(&self, which: Companion, jid: &[u8]) -> Vec<u8> {
-        self.key(JOB, jid, which.suffix())
+    pub fn companion_key(&self, which: Companion, jid: &[u8]) -> Vec<u8> {
+        self.join_key(JOB, jid, which.suffix())
     }
 
-    pub fn recurring(&self, id: &[u8]) -> Vec<u8> {
-        self.key(RECURRING, id, "")
+    pub fn recurring_key(&self, id: &[u8]) -> Vec<u8> {
+        self.join_key(RECURRING, id, "")
     }
 
-    pub fn queue(&self, part: QueueKey, queue: &[u8]) -> Vec<u8> {
-        self.key(QUEUE, queue, part.suffix())
+    pub fn queue_key(&self, part: QueueKey, queue: &[u8]) -> Vec<u8> {
+        self.join_key(QUEUE, queue, part.suffix())
     }
 
     /// The key of the complete jobs of a queue, which only qless-php lists.
     pub(crate) fn completed_key(&self, queue: &[u8]) -> Vec<u8> {
-        self.key(QUEUE, queue, COMPLETED_IN)
+        self.join_key(QUEUE, queue, COMPLETED_IN)
     }
 
-    pub fn worker(&self, worker: &[u8]) -> Vec<u8> {
-        self.key(WORKER, worker, HELD)
+    pub fn worker_key(&self, worker: &[u8]) -> Vec<u8> {
+        self.join_key(WORKER, worker, HELD)
     }
 
     /// The channel with what concerns the jobs of a worker.
@@ -181,41 +181,41 @@ impl Keys {
         self.with_prefix(WORKER) + worker
     }
 
-    pub(crate) fn throttle(&self, id: &[u8]) -> Vec<u8> {
-        self.key(THROTTLE, id, "")
+    pub(crate) fn throttle_key(&self, id: &[u8]) -> Vec<u8> {
+        self.join_key(THROTTLE, id, "")
     }
 
     /// The key of the jobs with a slot of a throttle.
-    pub(crate) fn slots(&self, id: &[u8]) -> Vec<u8> {
-        self.key(THROTTLE, id, LOCKS)
+    pub(crate) fn slots_key(&self, id: &[u8]) -> Vec<u8> {
+        self.join_key(THROTTLE, id, LOCKS)
     }
 
     /// The key of the jobs that a throttle holds.
-    pub(crate) fn pending(&self, id: &[u8]) -> Vec<u8> {
-        self.key(THROTTLE, id, PENDING)
+    pub(crate) fn pending_key(&self, id: &[u8]) -> Vec<u8> {
+        self.join_key(THROTTLE, id, PENDING)
     }
 
-    pub(crate) fn lane(&self, lane: &[u8]) -> Vec<u8> {
-        self.key(LANE, lane, "")
+    pub(crate) fn lane_key(&self, lane: &[u8]) -> Vec<u8> {
+        self.join_key(LANE, lane, "")
     }
 
     /// The name for a key that a repair sets aside.
-    pub(crate) fn set_aside(&self, run: &str, key: &[u8]) -> Vec<u8> {
+    pub(crate) fn set_aside_key(&self, run: &str, key: &[u8]) -> Vec<u8> {
         let name = [run.as_bytes(), b":", self.without_prefix(key)].concat();
-        self.key(LOST, &name, "")
+        self.join_key(LOST, &name, "")
     }
 
-    pub fn group(&self, group: &[u8]) -> Vec<u8> {
-        self.key(GROUP, group, "")
+    pub fn group_key(&self, group: &[u8]) -> Vec<u8> {
+        self.join_key(GROUP, group, "")
     }
 
-    pub fn tag(&self, tag: &[u8]) -> Vec<u8> {
-        self.key(TAG, tag, "")
+    pub fn tag_key(&self, tag: &[u8]) -> Vec<u8> {
+        self.join_key(TAG, tag, "")
     }
 
     /// The key of the counters of `day:queue`.
     pub fn day_counters_key(&self, day_and_queue: &[u8]) -> Vec<u8> {
-        self.key(STATS, day_and_queue, "")
+        self.join_key(STATS, day_and_queue, "")
     }
 
     /// A key without the prefix.
@@ -239,7 +239,7 @@ impl Keys {
     }
 
     /// The family of a key.
-    pub fn family<'a>(&self, key: &'a [u8]) -> KeyFamily<'a> {
+    pub fn family_of_key<'a>(&self, key: &'a [u8]) -> KeyFamily<'a> {
         let Some(key) = self.strip_prefix(key) else {
             return KeyFamily::Unknown;
         };
@@ -358,7 +358,7 @@ mod tests {
             ("ql:lost:run:j:a", KeyFamily::Lost),
             ("other", KeyFamily::Unknown),
         ] {
-            assert_eq!(keys.family(key.as_bytes()), family, "{key}");
+            assert_eq!(keys.family_of_key(key.as_bytes()), family, "{key}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub enum OutcomeCode {
 
 impl OutcomeCode {
     /// How a job with this code is counted. A change by another client is not a failure.
-    pub const fn as_result(self) -> ItemTally {
+    pub const fn item_tally(self) -> ItemTally {
         match self {
             OutcomeCode::Ok => ItemTally::Done,
             OutcomeCode::StateChanged | OutcomeCode::Gone | OutcomeCode::Complete => {
@@ -171,7 +171,7 @@ impl BulkItem {
     pub(crate) fn new(jid: &Name, code: OutcomeCode) -> BulkItem {
         BulkItem {
             jid: jid.clone(),
-            result: code.as_result(),
+            result: code.item_tally(),
             code,
             detail: None,
             queue: None,
@@ -280,7 +280,7 @@ pub(crate) struct BulkRow {
     pub cells: Vec<Name>,
 }
 
-/// A bulk verb.
+/// The words of a bulk command for its plan, question, report and documents, and the form of its table.
 #[derive(Debug)]
 pub(crate) struct Verb {
     /// The document's `action`, as it is typed: `retry`.

@@ -440,7 +440,7 @@ impl DelayReason {
     }
 }
 
-/// A job that blocks others, with its state.
+/// The jid of a job that blocks others, with its queue and state.
 fn blocking_job_text(root: &Neighbor) -> String {
     match (&root.queue, root.state) {
         (Some(queue), Some(state)) => format!("{} ({queue}, {state})", root.jid),

@@ -137,7 +137,7 @@ impl FindingId {
 
     /// Whether this finding is about a failure list. Counters of failed jobs are compared only after such
     /// findings are repaired.
-    pub fn is_failure_list(self) -> bool {
+    pub fn is_about_failure_list(self) -> bool {
         FindingId::FailedCounter.row().requires.contains(&self)
     }
 }
@@ -360,7 +360,7 @@ pub enum CauseEvidence {
     ReferenceClient(&'static str),
 }
 
-/// One row of the table. Every column is written in every row.
+/// A kind of finding: one row of the table of findings, which writes every column.
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
     pub id: FindingId,

@@ -38,7 +38,7 @@ const AT_THE_HEAD: &[ConditionalSeverity] = &[ConditionalSeverity {
 /// All findings, in the order of [`FindingId`]: a variant without a row does not compile.
 #[rustfmt::skip]
 pub const FINDINGS: [Finding; FindingId::COUNT] = [
-    // Entries of a queue without a job, or in the wrong place.
+    // Entries of a queue without a job, or in the wrong set.
     Finding {
         id: GhostWaiting, severity: Critical, invariants: &[3],
         problem: "id waits in a queue, the job does not exist",

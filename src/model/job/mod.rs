@@ -12,7 +12,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use self::reason::DelayReason;
 use super::coordination::LostLockBackoff;
-use super::ending::exhausted_group;
+use super::ending::exhausted_retries_group;
 use super::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::quote::quote_as_core;
@@ -196,7 +196,7 @@ impl Job {
     pub(crate) fn is_dead(&self) -> bool {
         let exhausted = self.remaining.is_some_and(|remaining| remaining.0 < 0.0);
         let group = self.failure.as_ref().map(|failure| &failure.group);
-        let own = self.queue.as_ref().map(exhausted_group);
+        let own = self.queue.as_ref().map(exhausted_retries_group);
         self.state == Some(State::Failed) && (exhausted || group.is_some() && group == own.as_ref())
     }
 

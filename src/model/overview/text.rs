@@ -125,13 +125,13 @@ fn add_section(
     page: &RenderOptions,
     name: &'static str,
     items: impl ExactSizeIterator<Item = String>,
-    ink: Option<Style>,
+    style: Option<Style>,
 ) {
     let more = items.len().saturating_sub(MOST);
     for (at, item) in items.take(MOST).enumerate() {
         // A script finds each line by its name.
         let name = if at == 0 || !page.terminal { name } else { "" };
-        detail.add_line_with_remark(name, item, ink, String::new());
+        detail.add_line_with_remark(name, item, style, String::new());
     }
     if more > 0 {
         let name = if page.terminal { "" } else { name };

@@ -239,7 +239,7 @@ pub(crate) fn decisions_text(items: &[ReportedFinding], min_severity: Severity) 
 }
 
 /// The number of changes by finding.
-pub(crate) fn changes_by_finding(counts: &BTreeMap<String, u64>) -> String {
+pub(crate) fn changes_by_finding_text(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {
         let count = with_thousands_separators(*count);

@@ -38,8 +38,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    pub fn spread_of(&self, of: Measure) -> &DurationSpread {
-        match of {
+    pub fn spread_of(&self, measure: Measure) -> &DurationSpread {
+        match measure {
             Measure::Wait => &self.wait,
             Measure::Run => &self.run,
         }

@@ -10,7 +10,7 @@ use super::held::JobPhase;
 use super::slots::Slot;
 use super::{Machine, WorkStage};
 use crate::model::ending::{
-    EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_group,
+    EndingAction, EndingOutcome, EndingRequest, FailureReason, NextQueue, exhausted_retries_group,
 };
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
@@ -509,7 +509,7 @@ fn exhausted_reason(ending: &EndingRequest) -> String {
         EndingAction::Retry { why: Some(why), .. } => group_and_message(why),
         _ => format!(
             "{}: no retry is left",
-            exhausted_group(&ending.queue).lossless_text()
+            exhausted_retries_group(&ending.queue).lossless_text()
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! What the server's errors and silences mean: the one place that turns them into our errors.
+//! Turns the server's error replies and lost replies into errors of this crate. No other module does.
 //!
 //! The first word of an error decides. For `ERR` a short list of known texts decides: those
 //! that the core raises, and a few of the server itself.

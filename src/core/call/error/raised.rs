@@ -9,8 +9,8 @@ use crate::text::Sanitized;
 
 /// The error for a text that a line of the script raised.
 pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script) -> Error {
-    if let Some((jid, refusal)) = refused_job(text, call) {
-        return job_refused(refusal, jid, call.spec().wording.verb);
+    if let Some((jid, refusal)) = find_refused_job(text, call) {
+        return job_refused_error(refusal, jid, call.spec().wording.verb);
     }
     if let Some(rest) = text.strip_prefix("Cancel(): ")
         && let Some((jid, rest)) = rest.split_once(" is a dependency of ")
@@ -25,7 +25,7 @@ pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script
     if let Some(unknown) = text.strip_prefix("Unknown command ") {
         return Error::usage(format!("the core has no call `{}`", Sanitized(unknown)));
     }
-    if is_usage(text) {
+    if is_usage_error_text(text) {
         let reason = Sanitized(without_function_name(text)).to_string();
         let message = format!("{}: {reason}", Sanitized(call.name.as_bytes()));
         return Error::usage(message).caused_by(Cause::Argument(reason));
@@ -35,14 +35,14 @@ pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script
 
 /// The job that the text refuses, and why. The text is ambiguous unless the jid is known, so
 /// each argument is tried, the subject of the call first.
-fn refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
+fn find_refused_job(text: &str, call: &Call) -> Option<(Name, Refusal)> {
     let args = call.args.iter().map(|arg| Name::from(arg.as_slice()));
     let mut jids = call.subject_jid().into_iter().chain(args);
     jids.find_map(|jid| refusal::read_refusal(text, &jid).map(|refusal| (jid, refusal)))
 }
 
 /// The error for a refused job.
-fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
+fn job_refused_error(refusal: Refusal, jid: Name, verb: &str) -> Error {
     let cannot = format!("cannot {verb} `{jid}`");
     let error = match &refusal {
         Refusal::Gone => Error::not_found(format!("job `{jid}` does not exist")),
@@ -72,7 +72,7 @@ pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
 
 /// Whether the core raised the text on purpose, for bad usage: `Name(): …`, and the few
 /// texts without a name.
-fn is_usage(text: &str) -> bool {
+fn is_usage_error_text(text: &str) -> bool {
     let area = text.split("(): ").next().unwrap_or_default();
     let named = area.len() < text.len()
         && area

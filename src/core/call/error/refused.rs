@@ -42,7 +42,7 @@ pub(crate) fn call_refused(
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
             }),
         },
-        "NOPERM" if is_script_forbidden(refused) => {
+        "NOPERM" if is_eval_forbidden(refused) => {
             Error::new(Kind::NoPerm, missing_right_sentence(refused, target))
                 .hint(rights::hint(target))
         }
@@ -220,7 +220,7 @@ fn user_name(target: &Target) -> Sanitized<&str> {
     Sanitized(target.user.as_deref().unwrap_or("default"))
 }
 
-/// The sentence about the right that the user lacks.
+/// The sentence of an error that names the right that the user lacks.
 fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
     let message = refused.without_position();
     let user = user_name(target);
@@ -240,7 +240,7 @@ fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
 }
 
 /// Whether the user may not run the script at all, so that nothing was changed.
-fn is_script_forbidden(refused: &ServerError) -> bool {
+fn is_eval_forbidden(refused: &ServerError) -> bool {
     let command = server_error::first_quoted(&refused.message).unwrap_or_default();
     command.to_lowercase().starts_with("eval")
 }
