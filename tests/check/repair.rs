@@ -796,11 +796,11 @@ fn a_repair_of_one_queue_keeps_what_other_queues_record_of_a_job() {
 
 #[test]
 fn findings_that_need_no_missing_right_are_repaired() {
-    let redis = damaged();
-    if !redis.has_selective_rights() {
+    if !Redis::has_selective_rights_or_skips() {
         // Such a server does not name the command.
         return;
     }
+    let redis = damaged();
     redis.send(&["HSET", "ql:j:stub", "state", "waiting"]);
     redis.send(&["ZADD", "ql:q:mail-work", "5", "stub"]);
     redis.send(&[

@@ -10,6 +10,7 @@ use crate::support::check_calls::{
     verify_all,
 };
 use crate::support::core::{Core, Reply};
+use crate::support::redis::Redis;
 
 /// A database with something of everything. The last call is at 201000.
 pub(crate) const TRAFFIC: &str = r#"config.set 200000 q-heartbeat 500
@@ -361,6 +362,10 @@ fn an_expiry_is_found_and_reverted() {
 
 #[test]
 fn a_repair_that_the_server_refuses_leaves_nothing_half_done() {
+    if !Redis::has_selective_rights_or_skips() {
+        // Such a server refuses a command only when it comes to it, and then also where it would undo another.
+        return;
+    }
     let mut core = hurt();
     core.redis("DEL ql:j:stub");
     core.redis("HSET ql:j:stub state waiting");

@@ -150,11 +150,11 @@ fn the_rights_in_help_are_those_of_the_core() {
 
 #[test]
 fn each_form_of_the_rights_gives_a_server_the_same_users() {
-    let redis = Redis::start();
-    if !redis.has_selective_rights() {
+    if !Redis::has_selective_rights_or_skips() {
         // Such a server takes no `%R~`.
         return;
     }
+    let redis = Redis::start();
     // A server lists the commands of a user in no order.
     let rules_of = |redis: &Redis, user: &str| {
         let user = format!("{:?}", redis.send(&["ACL", "GETUSER", user]));

@@ -270,7 +270,7 @@ fn the_calls_do_not_grow_with_the_jobs() {
 #[test]
 fn a_user_without_info_sees_the_rest() {
     let redis = filled();
-    let rules = "ACL SETUSER poor on nopass ~ql:* &ql:* +@all -info";
+    let rules = "ACL SETUSER poor on nopass ~ql:* resetchannels &ql:* +@all -info";
     redis.send(&words(rules).iter().map(String::as_str).collect::<Vec<_>>());
     let url = format!("{}?user=poor", redis.url());
     let poor = redis.at(90_000).env("QLESS_REDIS_URL", url);
@@ -278,7 +278,10 @@ fn a_user_without_info_sees_the_rest() {
     let doc = poor.run("status -o json").json();
     assert_eq!(doc["server"], serde_json::Value::Null);
     assert_eq!(doc["totals"]["complete"], 1);
-    assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
+    if Redis::has_selective_rights() {
+        // The script asks for the right first, so that the server logs no denial.
+        assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
+    }
 }
 
 #[test]

@@ -120,12 +120,12 @@ fn a_bad_time_is_refused_before_every_argument() {
 fn the_server_adds_its_prefix_to_the_error_text() {
     let mut core = Core::new();
     let error = core.refused("put 0 w");
-    let text = "Queue(): no queue name provided";
-    let position = error.find("user_script:").expect("a position");
-    let rest = &error[position + "user_script:".len()..];
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    assert!(digits > 0, "{error}");
-    assert!(rest[digits..].starts_with(&format!(": {text}")), "{error}");
+    // Redis 6.2 has a position more before this one.
+    let (prefix, _) = error
+        .split_once(": Queue(): no queue name provided")
+        .expect("the text");
+    let (_, line) = prefix.rsplit_once("user_script:").expect("a position");
+    assert!(line.parse::<usize>().is_ok(), "{error}");
     assert!(error.starts_with("ERR "), "{error}");
 }
 

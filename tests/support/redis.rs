@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -95,13 +96,9 @@ impl Redis {
 
     /// Sends one command and returns its reply: `redis.send(&["PING"])`.
     pub fn send(&self, words: &[&str]) -> redis::Value {
-        self.query(words).unwrap()
-    }
-
-    fn query(&self, words: &[&str]) -> redis::RedisResult<redis::Value> {
         let mut command = redis::cmd(words[0]);
         command.arg(&words[1..]);
-        command.query(&mut self.connection())
+        command.query(&mut self.connection()).unwrap()
     }
 
     /// Returns all keys with their values, serialized.
@@ -115,11 +112,30 @@ impl Redis {
         dump.collect()
     }
 
-    /// Whether the server tells scripts what the user may run, as Redis does from 7.0 on, which also knows
-    /// rights that only read.
-    pub fn has_selective_rights(&self) -> bool {
-        let asked = self.query(&["EVAL", "return redis.acl_check_cmd and 1", "0"]);
-        asked.is_ok_and(|reply| reply == redis::Value::Int(1))
+    /// Whether scripts can ask the server what the user may run, as from Redis 7.0 on. Such a server also has
+    /// rights that only read, calls of scripts that only read, and counts of subcommands. A server is asked
+    /// once.
+    pub fn has_selective_rights() -> bool {
+        static HAS_SELECTIVE_RIGHTS: OnceLock<bool> = OnceLock::new();
+        *HAS_SELECTIVE_RIGHTS.get_or_init(|| {
+            let ask = ["EVAL", "return redis.acl_check_cmd and 1", "0"];
+            Redis::start().send(&ask) == redis::Value::Int(1)
+        })
+    }
+
+    /// Whether a test that requires selective rights can run. If not, a line on stderr says that it is skipped.
+    pub fn has_selective_rights_or_skips() -> bool {
+        let has_them = Redis::has_selective_rights();
+        if !has_them {
+            let thread = std::thread::current();
+            let test = thread.name().unwrap_or_default();
+            // The test harness would hide the line of `eprintln!`.
+            _ = writeln!(
+                std::io::stderr(),
+                "{test} is skipped: the server has no selective rights (Redis 7.0)"
+            );
+        }
+        has_them
     }
 
     /// Returns the number of script calls since `CONFIG RESETSTAT`.
@@ -218,6 +234,20 @@ impl Redis {
         let mut first = [0];
         stream.write_all(b"PING\r\n").is_ok() && matches!(stream.read(&mut first), Ok(1))
     }
+}
+
+/// The commands of `help acl` that create its users with this password, in the form that the server knows. As the
+/// printed lines say, Redis 6.2 has no rights and no script calls that only read.
+pub fn acl_commands(help: &str, password: &str) -> Vec<Vec<String>> {
+    let lines = help.lines().filter(|line| line.starts_with("ACL SETUSER"));
+    let commands = lines.map(|line| {
+        let mut line = line.replace(">PASSWORD", &format!(">{password}"));
+        if !Redis::has_selective_rights() {
+            line = line.replace("%R~", "~").replace("_ro ", " ");
+        }
+        line.split_whitespace().map(str::to_owned).collect()
+    });
+    commands.collect()
 }
 
 /// Returns the program of the server.

@@ -15,6 +15,7 @@ use crate::replicas::pair;
 use crate::support::client::Client;
 use crate::support::proxy::{forward, listen};
 use crate::support::qless::RunOutput;
+use crate::support::redis::Redis;
 use crate::support::work::{WorkSite, Worker, until};
 
 /// The jobs of a failover.
@@ -158,14 +159,26 @@ fn a_user_who_may_not_write_cannot_work() {
         .qless()
         .env("QLESS_REDIS_URL", format!("{url}?user=w"))
         .env("QLESS_REDIS_PASSWORD", "secret");
-    qless.run("work mail -- true").shows(expect![[r#"
-        --- stderr
-        0 completed in 0.0s
-        error: user `w` may not run ZREM on `ql:*`; nothing was changed
-        hint: `qless help acl` prints the line an administrator needs
-        --- exit 6
-    "#]]);
-    assert_eq!(site.state("a"), "waiting");
+    let ran = qless.run("work mail -- true");
+    if Redis::has_selective_rights() {
+        ran.shows(expect![[r#"
+            --- stderr
+            0 completed in 0.0s
+            error: user `w` may not run ZREM on `ql:*`; nothing was changed
+            hint: `qless help acl` prints the line an administrator needs
+            --- exit 6
+        "#]]);
+        assert_eq!(site.state("a"), "waiting");
+    } else {
+        // Such a server refuses a command of a script only when it comes to it.
+        ran.shows(expect![[r#"
+            --- stderr
+            0 completed in 0.0s
+            error: user `w` may not run this command or subcommand; the call may have been applied in part
+            hint: `qless help acl` prints the line an administrator needs
+            --- exit 6
+        "#]]);
+    }
 }
 
 #[test]

@@ -52,39 +52,25 @@ impl ServerError {
             let (code, message) = ("CLUSTERDOWN".to_owned(), self.message.clone());
             return ServerError { code, message };
         }
-        let Some((_, rest)) = self.message.split_once("Error running script (call to f_") else {
+        let wrapped = self.message.split_once("Error running script (call to f_");
+        let Some((file, line, mut rest)) =
+            wrapped.and_then(|(_, rest)| split_position(rest.split_once("): ")?.1))
+        else {
             return self.clone();
         };
-        if let Some((_, rest)) = rest
-            .split_once("@lua/")
-            .and_then(|(_, rest)| rest.split_once(": "))
-        {
-            return ServerError {
-                code: "ERR".into(),
-                message: rest.to_string(),
-            };
-        }
-        let Some((_, rest)) = rest.split_once("@user_script:") else {
-            return self.clone();
-        };
-        let (line, rest) = rest.split_once(':').unwrap_or(("0", rest));
-        let mut rest = rest.trim_start();
-        // The error of a command has the line of the script once more: `@user_script: 69: -OOM …`.
-        while let Some((_, inner)) = rest
-            .strip_prefix("@user_script:")
-            .and_then(|rest| rest.split_once(':'))
-        {
-            rest = inner.trim_start();
+        // The error of a command has a position once more: `@user_script: 69: -OOM …`.
+        while let Some((_, _, inner)) = split_position(rest) {
+            rest = inner;
         }
         let first = rest.trim_start_matches('-');
         let code = first.split(' ').next().unwrap_or_default();
         let is_code = code.len() > 2 && code.bytes().all(|byte| byte.is_ascii_uppercase());
-        if is_code && !rest.starts_with("user_script:") {
+        if is_code {
             ServerError {
                 code: code.to_string(),
                 message: first[code.len()..].trim_start().to_string(),
             }
-        } else if rest.starts_with("user_script:") {
+        } else if rest.starts_with("user_script:") || rest.starts_with("lua/") {
             ServerError {
                 code: "ERR".into(),
                 message: rest.to_string(),
@@ -92,7 +78,7 @@ impl ServerError {
         } else {
             ServerError {
                 code: "ERR".into(),
-                message: format!("{rest} script: 0, on @user_script:{}.", line.trim()),
+                message: format!("{rest} script: 0, on @{file}:{line}."),
             }
         }
     }
@@ -109,6 +95,15 @@ impl ServerError {
             text[..end.unwrap_or(text.len())].trim_start(),
         ))
     }
+}
+
+/// The file, the line and the text of `@user_script:69: text`. A function that is compiled on demand has a file of
+/// its own: `@lua/check/repair/apply.lua: 42: text`.
+fn split_position(text: &str) -> Option<(&str, &str, &str)> {
+    let (file, rest) = text.strip_prefix('@')?.split_once(':')?;
+    let (line, rest) = rest.split_once(':')?;
+    let is_script = file == "user_script" || file.starts_with("lua/");
+    is_script.then_some((file, line.trim(), rest.trim_start()))
 }
 
 /// The last line of the script that a message names.

@@ -185,10 +185,15 @@ fn the_first_word_of_an_error_decides_its_kind() {
         let new = refused("cancel", &["j"], code, &format!("{words} {on}"));
         assert_eq!(new.kind(), kind, "{}", new.message());
         // Redis 6.2 wraps it, and names the line twice if a command in the script is refused.
-        for again in ["", "@user_script: 9: -"] {
-            let wrapped = format!(
-                "Error running script (call to f_00): @user_script:9: {again}{code} {words}"
-            );
+        // A function that is compiled on demand has a file of its own, also if another one catches its error.
+        for position in [
+            "@user_script:9: ",
+            "@user_script:9: @user_script: 9: -",
+            "@lua/lib/value/wrong_type.lua:7: @lua/lib/value/wrong_type.lua: 7: -",
+            "@lua/check/repair/write.lua:102: @lua/check/repair/apply.lua: 42: -",
+            "@user_script:9: @lua/check/repair/apply.lua: 42: -",
+        ] {
+            let wrapped = format!("Error running script (call to f_00): {position}{code} {words}");
             let old = refused("cancel", &["j"], "ERR", &wrapped);
             assert_eq!(old.kind(), kind, "{}", old.message());
         }
@@ -208,6 +213,32 @@ fn the_first_word_of_an_error_decides_its_kind() {
         let error = refused("get", &["j"], code, &message);
         assert_eq!(error.kind(), Kind::NoPerm);
         assert_eq!(error.message(), "user `ops` may not run `hget`");
+    }
+}
+
+#[test]
+fn redis_6_names_no_right_that_a_function_compiled_on_demand_lacks() {
+    let lacks = "The user executing the script can't run this command or subcommand";
+    for position in [
+        "@user_script:9: @user_script: 9",
+        "@lua/a.lua:9: @lua/a.lua: 9",
+    ] {
+        let wrapped = format!("Error running script (call to f_00): {position}: {lacks}");
+        let error = refused("get", &["j"], "ERR", &wrapped);
+        assert_eq!(error.kind(), Kind::NoPerm);
+        let message = "user `ops` may not run this command or subcommand";
+        assert_eq!(error.message(), message);
+    }
+}
+
+#[test]
+fn an_error_of_a_function_compiled_on_demand_names_its_file() {
+    let text = "lua/a.lua:8: attempt to index a nil value";
+    for position in ["@lua/a.lua:8", "@user_script:9"] {
+        let wrapped = format!("Error running script (call to f_00): {position}: {text}");
+        let error = refused("get", &["j"], "ERR", &wrapped);
+        assert_eq!(error.kind(), Kind::Internal);
+        assert_eq!(error.message(), format!("internal: {text}"));
     }
 }
 
