@@ -110,7 +110,8 @@ struct StatusReply {
     workers: RowsIfFew<Worker>,
 }
 
-/// What it replies with names: groups and queues, after two absent items.
+/// What `look.status` replies if the call names groups or queues: two absent items, then the groups and the
+/// queues of these names.
 type NamedStatus = (Option<Name>, Option<Name>, Vec<GroupRow>, Vec<QueueRow>);
 
 /// A group, the number of its jobs, and of its recent failures.
