@@ -94,7 +94,7 @@ pub(crate) const SETTINGS: [OptionSpec; 14] = [
         default: "60",
         kind: OptionKind::Seconds,
         meaning: "seconds a lock lasts between heartbeats",
-        zero: None,
+        zero: Some("a lock expires immediately"),
         used: true,
     },
     OptionSpec {
@@ -186,7 +186,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
         default: "–",
         kind: OptionKind::Seconds,
         meaning: "seconds a lock lasts between heartbeats in queue",
-        zero: None,
+        zero: Some("a lock expires immediately"),
         used: true,
     },
     OptionSpec {
