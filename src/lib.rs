@@ -50,7 +50,7 @@ pub mod internals {
     pub use crate::clock::Clock;
     pub use crate::clock::moment::Moment;
     pub use crate::core::api::popped_jobs::read_popped_jobs;
-    pub use crate::core::api::turn::FinishAndPop;
+    pub use crate::core::api::turn::FinishAndPopReply;
     pub use crate::core::call::rights::{AclForm, acl_lines};
     pub use crate::core::call::{Core, CoreSettings};
     pub use crate::core::script::Script;

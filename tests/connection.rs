@@ -700,6 +700,48 @@ mod refusals {
     }
 
     #[test]
+    fn the_first_line_in_help_suffices_for_dry_runs() {
+        let redis = Redis::start();
+        let printed = redis.at(0).run("help acl").ok();
+        let mut lines = printed.lines();
+        let first = lines.find_map(|line| line.strip_prefix("ACL SETUSER"));
+        let words: Vec<&str> = first.unwrap().split_whitespace().collect();
+        redis.send(&[&["ACL", "SETUSER"], &words[..]].concat());
+        for line in [
+            "put mail K --jid a",
+            "put mail K --jid b --key k --throttle t=1",
+        ] {
+            redis.at(1).run(line).ok();
+        }
+        let ops = redis
+            .at(2)
+            .env("QLESS_REDIS_URL", format!("{}?user=qless", redis.url()))
+            .env("QLESS_REDIS_PASSWORD", "PASSWORD");
+        for line in [
+            "get a",
+            "peek mail",
+            "explain b",
+            "explain --queue mail",
+            "put mail K --dry-run",
+            "put mail K --jid b --replace --dry-run",
+            "cancel a b --dry-run",
+            "recur put mail K --every 1h --dry-run",
+        ] {
+            ops.run(line).exits(0);
+        }
+        // What is missing is named, though this user may not run EVAL_RO.
+        let ran = ops.run("throttle list").exits(6);
+        assert!(ran.stderr().contains("may not run"), "{}", ran.stderr());
+        redis.send(&["ACL", "SETUSER", "qless", "-hlen"]);
+        let ran = ops.run("peek mail").exits(6);
+        assert!(
+            ran.stderr().contains("may not run HLEN"),
+            "{}",
+            ran.stderr()
+        );
+    }
+
+    #[test]
     fn the_rights_listed_in_help_suffice() {
         let redis = Redis::start();
         let printed = redis.at(0).run("help acl").ok();

@@ -108,7 +108,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     }
     if writes {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
-        session.ui.enable_lost_output();
+        session.ui.continue_without_stdout();
     }
     if let Some(every) = watch {
         return watch::run(every, session, |session| command.run(session));

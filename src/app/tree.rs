@@ -86,7 +86,7 @@ macro_rules! subcommands {
             named
         }
 
-        /// The subcommands in the order of the list.
+        /// All subcommands, in the order in which `subcommands!` names them.
         pub(super) fn listed_commands() -> impl Iterator<Item = ListedCommand> {
             let commands = [$((stringify!($name), $module::SPEC.group, $module::SPEC.always_writes),)*];
             commands.into_iter().map(|(name, group, always_writes)| ListedCommand {

@@ -288,23 +288,24 @@ pub(crate) fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
 
 /// The id of a finding, or `all` if that is allowed.
 pub(crate) fn finding_id(allows_all: bool) -> impl TypedValueParser<Value = String> {
-    FindingIdParser { all: allows_all }
+    FindingIdOrAllParser { allows_all }
 }
 
+/// Accepts the id of a finding, or `all` if that is allowed. For another word it suggests the nearest one.
 #[derive(Clone)]
-struct FindingIdParser {
-    all: bool,
+struct FindingIdOrAllParser {
+    allows_all: bool,
 }
 
-impl FindingIdParser {
+impl FindingIdOrAllParser {
     fn accepted_words(&self) -> Vec<&'static str> {
-        let all = self.all.then_some("all");
+        let all = self.allows_all.then_some("all");
         let ids = FINDINGS.iter().map(|finding| finding.id.into_str());
         all.into_iter().chain(ids).collect()
     }
 }
 
-impl TypedValueParser for FindingIdParser {
+impl TypedValueParser for FindingIdOrAllParser {
     type Value = String;
 
     fn parse_ref(

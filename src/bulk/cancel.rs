@@ -70,7 +70,7 @@ pub(crate) fn cancel_jobs(
     if dependents == DependentsPolicy::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
-    plan.running = RunningJobs::read(&plan.jobs, now, session)?;
+    plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
     if plan.is_dry_run() {
         return dry_run(plan, dependents, &edges, session);
     }
@@ -133,7 +133,7 @@ fn save_and_cancel(
         DependentsPolicy::Release => (jobs, 0),
     };
     plan.jobs = jobs;
-    plan.running = RunningJobs::read(&plan.jobs, now, session)?;
+    plan.running = RunningJobs::read_workers_and_times(&plan.jobs, now, session)?;
     let consent = confirm_cancel(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     if below > 0 && plan.is_single() {
@@ -240,7 +240,8 @@ fn dependents_outside_plan(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The first of the other jobs that would be changed because they depend on jobs of the plan.
+/// Names the first of the jobs that are not in `plan.jobs` but would be changed because they depend on jobs
+/// there, and counts the rest. Empty if there are none, or if dependents are refused.
 fn name_affected_dependents(
     dependents: DependentsPolicy,
     plan: &BulkPlan,
@@ -296,7 +297,7 @@ fn describe_cancel(
     session: &mut Session,
 ) -> Result<String, Error> {
     let jobs = match below {
-        0 => plan.describe_jobs(count),
+        0 => plan.describe_count_and_state(count),
         _ => plural(count as u64, "job", "jobs"),
     };
     let mut what = format!("cancel {jobs} on {}", session.destination()?);

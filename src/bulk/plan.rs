@@ -270,7 +270,7 @@ impl BulkPlan {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
-        let jobs = self.describe_jobs(self.jobs.len());
+        let jobs = self.describe_count_and_state(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
         let details = |page: &RenderOptions| self.question_details(page, more);
         if self.is_dry_run() {
@@ -313,7 +313,7 @@ impl BulkPlan {
     }
 
     /// `1,204 failed jobs`; without the state if the jobs are in several.
-    pub(super) fn describe_jobs(&self, count: usize) -> String {
+    pub(super) fn describe_count_and_state(&self, count: usize) -> String {
         let state = self.jobs.first().map(|job| &job.state);
         let state = state.filter(|state| self.jobs.iter().all(|job| job.state == **state));
         let state = state.and_then(|state| state.as_str()).unwrap_or_default();

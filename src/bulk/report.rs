@@ -142,7 +142,7 @@ impl BulkTally {
             Format::Table => {
                 let listed = match self.verb.row_content {
                     BulkTableContent::Nothing => false,
-                    // A dry run lists the first jobs, below its plan.
+                    // Without `-v`, the table of a dry run lists only the first jobs of its plan.
                     BulkTableContent::Jids if self.doc.sum.dry_run && !self.all => {
                         changed && self.doc.rows.len() < NAMED
                     }

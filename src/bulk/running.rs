@@ -25,8 +25,8 @@ pub(super) struct RunningJobs {
 }
 
 impl RunningJobs {
-    /// Reads on which workers these jobs run. Makes no call if none of them runs.
-    pub(super) fn read(
+    /// Reads on which worker each running job of a plan runs, and for how long. Makes no call if none runs.
+    pub(super) fn read_workers_and_times(
         jobs: &[JobSnapshot],
         now: Moment,
         session: &mut Session,

@@ -21,7 +21,8 @@ use crate::session::Session;
 /// before it deletes several jobs, unless `--yes` is given. It refuses with exit code 5 to delete a job on
 /// which others depend: `--dependents` cancels or releases these, too, and asks. `--dry-run` shows the
 /// plan and the first 10 jids; with `-v` or `-o ndjson` it lists all jids. Of a job that runs, the output says on which
-/// worker, and for how long.
+/// worker, and for how long. `qless work` then stops its program, but the next job of its lane, lock or throttle
+/// does not wait until that has ended.
 ///
 /// `--save` writes each job to a file as `qless export` does, and syncs the file to disk, before
 /// the job is deleted. `qless import` puts the jobs again; jobs in the file that were not deleted

@@ -59,7 +59,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let exit = session
             .ui
             .report_if_incomplete(queue::partial_result_error(&unreadable));
-        let jobs = counts.total();
+        let jobs = counts.total_of_all_states();
         return exit_or_no_match_error(args.require_match, ListSummary { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

@@ -109,7 +109,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         completed: args.completed,
         force: args.force,
     };
-    note_unselected_states(&options, &args.jobs.selector, session);
+    note_flags_without_state(&options, &args.jobs.selector, session);
     let action = options.bulk_action();
     BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
         .spread(&args.spread)
@@ -117,8 +117,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .ask_and_run(action, session)
 }
 
-/// Says that a selector without `--state` selects only failed jobs, where a flag lets one expect more.
-fn note_unselected_states(options: &RetryOptions, selector: &Selector, session: &mut Session) {
+/// Notes that `--completed` or `--force` was given without the `--state` that it needs: without that, a
+/// selector selects only failed jobs.
+fn note_flags_without_state(options: &RetryOptions, selector: &Selector, session: &mut Session) {
     if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
         return;
     }

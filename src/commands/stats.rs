@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::model::stats;
-use crate::model::stats::{Measure, Stats, StatsByDay};
+use crate::model::stats::{Measure, Stats, StatsOfQueuesByDay};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -54,8 +54,8 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     match args.days {
-        Some(_) => session.ui.check_columns::<StatsByDay>()?,
-        None => session.ui.check_columns::<stats::StatsOfDay>()?,
+        Some(_) => session.ui.check_columns::<StatsOfQueuesByDay>()?,
+        None => session.ui.check_columns::<stats::StatsOfQueuesOnDay>()?,
     }
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(count) = args.days else {
         let list = List::of_all(core.stats(now, &names, &days)?);
         let picture = args.histogram;
-        out.show(&stats::StatsOfDay { list, picture })?;
+        out.show(&stats::StatsOfQueuesOnDay { list, picture })?;
         return Ok(Exit::Ok);
     };
     days.insert(0, Day::Near(-i64::from(count)).name_and_start(now)?);
@@ -89,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         shown.extend_from_slice(&queue[1..]);
     }
-    out.show(&StatsByDay(List::of_all(shown)))?;
+    out.show(&StatsOfQueuesByDay(List::of_all(shown)))?;
     Ok(Exit::Ok)
 }
 

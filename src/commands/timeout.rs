@@ -14,7 +14,9 @@ use crate::session::Session;
 
 /// Revoke the locks on running jobs
 ///
-/// The worker gets an event. The job is the next one that its queue runs; no retry is used.
+/// The worker gets an event, and `qless work` stops the program. The job is the next one that its queue runs; no
+/// retry is used. Whoever gets it does not wait until the program has ended: both may run for up to `--kill-after`,
+/// as may the next job of its lane, lock or throttle. `QLESS_FENCE` tells them apart.
 ///
 /// Examples: `qless timeout 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10`
 /// · `qless timeout --held-by 'mx-2-*' --yes`

@@ -50,8 +50,8 @@ pub enum EffectOnData {
 }
 
 impl EffectOnData {
-    /// The clause that ends the sentence of the error.
-    pub(super) const fn as_clause(self) -> &'static str {
+    /// The clause at the end of the error's sentence: what the failed call did to the data.
+    pub(super) const fn as_effect_clause(self) -> &'static str {
         match self {
             EffectOnData::Unchanged => "; nothing was changed",
             EffectOnData::Partial => "; the call may have been applied in part",

@@ -137,7 +137,7 @@ impl Error {
     /// The whole sentence, for people.
     pub fn message(&self) -> Cow<'_, str> {
         match self.effect {
-            Some(effect) => format!("{}{}", self.reason, effect.as_clause()).into(),
+            Some(effect) => format!("{}{}", self.reason, effect.as_effect_clause()).into(),
             None => self.reason.as_str().into(),
         }
     }

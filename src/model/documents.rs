@@ -19,7 +19,7 @@ use super::overview::Overview;
 use super::put::Put;
 use super::queue::Queue;
 use super::recur::Recurring;
-use super::stats::StatsOfDay;
+use super::stats::StatsOfQueuesOnDay;
 use super::tag::Tag;
 use super::throttle::{Throttle, ThrottleJobs};
 use super::version::Version;
@@ -60,7 +60,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
     Queue::LIST,
     Recurring::DOCUMENT,
     Recurring::LIST,
-    StatsOfDay::DOCUMENT,
+    StatsOfQueuesOnDay::DOCUMENT,
     Overview::DOCUMENT,
     Tag::LIST,
     ThrottleJobs::DOCUMENT,

@@ -190,7 +190,7 @@ fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         first_line(&mut io::stdin().lock())
     } else {
         let what = format!("cannot read password file `{shown}`");
-        // Whoever can write it can only make the login fail.
+        // It does not matter who may write the file: a wrong password can only make the login fail.
         let file = open::open_to_read(Path::new(path))
             .map_err(|why| why.into_error(&what, Kind::Usage))?;
         let found = file.metadata().map_err(unreadable)?;

@@ -247,7 +247,7 @@ struct RoundSender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
     maxima: MaximumChanges,
-    /// The maxima that the first job to be put must set, too; `None` as soon as one was put.
+    /// The maxima of throttles that the call of the first put sets as well; `None` once a job was put.
     to_set: Option<ThrottleMaxima>,
     interrupt: Interrupt,
     progress: Progress,
@@ -327,7 +327,7 @@ impl RoundSender<'_> {
         let mut is_put = false;
         let mut batches = std::mem::take(&mut round.batches);
         for (batch, mut answer) in batches.iter_mut().zip(answers) {
-            if batch.again.is_some()
+            if batch.copy_to_replace.is_some()
                 && let Ok(replies) = &mut answer
                 && let Some(reply) = replies.pop()
             {
@@ -404,7 +404,7 @@ impl RoundSender<'_> {
     ) -> CallOutcomes {
         let sent = batch.jobs.first().and_then(|job| job.since);
         let (OutcomeCode::Exists, Some(since), Some(mut puts)) =
-            (reply.code, sent, batch.again.take())
+            (reply.code, sent, batch.copy_to_replace.take())
         else {
             return Ok(vec![reply]);
         };

@@ -141,7 +141,7 @@ impl Packer<'_> {
             (sent.sum, sent.since) = (sum, since);
         }
         if alone && let Some(batch) = round.batches.last_mut() {
-            batch.keep_call_copy();
+            batch.keep_copy_to_replace();
         }
         if round.job_count() < self.limits.jobs {
             Ok(())

@@ -35,8 +35,8 @@ pub(super) struct PutRound {
 pub(super) struct PutBatch {
     puts: PutCall,
     pub jobs: Vec<SentJob>,
-    /// A copy of the call, if an earlier run may have replaced its job.
-    pub again: Option<PutCall>,
+    /// A copy of the call, if an earlier run may have replaced its job already.
+    pub copy_to_replace: Option<PutCall>,
 }
 
 impl PutBatch {
@@ -49,9 +49,10 @@ impl PutBatch {
         self.puts.policy
     }
 
-    /// Keeps a copy of the call.
-    pub(super) fn keep_call_copy(&mut self) {
-        self.again = Some(self.puts.clone());
+    /// Keeps a copy of the call. If the core replies that the job exists, and no earlier run has replaced it, the
+    /// copy is sent to replace it.
+    pub(super) fn keep_copy_to_replace(&mut self) {
+        self.copy_to_replace = Some(self.puts.clone());
     }
 }
 
@@ -92,7 +93,7 @@ impl PutRound {
         self.batches.push(PutBatch {
             puts: PutCall::new(policy),
             jobs: Vec::with_capacity(most),
-            again: None,
+            copy_to_replace: None,
         });
     }
 

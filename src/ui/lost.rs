@@ -44,13 +44,15 @@ impl LostOutput {
 }
 
 impl Ui {
-    /// Ends what the command has begun, even if stdout cannot be written to.
-    pub(crate) fn enable_lost_output(&mut self) {
+    /// From now on, the command completes what it has begun even if stdout cannot be written to. The output
+    /// that is lost is kept for stderr.
+    pub(crate) fn continue_without_stdout(&mut self) {
         self.lost.is_kept = true;
     }
 
-    /// Ends what the command has begun, even if the reader of stdout has gone away.
-    pub(crate) fn enable_lost_output_without_reader(&mut self) {
+    /// From now on, the command completes what it has begun even if the reader of stdout has gone away.
+    /// Otherwise that ends the process.
+    pub(crate) fn continue_without_reader(&mut self) {
         self.lost.outlives_reader = true;
     }
 

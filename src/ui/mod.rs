@@ -42,7 +42,7 @@ pub(crate) use progress::Progress;
 /// How many of the job ids that `-o jid` leaves out are named.
 const UNLISTED_SHOWN: usize = 3;
 
-/// The context in use, as questions and plans show it.
+/// The name, the label and the protection of the context in use, for questions and plans.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContextLabel {
     /// The name in the config file; `None` if no context is in use.
@@ -334,8 +334,8 @@ impl Ui {
         self.write_verbatim(&bytes)
     }
 
-    /// The error about the job ids that were left out, if there are any. What a command that
-    /// `command_writes` has changed, it would not list again.
+    /// The error about the job ids that were left out, if there are any. If `command_writes`, the hint is about
+    /// the next time: the same command would not list the jobs again that it has changed.
     pub(crate) fn unlisted_jids_error(&self, command_writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
             ("with a NUL", "`-o ndjson`")

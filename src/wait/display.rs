@@ -25,7 +25,8 @@ impl WaitDisplay {
         }
     }
 
-    pub(super) fn show_pending(&mut self, jobs: &AwaitedJobs, begun: Instant) {
+    /// Shows each pending job with its state and how long the wait has lasted, unless a bar stands for many.
+    pub(super) fn show_line_per_pending_job(&mut self, jobs: &AwaitedJobs, begun: Instant) {
         if let WaitDisplay::Lines(Some(lines)) = self {
             let elapsed = begun.elapsed().as_secs_f64();
             let texts = jobs.unfinished().map(|at| {

@@ -175,7 +175,7 @@ impl AwaitedJobs {
             return self.set_result(at, result);
         }
         if changed {
-            // `note_history` sets the number of entries.
+            // `note_history` needs the old number of entries to find the new ones, and then sets it.
             return ReadOutcome::Changed;
         }
         known.entries = entries;

@@ -200,7 +200,8 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 return Ok(outcome);
             }
             self.check_stop()?;
-            self.display.show_pending(&self.jobs, self.waiter.begun);
+            self.display
+                .show_line_per_pending_job(&self.jobs, self.waiter.begun);
             if self.take_events() {
                 self.read_unfinished(session, false)?;
                 continue;

@@ -15,7 +15,7 @@ use crate::address::Node;
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
 use crate::core::api::index::Index;
-use crate::core::api::turn::FinishAndPop;
+use crate::core::api::turn::FinishAndPopReply;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
@@ -265,7 +265,7 @@ impl ServerCalls {
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
-        turn: &mut FinishAndPop,
+        turn: &mut FinishAndPopReply,
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
         let names: Vec<Name> = self.found.names().cloned().collect();

@@ -192,9 +192,9 @@ fn jobs_ahead_and_concurrency_are_counted() {
         expect![[r#"
             K in q is waiting and cannot run now
 
-              [31m✗[0m concurrency is used up                    2 of 2 running  qless config set q-max-concurrency N
-              · 1 job is ahead of it                                      qless priority --to=N a
-              [32m✓[0m the newest lock that is held was granted  10s ago
+              [31m✗[0m concurrency is used up        2 of 2 running  qless config set q-max-concurrency N
+              · 1 job is ahead of it                          qless priority --to=N a
+              [32m✓[0m newest held lock was granted  10s ago
         "#]],
     );
     assert_eq!(
@@ -695,7 +695,7 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
 
               [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running)
                   qless throttle show s3
-              [32m✓[0m the newest lock that is held was granted  1s ago
+              [32m✓[0m newest held lock was granted  1s ago
         "#]],
     );
 }

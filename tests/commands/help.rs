@@ -95,7 +95,8 @@ fn help_topics_exist() {
 
         If jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,
         as for one job. Otherwise skipped jobs do not count. Several jobs that are all as asked already
-        end with 0, a single one with 5: for example, `retry` of waiting jobs. `recur rm`, `recur pause` and
+        end with 0, a single one with 5 if its state forbids the change: for example, `retry` of a waiting
+        job. `--watch` ends with 0 when it is interrupted. `recur rm`, `recur pause` and
         `recur resume` change all of their jobs or none: an unknown jid ends with 4 before any change.
         `throttle release` releases the jobs that it can, and ends with 4 if there are others. A dry run
         ends with the code of the run, as far as its plan tells.
@@ -132,9 +133,9 @@ fn the_rights_in_help_are_those_of_the_core() {
     expect![[r#"
         # put, pop, bulk verbs; clients that load their own script may need more:
         # the reference also runs zremrangebyrank and zremrangebyscore
-        ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +get +hdel +hget +hgetall +hincrby +hmget +hmset +hset +incr +llen +lpop +lpush +lrange +lrem +ltrim +persist +pexpire +publish +rpush +sadd +scard +set +sismember +smembers +srem +ttl +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrank +zrem +zrevrange +zrevrangebyscore +zscore +zunionstore +eval +evalsha +auth +hello +info +ping +select +time +role +cluster|slots +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
-        # check, export, selectors that read every job need also
-        ACL SETUSER qless +scan +type +hlen +hrandfield +hscan +sscan +zscan +strlen +rename +lset +lpos +cluster|keyslot +cluster|countkeysinslot
+        ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +get +hdel +hget +hgetall +hincrby +hmget +hmset +hset +incr +llen +lpop +lpush +lrange +lrem +ltrim +persist +pexpire +publish +rpush +sadd +scard +set +sismember +smembers +srem +ttl +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrank +zrem +zrevrange +zrevrangebyscore +zscore +zunionstore +hlen +eval +evalsha +auth +hello +info +ping +select +time +role +cluster|slots +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
+        # check, export, throttle list, selectors that read every job need also
+        ACL SETUSER qless +scan +type +hrandfield +hscan +sscan +zscan +strlen +rename +lset +lpos +cluster|keyslot +cluster|countkeysinslot
         # check --repair in a cluster with one primary needs also
         ACL SETUSER qless +dump +pttl +restore
         # --read-only, on a primary or a replica (before Redis 7: ~ instead of %R~, and eval, evalsha)

@@ -887,6 +887,27 @@ fn a_report_keeps_jids_after_kill_9() {
 }
 
 #[test]
+fn flags_of_a_file_need_it_also_beside_positional_data() {
+    let workspace = Workspace::new();
+    for flag in [
+        "--jid-from id",
+        "--journal j",
+        "--report r",
+        "--batch 5",
+        "--rate 1/s",
+        "--fail-fast",
+    ] {
+        let ran = workspace
+            .qless()
+            .run(&format!("put mail K '{{\"id\":1}}' {flag}"))
+            .exits(2);
+        let error = "error: `--from` is missing\n";
+        assert!(ran.stderr().starts_with(error), "{flag}: {}", ran.stderr());
+    }
+    assert_eq!(workspace.jobs(), 0);
+}
+
+#[test]
 fn a_report_has_the_outcome_of_each_line() {
     let workspace = Workspace::new();
     workspace.redis.at(1000).run("put mail K --jid old").ok();

@@ -323,7 +323,7 @@ fn a_queue_is_explained_by_what_its_next_pop_does_with_held_jobs() {
             1 running, 2 throttled, the oldest wait is 9s
 
               · 2 jobs wait for throttles; slots are free           qless jobs --queue=mail --state=throttled
-              ✓ the newest lock that is held was granted   10s ago
+              ✓ newest held lock was granted               10s ago
         "#]],
     );
     let before = redis.dump();

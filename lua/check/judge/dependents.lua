@@ -10,7 +10,7 @@ return function(check)
     for i = 1, #list do
       local y = list[i]
       local what, job = check.read(y, true)
-      -- What a deleted job left behind is reported as that.
+      -- The dependents of a missing job are a leftover key, which is a finding of its own (edges-orphan).
       local loose = how ~= 'missing'
       if what == 'gone' or what == 'stub' then
         if loose then check.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end

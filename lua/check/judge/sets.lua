@@ -62,7 +62,7 @@ return function(check)
       if not right or not placed then
         local list = here and wrong or foreign
         list[#list + 1] = entry
-        -- An entry that is not part of the move is repaired on its own.
+        -- The entries in other queues of a job that is in its own set are a finding of their own.
         local from = (here or not placed) and drops or outside
         if not right then from[#from + 1] = {'zset', entry.key, job.id, entry.score, false} end
         -- A job that only depends on others and names no worker is held by nobody, whenever this lock expires.

@@ -41,7 +41,7 @@ return function(now, t, seconds, queue, settings)
   function decider.scan(rest, found, start)
     local jids, jobs, count, taken = found.jids, found.jobs, found.count, found.taken
     local page, from, at, job, due = start.page, start.from, start.at, start.job, start.due
-    -- `passed` counts what it has not added, up to `most`.
+    -- `passed` counts the jobs that this pop met and did not add; the scan ends at `most`, which `limit_scan` sets.
     local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, 0, nil
     local function limit_scan()
       most = most or math.min(need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000, 5000)

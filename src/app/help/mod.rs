@@ -135,7 +135,10 @@ fn exit_codes_text() -> String {
     }
     text.push_str("\nIf jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,\n");
     text.push_str("as for one job. Otherwise skipped jobs do not count. Several jobs that are all as asked already\n");
-    text.push_str("end with 0, a single one with 5: for example, `retry` of waiting jobs. `recur rm`, `recur pause` and\n");
+    text.push_str("end with 0, a single one with 5 if its state forbids the change: for example, `retry` of a waiting\n");
+    text.push_str(
+        "job. `--watch` ends with 0 when it is interrupted. `recur rm`, `recur pause` and\n",
+    );
     text.push_str("`recur resume` change all of their jobs or none: an unknown jid ends with 4 before any change.\n");
     text.push_str("`throttle release` releases the jobs that it can, and ends with 4 if there are others. A dry run\n");
     text.push_str("ends with the code of the run, as far as its plan tells.\n");

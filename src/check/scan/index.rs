@@ -85,7 +85,8 @@ impl Scanner<'_> {
         }
         if self.rescanning {
             if self.unmatched.contains(hash, EntrySide::Entry) {
-                // Lists of several queues may have the same complete job.
+                // A complete job may be in the sets of several queues. Its entry stays unmatched, so that each of
+                // these sets yields a candidate.
                 if set.kind != ItemKind::CompletedIn {
                     self.unmatched.match_entry(hash);
                 }

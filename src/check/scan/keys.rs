@@ -16,7 +16,7 @@ const HASHES_PER_READ: usize = 100;
 
 /// The keys of a page, by family.
 #[derive(Debug, Default)]
-struct KeyPage {
+struct KeysByFamily {
     jobs: Vec<Vec<u8>>,
     with_dependencies: Vec<Vec<u8>>,
     with_dependents: Vec<Vec<u8>>,
@@ -82,7 +82,7 @@ impl Scanner<'_> {
         if self.first_pass && self.expiring {
             self.check_expiries(keys)?;
         }
-        let mut page = KeyPage::default();
+        let mut page = KeysByFamily::default();
         for key in keys {
             self.sort_key_by_family(key, &mut page)?;
         }
@@ -110,7 +110,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn sort_key_by_family(&mut self, key: &[u8], page: &mut KeyPage) -> Result<(), Error> {
+    fn sort_key_by_family(&mut self, key: &[u8], page: &mut KeysByFamily) -> Result<(), Error> {
         match self.keys.family_of_key(key) {
             KeyFamily::Job(jid) => page.jobs.push(jid.to_vec()),
             KeyFamily::Companion(Companion::History, jid) => {

@@ -109,9 +109,9 @@ impl FindingCollector {
         found.add_example(FindingExample::from(verdict), self.max_examples);
     }
 
-    /// Raises the number that an example shows, if the verdict has a larger one: a recurring job is
-    /// counted once, with the largest number of its jobs.
-    pub(crate) fn raise_example_number(&mut self, verdict: &Verdict) {
+    /// Replaces the example of the verdict's item if the number in the verdict's detail is larger: a recurring
+    /// job is counted once, with the largest number of its jobs.
+    pub(crate) fn keep_example_with_largest_number(&mut self, verdict: &Verdict) {
         for example in self
             .findings_with_id(verdict.id)
             .flat_map(|found| &mut found.examples)

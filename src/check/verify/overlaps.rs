@@ -72,7 +72,7 @@ impl OverlappingFindings {
 
     /// The findings that a repair must leave out for this item at this location, because another
     /// finding covers them, another location repairs them, or no location does.
-    pub(crate) fn findings_not_repaired(&self, location: &Location, item: &Name) -> Vec<FindingId> {
+    pub(crate) fn findings_to_exclude(&self, location: &Location, item: &Name) -> Vec<FindingId> {
         let mut excluded = Vec::new();
         for finding in FINDINGS.iter().filter(|finding| !finding.covers.is_empty()) {
             if self.overflowed || self.covering.contains(&self.overlap_key(finding.id, item)) {

@@ -257,7 +257,7 @@ impl RepairQueue {
         let mut restricted: Vec<RepairBatch> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
-            let mut excluded = overlaps.findings_not_repaired(location, &item);
+            let mut excluded = overlaps.findings_to_exclude(location, &item);
             excluded.extend(&withheld);
             let list = if excluded.is_empty() {
                 &mut batches

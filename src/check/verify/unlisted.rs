@@ -41,7 +41,7 @@ impl FailedJobs {
         jids: Vec<Name>,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<FailedJobs, Error> {
-        let lists = FailureLists::measure_lists(core, group)?;
+        let lists = FailureLists::read_all_lengths(core, group)?;
         let total: u64 = lists.lengths.iter().sum();
         if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
             let searched = jids;
@@ -114,7 +114,9 @@ struct FailureLists {
 }
 
 impl FailureLists {
-    fn measure_lists(core: &mut Core, group: &Name) -> Result<FailureLists, Error> {
+    /// Reads the keys and the lengths of the failure lists of all groups, and of `group` even if the core does
+    /// not list it.
+    fn read_all_lengths(core: &mut Core, group: &Name) -> Result<FailureLists, Error> {
         let now = core.now();
         let names = Keys::new(core.prefix());
         let own = names.group_key(group.as_bytes());

@@ -97,7 +97,7 @@ impl Verdicts {
                     self.queue_repair(location, asked, &verdict);
                 }
                 if counts_jobs {
-                    self.collector.raise_example_number(&verdict);
+                    self.collector.keep_example_with_largest_number(&verdict);
                 }
                 continue;
             }

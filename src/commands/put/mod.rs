@@ -215,6 +215,20 @@ impl Args {
         }
     }
 
+    /// Refuses flags that need `--from`. clap does not, if the data stands there, which excludes `--from`.
+    fn require_from(&self) -> Result<(), Error> {
+        let needs_it = self.jid_from.is_some()
+            || self.record_file().is_some()
+            || self.batch.is_some()
+            || self.rate.is_some()
+            || self.fail_fast;
+        if needs_it {
+            Err(Error::usage("`--from` is missing"))
+        } else {
+            Ok(())
+        }
+    }
+
     /// The file that records the lines.
     fn record_file(&self) -> Option<RecordFile> {
         let journal = self.journal.clone().map(RecordFile::Journal);
@@ -253,6 +267,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &args.from {
         Some(from) => from::run(&args, from, session),
-        None => one::run(&args, session),
+        None => {
+            args.require_from()?;
+            one::run(&args, session)
+        }
     }
 }

@@ -28,7 +28,7 @@ impl Change {
             };
         };
         let first = item.as_bytes() == b"0";
-        match (key_type(keys, &key, finding_item), before, after) {
+        match (type_by_key_name(keys, &key, finding_item), before, after) {
             (KeyType::Hash, _, Some(text)) => vec![word("HSET"), key, item, text],
             (KeyType::Hash, _, None) => vec![word("HDEL"), key, item],
             (KeyType::Zset, _, Some(score)) => vec![word("ZADD"), key, score, item],
@@ -48,8 +48,9 @@ impl Change {
     }
 }
 
-/// The type of a key by its name.
-fn key_type(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
+/// The type that the core gives a key of this name. The key of the job `finding_item` is recognized first,
+/// because its name may look like that of another job's companion.
+fn type_by_key_name(keys: &Keys, key: &Name, finding_item: &Name) -> KeyType {
     let key = key.as_bytes();
     match keys.family_of_key(key) {
         _ if key == keys.job_key(finding_item.as_bytes()) => KeyType::Hash,

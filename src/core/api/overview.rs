@@ -110,7 +110,8 @@ struct StatusReply {
     workers: RowsIfFew<Worker>,
 }
 
-/// What it replies with names: groups and queues, after two absent items.
+/// What `look.status` replies if the call names groups or queues: two absent items, then the groups and the
+/// queues of these names.
 type NamedStatus = (Option<Name>, Option<Name>, Vec<GroupRow>, Vec<QueueRow>);
 
 /// A group, the number of its jobs, and of its recent failures.
@@ -191,6 +192,11 @@ fn read_server_info(info: &str) -> ServerFacts {
     };
     let number = |key: &str| text(key).parse().unwrap_or(0);
     let is = |key: &str, value: &str| text(key) == value;
+    // A server that starts counts as saved then.
+    let time: u64 = number("server_time_usec") / 1_000_000;
+    let started = time.saturating_sub(number("uptime_in_seconds"));
+    let last_save = number("rdb_last_save_time");
+    let has_saved = last_save > started + 1;
     ServerFacts {
         version: text("redis_version"),
         role: text("role"),
@@ -199,7 +205,9 @@ fn read_server_info(info: &str) -> ServerFacts {
         max_memory_bytes: number("maxmemory"),
         eviction: text("maxmemory_policy"),
         append_only: is("aof_enabled", "1"),
-        last_save: Moment::from_decimal(text("rdb_last_save_time").as_bytes()),
+        last_save: has_saved
+            .then(|| Moment::from_seconds(last_save as f64))
+            .flatten(),
         save_failed: is("rdb_last_bgsave_status", "err") || is("aof_last_write_status", "err"),
         link_down: is("master_link_status", "down"),
     }

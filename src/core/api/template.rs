@@ -50,7 +50,8 @@ pub struct ExportedTemplate<'t> {
     pub backlog: &'t str,
     pub tags: &'t [Name],
     pub coordination: &'t Coordination<'t>,
-    /// Whether the stored template, or the exported one, is paused: then the note for the core.
+    /// The note about the pause, if the job is to be paused because the stored template or the exported one
+    /// is; `None` if neither is paused.
     pub pause: Option<&'t [u8]>,
 }
 

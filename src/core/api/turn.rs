@@ -20,7 +20,7 @@ use crate::name::Name;
 
 /// The reply to a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FinishAndPop {
+pub struct FinishAndPopReply {
     /// What became of the jobs that ended, in their order.
     pub endings: Vec<EndingOutcome>,
     /// The jobs that the worker holds now, in the order of the queues.
@@ -116,10 +116,10 @@ impl Core {
         total: u64,
         queues: &[(Name, u64)],
         jobs: &[EndingRequest],
-    ) -> Result<FinishAndPop, Error> {
+    ) -> Result<FinishAndPopReply, Error> {
         let first = jobs.len().saturating_sub(1) / MAX_JOBS_PER_CALL * MAX_JOBS_PER_CALL;
         let (first, last) = jobs.split_at(first);
-        let mut turn = FinishAndPop::default();
+        let mut turn = FinishAndPopReply::default();
         if !first.is_empty() {
             turn.endings = self.finish_jobs(now, worker, first)?;
         }
@@ -140,7 +140,7 @@ impl Core {
                 turn.endings.append(&mut ended.map_err(partly_ended_error)?);
                 let pops = self.finish_and_pop(now, worker, total, queues, &[]);
                 let pops = pops.map_err(partly_ended_error)?;
-                return Ok(FinishAndPop {
+                return Ok(FinishAndPopReply {
                     endings: turn.endings,
                     ..pops
                 });

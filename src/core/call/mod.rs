@@ -433,7 +433,8 @@ impl Core {
         };
         let mut packed = PackedCommands::default();
         let one_primary = self.is_untagged_in_cluster();
-        rights::add_script_rights_test(!call.may_write(), one_primary, self.prefix(), &mut packed);
+        let (only_reads, prefix) = (!call.may_write(), self.prefix());
+        rights::add_script_rights_test(self.run[1], only_reads, one_primary, prefix, &mut packed);
         let missing = self
             .send_once(packed, deadline)
             .map(rights::read_missing_commands);

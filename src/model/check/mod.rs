@@ -198,7 +198,7 @@ impl Serialize for ReportedFinding {
             count: self.count,
             at_least: self.at_least,
             problem: finding.problem,
-            invariants: finding.broken_invariants().collect(),
+            invariants: finding.broken_invariant_names().collect(),
             repairable: self.repairable,
             asks: self.needs_only,
             choices: match finding.approval {
@@ -211,6 +211,7 @@ impl Serialize for ReportedFinding {
     }
 }
 
+/// The schema is that of [`FindingDocument`], as which a finding is serialized.
 impl JsonSchema for ReportedFinding {
     fn schema_name() -> Cow<'static, str> {
         "Found".into()

@@ -73,7 +73,7 @@ impl Explanation {
         }
         if let Some(popped) = self.last_pop {
             let line = [
-                "the newest lock that is held was granted".into(),
+                "newest held lock was granted".into(),
                 page.when(popped),
                 String::new(),
             ];

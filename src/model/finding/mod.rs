@@ -392,7 +392,7 @@ pub struct Finding {
 
 impl Finding {
     /// The names of the invariants that it breaks.
-    pub fn broken_invariants(&self) -> impl Iterator<Item = String> {
+    pub fn broken_invariant_names(&self) -> impl Iterator<Item = String> {
         self.invariants.iter().copied().map(invariant_name)
     }
 

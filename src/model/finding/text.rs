@@ -103,7 +103,7 @@ each choice.
 /// The severity and the invariants.
 fn severity_and_invariants(finding: &Finding) -> String {
     let mut words = vec![finding.severity.into_str().to_owned()];
-    words.extend(finding.broken_invariants());
+    words.extend(finding.broken_invariant_names());
     words.join(", ")
 }
 

@@ -412,8 +412,8 @@ pub(crate) struct StateCounts {
 }
 
 impl StateCounts {
-    /// The number of jobs in all states.
-    pub(crate) fn total(&self) -> u64 {
+    /// The number of jobs in all states, with complete and failed ones.
+    pub(crate) fn total_of_all_states(&self) -> u64 {
         self.queued.total() + self.complete + self.failed
     }
 

@@ -62,7 +62,7 @@ pub(crate) struct ServerFacts {
     pub eviction: String,
     /// Whether it has an append-only file
     pub append_only: bool,
-    /// The last snapshot
+    /// The last snapshot since the server started
     pub last_save: Option<Moment>,
     /// Whether it could not save its data the last time
     pub save_failed: bool,

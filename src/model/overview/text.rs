@@ -162,7 +162,7 @@ fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
     let saves = match (append_only, last_save) {
         (true, _) => "append-only file".to_owned(),
         (false, Some(saved)) => format!("last snapshot {}", page.when(*saved)),
-        (false, None) => "no append-only file".to_owned(),
+        (false, None) => "no append-only file, no snapshot since it started".to_owned(),
     };
     let uptime = duration(*uptime_s as f64);
     format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")

@@ -76,19 +76,19 @@ pub enum Measure {
     Run,
 }
 
-/// Queues on one day, and the histogram to show.
+/// The statistics of queues on one day, and the duration whose histogram to show.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct StatsOfDay {
+pub(crate) struct StatsOfQueuesOnDay {
     #[serde(flatten)]
     pub list: List<Stats>,
     #[serde(skip)]
     pub picture: Option<Measure>,
 }
 
-/// Queues on several days, a line for each.
+/// The statistics of queues on several days, a line for each queue and day.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct StatsByDay(pub List<Stats>);
+pub(crate) struct StatsOfQueuesByDay(pub List<Stats>);
 
 /// The distribution of a duration over many jobs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

@@ -1,6 +1,9 @@
 //! Statistics of queues: one day in full with a histogram, or a line for each of several days.
 
-use super::{BucketRange, DurationSpread, HistogramBucket, Measure, Stats, StatsByDay, StatsOfDay};
+use super::{
+    BucketRange, DurationSpread, HistogramBucket, Measure, Stats, StatsOfQueuesByDay,
+    StatsOfQueuesOnDay,
+};
 use crate::json::Number;
 use crate::text;
 use crate::view::document::DocumentKind;
@@ -86,7 +89,7 @@ const DAYS: &[Column<Stats>] = &[
     Column::of_numbers("RUN P95", |of, _| of.run.percentile_cell(of.run.p95)),
 ];
 
-impl View for StatsOfDay {
+impl View for StatsOfQueuesOnDay {
     const DOCUMENT: DocumentKind =
         DocumentKind::of_list::<Stats>("stats", "Statistics of queues for a day: stats");
 
@@ -120,8 +123,8 @@ impl View for StatsOfDay {
     }
 }
 
-impl View for StatsByDay {
-    const DOCUMENT: DocumentKind = StatsOfDay::DOCUMENT;
+impl View for StatsOfQueuesByDay {
+    const DOCUMENT: DocumentKind = StatsOfQueuesOnDay::DOCUMENT;
 
     fn headings() -> Vec<Heading> {
         column_headings(DAYS)
@@ -363,9 +366,9 @@ mod tests {
         stats
     }
 
-    fn day(picture: Option<Measure>) -> StatsOfDay {
+    fn day(picture: Option<Measure>) -> StatsOfQueuesOnDay {
         let list = List::of_all(vec![stats()]);
-        StatsOfDay { list, picture }
+        StatsOfQueuesOnDay { list, picture }
     }
 
     #[test]
@@ -433,7 +436,7 @@ mod tests {
         };
         today.set_rate(2.0);
         today.set_change_since(&before);
-        let days = StatsByDay(List::of_all(vec![before, today]));
+        let days = StatsOfQueuesByDay(List::of_all(vec![before, today]));
         expect![[r#"
             QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
             mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –

@@ -105,8 +105,9 @@ impl Machine {
                 left.into_iter()
                     .for_each(|left| self.add_report(Report::Left(left)));
             } else if !self.has_rested && left.iter().all(|left| left.locks.stalled == 0) {
-                // At the first turn without jobs, a waiting job may have been released just now. Only time
-                // ends a grace period.
+                // The report that jobs are left comes at the second turn without jobs: at the first one, a
+                // waiting job may have been released just now. It comes at the first one if a job is in its
+                // grace period, which only time ends.
                 self.has_rested = true
             } else if !self.has_noted_rest && !left.is_empty() {
                 self.has_noted_rest = true;

@@ -13,7 +13,9 @@ use std::process::{Command, Stdio};
 use rustix::io::{Errno, dup2};
 use rustix::process::{Pid, fchdir, getpid};
 
-use super::pipe::{AnswerLines, CappedCapture, InputPipe, OutputPipe, PassedOutput, PipeTarget};
+use super::pipe::{
+    AnswerLines, CappedCapture, InputPipe, OutputPipe, PassedOutputAndTail, PipeTarget,
+};
 use super::sandbox::{Sandboxes, SlotFolder};
 use super::start_fault::{StartFault, StartFaultKind};
 use super::{ANSWER_DESCRIPTOR, OutputStream, RunningProgram};
@@ -108,11 +110,14 @@ impl Launch<'_> {
         };
         let group = Pid::from_child(&child);
         let stdout = match self.stdout {
-            StdoutMode::PassOn => PipeTarget::PassOn(PassedOutput::new(OutputStream::Stdout, 0)),
+            StdoutMode::PassOn => {
+                PipeTarget::PassOn(PassedOutputAndTail::new(OutputStream::Stdout, 0))
+            }
             StdoutMode::Capture(most) => PipeTarget::Capture(CappedCapture::new(most)),
             StdoutMode::Answers => PipeTarget::Answers(AnswerLines::default()),
         };
-        let stderr = PipeTarget::PassOn(PassedOutput::new(OutputStream::Stderr, error_bytes));
+        let stderr =
+            PipeTarget::PassOn(PassedOutputAndTail::new(OutputStream::Stderr, error_bytes));
         let pipes = || -> io::Result<(InputPipe, [OutputPipe; 3])> {
             Ok((
                 InputPipe::new(child.stdin.take())?,

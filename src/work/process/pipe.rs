@@ -129,7 +129,7 @@ pub(super) struct OutputPipe {
 #[derive(Debug)]
 pub(super) enum PipeTarget {
     Answers(AnswerLines),
-    PassOn(PassedOutput),
+    PassOn(PassedOutputAndTail),
     Capture(CappedCapture),
 }
 
@@ -281,18 +281,18 @@ impl AnswerLines {
     }
 }
 
-/// Passes output on by lines, and keeps its last bytes.
+/// Passes the output of a program on by whole lines, and keeps its last bytes.
 #[derive(Debug)]
-pub(super) struct PassedOutput {
+pub(super) struct PassedOutputAndTail {
     stream: OutputStream,
     partial: Vec<u8>,
     tail: OutputTail,
 }
 
-impl PassedOutput {
+impl PassedOutputAndTail {
     /// `tail_bytes`: how many of the last bytes are kept.
-    pub(super) fn new(stream: OutputStream, tail_bytes: usize) -> PassedOutput {
-        PassedOutput {
+    pub(super) fn new(stream: OutputStream, tail_bytes: usize) -> PassedOutputAndTail {
+        PassedOutputAndTail {
             stream,
             partial: Vec::new(),
             tail: OutputTail::new(tail_bytes),

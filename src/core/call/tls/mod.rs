@@ -114,7 +114,7 @@ impl TlsStream {
         let StreamOwned { conn, sock } = &mut self.stream;
         while conn.wants_write() {
             conn.write_tls(sock)
-                .map_err(|error| fault_after_handshake(Fault::from_io(&error)))?;
+                .map_err(|error| closed_if_unreachable(Fault::from_io(&error)))?;
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl TlsStream {
         while self.stream.conn.is_handshaking() {
             let StreamOwned { conn, sock } = &mut self.stream;
             if let Err(error) = conn.complete_io(sock) {
-                return Err(fault_after_handshake(self.fault_of_io(&error)));
+                return Err(closed_if_unreachable(self.fault_of_io(&error)));
             }
         }
         Ok(())
@@ -170,8 +170,8 @@ impl TlsStream {
     }
 }
 
-/// The fault of a connection that was open already.
-fn fault_after_handshake(fault: Fault) -> Fault {
+/// Turns `Unreachable` into `Closed`: the server of a connection that was open is reachable.
+fn closed_if_unreachable(fault: Fault) -> Fault {
     match fault {
         Fault::Unreachable(..) => Fault::Closed,
         fault => fault,
