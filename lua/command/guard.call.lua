@@ -41,8 +41,9 @@ return function(argv, now, t, seconds)
   if bad then return outcome('invalid', present, bad) end
 
   local command = {name, argv[2]}
-  if swap then
-    -- What `tag add` would refuse is refused before tags are removed.
+  if swap or name == 'tag' and verb == 'add' then
+    -- What `tag add` would refuse is refused before tags are removed. It is an outcome of this job, so that a client
+    -- with many goes on with the next.
     local has, count = {}, 0
     local function set(first, last, to)
       for i = first, last do
@@ -55,10 +56,12 @@ return function(argv, now, t, seconds)
       if not has[tags[i]] then count = count + 1 end
       has[tags[i]] = true
     end
-    set(10, off + 9, false)
+    if swap then set(10, off + 9, false) end
     local before = count
-    set(off + 10, #argv, true)
-    need('job/few_tags')('Guard', count, before)
+    set(swap and off + 10 or 9, #argv, true)
+    if count > 1000 and count > before then return outcome('invalid', present, 'more than 1000 tags') end
+  end
+  if swap then
     if argv[off + 10014] or off > 10000 then error('Guard(): more than 10000 tags') end
     local gone = {name, argv[2], 'remove', jid}
     for i = 1, off do gone[i + 4] = argv[i + 9] end

@@ -138,3 +138,30 @@ fn adding_and_removing_the_same_tag_is_refused() {
     at.run("recur tag j --add x --remove x").exits(2);
     at.run("depends j --on x --off x").exits(2);
 }
+
+#[test]
+fn a_job_that_would_get_too_many_tags_does_not_stop_the_others() {
+    let redis = Redis::start();
+    for jid in ["a", "full", "z"] {
+        redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    let tags: Vec<String> = (0..1000).map(|n| format!("t{n}")).collect();
+    let tags = serde_json::to_string(&tags).unwrap();
+    redis.send(&["HSET", "ql:j:full", "tags", &tags]);
+    redis
+        .at(2)
+        .run("tag a full z --add new --yes")
+        .shows(expect![[r#"
+            a	new
+            z	new
+            --- stderr
+            2 tagged, 1 failed
+              failed   1  more than 1000 tags: full
+            --- exit 3
+        "#]]);
+    redis.at(2).run("tag full --add new").shows(expect![[r#"
+        --- stderr
+        error: cannot tag `full`: more than 1000 tags
+        --- exit 1
+    "#]]);
+}

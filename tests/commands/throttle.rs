@@ -262,7 +262,7 @@ fn a_job_without_a_free_slot_is_throttled() {
 
               ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
                   qless throttle show api
-              ✓ the newest lock was granted  10s ago
+              ✓ newest held lock was granted  10s ago
         "#]],
     );
     on_terminal(
@@ -275,7 +275,7 @@ fn a_job_without_a_free_slot_is_throttled() {
 
               ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
                   qless throttle show api
-              ✓ the newest lock was granted  10s ago
+              ✓ newest held lock was granted  10s ago
         "#]],
     );
     on_terminal(
