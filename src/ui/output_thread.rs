@@ -26,7 +26,7 @@ struct OutletState {
     waiting: AtomicUsize,
     /// Whether the program wants to be woken once everything is written.
     is_awaited: AtomicBool,
-    /// Wakes those that wait in [`OutputThread::wait_until_written`].
+    /// Wakes the threads in [`OutputThread::wait_until_written`].
     written: (Mutex<()>, Condvar),
     /// Why stdout could not be written to first. A reader that has gone away is no fault.
     fault: Mutex<Option<io::Error>>,

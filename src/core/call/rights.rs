@@ -58,7 +58,7 @@ pub(crate) const CALLS: &[&str] = &[
     "zunionstore",
 ];
 
-/// The commands that only dry runs need, such as those of `peek` and `explain`. A user without them may do
+/// The commands that only dry runs need; `peek` and `explain` are dry runs, too. A user without these rights may do
 /// everything else.
 const DRY_RUNS: &[&str] = &["hlen"];
 

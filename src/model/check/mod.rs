@@ -211,7 +211,7 @@ impl Serialize for ReportedFinding {
     }
 }
 
-/// The schema is that of [`FindingDocument`], as which a finding is serialized.
+/// A finding is serialized as a [`FindingDocument`] and has its schema.
 impl JsonSchema for ReportedFinding {
     fn schema_name() -> Cow<'static, str> {
         "Found".into()

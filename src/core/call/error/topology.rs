@@ -195,7 +195,7 @@ pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
         })
 }
 
-/// The error for a cluster of which no node can be reached. `last_error`: the error of one node.
+/// The error for a cluster without a reachable node. `last_error`: the error of one node.
 pub(crate) fn no_node_replies(target: &Target, last_error: Error) -> Error {
     match &target.address {
         Address::Cluster(nodes) if nodes.len() > 1 && last_error.kind() != Kind::ClusterDown => {
