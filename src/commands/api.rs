@@ -1,6 +1,6 @@
 //! `qless api`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::{moment, value};
@@ -48,7 +48,9 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run).unpaged();
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run)
+    .unpaged()
+    .members(|_| MemberUse::Refused("it makes one call"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
