@@ -18,6 +18,7 @@ use crate::settings::{ConfigFile, ContextSettings};
 use crate::text::Sanitized;
 use crate::ui::{ContextLabel, Ui};
 use crate::watch;
+use crate::work;
 
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
@@ -120,6 +121,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
             ..MemberPart::default()
         };
         session.use_only(&members.list[index], part);
+        work::members::end_with_parent();
     }
     let run_once = |session: &mut Session| match &members {
         Some(members) => members::run(command, members, session),

@@ -8,10 +8,13 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use super::tree::Command;
+use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::commands::MemberUse;
 use crate::core::call::Core;
@@ -36,17 +39,29 @@ pub(super) fn run(
     members: &Members,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let group = MemberGroup { command, members };
+    let member_use = command.member_use();
+    let group = MemberGroup {
+        command,
+        members,
+        wait_for_any: match &member_use {
+            MemberUse::Wait { any, .. } => Some(*any),
+            _ => None,
+        },
+    };
     let all = || members.list.iter().map(|_| MemberPart::default());
-    match command.member_use() {
+    match member_use {
         MemberUse::Itself => command.run(session),
         MemberUse::Refused(why) => Err(group.refused_error(why)),
         _ if command.writes() && session.canonical_command().has_flag("--limit") => {
             Err(group.refused_error("`--limit` counts the jobs of one"))
         }
         MemberUse::Each => group.run_side_by_side(all().map(Some).collect(), session),
-        MemberUse::Jobs([]) => group.run_side_by_side(all().map(Some).collect(), session),
-        MemberUse::Jobs(given) => group.run_on_holders(given, session),
+        MemberUse::Jobs([]) | MemberUse::Wait { jids: [], .. } => {
+            group.run_side_by_side(all().map(Some).collect(), session)
+        }
+        MemberUse::Jobs(given) | MemberUse::Wait { jids: given, .. } => {
+            group.run_on_holders(given, session)
+        }
         MemberUse::Job(jid) => {
             let given = [InputArg::Value(
                 OsStr::from_bytes(jid.as_bytes()).to_owned(),
@@ -81,6 +96,8 @@ pub(super) fn run(
 struct MemberGroup<'g> {
     command: &'g Command,
     members: &'g Members,
+    /// If the command waits for jobs, whether one of them is enough.
+    wait_for_any: Option<bool>,
 }
 
 /// How the command ended on a member.
@@ -123,6 +140,7 @@ impl<'g> MemberGroup<'g> {
     ) -> Result<Exit, Error> {
         refuse_password_prompt(session)?;
         let running = parts.iter().flatten().count() as u32;
+        let called_off = Arc::new(AtomicBool::new(false));
         let (to, messages) = channel();
         let mut answers: Vec<Option<Sender<bool>>> = Vec::new();
         thread::scope(|scope| {
@@ -133,6 +151,7 @@ impl<'g> MemberGroup<'g> {
                 };
                 part.suffix = self.members.file_suffix(index);
                 part.members = running;
+                part.called_off = called_off.clone();
                 let (answer, answered) = channel();
                 answers.push(Some(answer));
                 let sender = MemberSender {
@@ -158,6 +177,8 @@ impl<'g> MemberGroup<'g> {
                 questions: Vec::new(),
                 shown: self.members.list.iter().map(|_| Vec::new()).collect(),
                 results: Vec::new(),
+                called_off,
+                decisive: None,
             };
             collected.receive_all(&messages, session)?;
             collected.show(session)
@@ -309,7 +330,7 @@ impl<'g> MemberGroup<'g> {
         let errors = errors.filter(|(_, error)| !has_ended_well || error.kind() != Kind::NotFound);
         let (away, others): (Vec<_>, Vec<_>) = errors.partition(|(_, error)| is_away(error));
         for (member, error) in &away {
-            self.report(member, error, session);
+            self.report(member, &(*error).clone().without_hint(), session);
         }
         let is_same = |error: &Error| others.iter().all(|(_, other)| other.kind() == error.kind());
         match others.first() {
@@ -370,6 +391,10 @@ struct Collector<'c> {
     questions: Vec<(usize, MemberQuestion)>,
     shown: Vec<Vec<Shown>>,
     results: Vec<(usize, Result<Exit, Error>)>,
+    /// Tells the others that the wait is decided.
+    called_off: Arc<AtomicBool>,
+    /// What decided it.
+    decisive: Option<Result<Exit, Error>>,
 }
 
 impl Collector<'_> {
@@ -389,6 +414,9 @@ impl Collector<'_> {
                     self.show_at_once(index, Shown::Lines(lines), session)?;
                 }
                 MemberMessage::Shown(shown) => self.shown[index].push(shown),
+                MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
+                    self.show_at_once(index, Shown::Lines(bytes), session)?;
+                }
                 MemberMessage::Bytes(bytes) => session.ui.write(&bytes)?,
                 MemberMessage::Note(note) => {
                     let note = String::from_utf8_lossy(&note);
@@ -398,13 +426,29 @@ impl Collector<'_> {
                     }
                 }
                 MemberMessage::Question(question) => self.questions.push((index, question)),
-                MemberMessage::Ended(result) => self.results.push((index, result)),
+                MemberMessage::Ended(result) => {
+                    if self.decisive.is_none() && self.decides_wait(&result) {
+                        self.decisive = Some(result.clone());
+                        self.called_off.store(true, Ordering::Relaxed);
+                    }
+                    self.results.push((index, result));
+                }
             }
             if !self.questions.is_empty() && self.questions.len() + self.results.len() == running {
                 self.ask(session);
             }
         }
         Ok(())
+    }
+
+    /// Whether this end of a member is the end of the wait as a whole.
+    fn decides_wait(&self, result: &Result<Exit, Error>) -> bool {
+        let exit = result.as_ref().map_or_else(Error::exit, |exit| *exit);
+        match self.group.wait_for_any {
+            Some(true) => exit == Exit::Ok,
+            Some(false) => exit != Exit::Ok && exit != Exit::Server,
+            None => false,
+        }
     }
 
     /// Shows lines as soon as they come: there may be many.
@@ -447,6 +491,17 @@ impl Collector<'_> {
             (is_answered && is_away(error)).then_some((member.name.as_str(), error))
         });
         let away: Vec<(&str, &Error)> = away.collect();
+        if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {
+            // What was shown is out already, or there is nothing: the rows of the others are still missing.
+            let first = self
+                .shown
+                .iter_mut()
+                .zip(&results)
+                .find(|(_, (_, result))| result.is_ok());
+            if let Some((shown, _)) = first {
+                shown.push(session.ui.nothing_shown());
+            }
+        }
         let most = self.shown.iter().map(Vec::len).max().unwrap_or(0);
         let mut all: Vec<_> = self.shown.into_iter().map(Vec::into_iter).collect();
         for view in 0..most {
@@ -465,6 +520,9 @@ impl Collector<'_> {
             let shown = joined.into_shown(session.ui.render_options());
             session.ui.show_joined(shown)?;
         }
-        self.group.end(results, session)
+        match self.decisive {
+            Some(decisive) => decisive,
+            None => self.group.end(results, session),
+        }
     }
 }

@@ -97,6 +97,9 @@ pub(crate) enum MemberUse<'a> {
     UntilFound,
     /// On those that hold these jobs; on each if none is named.
     Jobs(&'a [InputArg]),
+    /// As `Jobs`, until one decides the wait: the first that has what is waited for, or if not `any`, the
+    /// first that cannot have it.
+    Wait { jids: &'a [InputArg], any: bool },
     /// On the one that holds this job.
     Job(&'a Name),
     /// On the one that a new job belongs to, by what it is kept together with; on any if that is nothing.

@@ -61,9 +61,13 @@ pub(crate) struct Args {
     allow_gone: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
-    .unpaged()
-    .members(|args| MemberUse::Jobs(&args.targets.jids));
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run)
+        .unpaged()
+        .members(|args| MemberUse::Wait {
+            jids: &args.targets.jids,
+            any: args.any,
+        });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

@@ -123,7 +123,9 @@ impl View for ContextsInFull {
                 ("members", &context.members),
             ];
             for (name, list) in lists {
-                detail.add_line_if_any(name, list.as_ref().map(|list| list.join(", ")));
+                if let Some(list) = list {
+                    detail.add_line(name, list.join(", "));
+                }
             }
             detail.add_line_if_any("password", context.password);
             let files = [

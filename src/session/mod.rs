@@ -7,6 +7,8 @@ pub(crate) mod secrets;
 pub(crate) mod tls;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::address::{Address, Target};
@@ -67,6 +69,8 @@ pub(crate) struct MemberPart {
     pub jids: Option<JidArgs>,
     /// Its lines of the file, if the command puts jobs from one.
     pub lines: Option<TwoPassFile>,
+    /// Set when another member has decided what the command waits for.
+    pub called_off: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -132,6 +136,12 @@ impl Session {
         rate.map(|rate| rate.divided_by(members))
     }
 
+    /// Set when another member has decided what the command waits for.
+    pub(crate) fn called_off(&self) -> Arc<AtomicBool> {
+        let part = self.part.as_ref();
+        part.map(|part| part.called_off.clone()).unwrap_or_default()
+    }
+
     /// The lines of the file that this part of the command puts, if it was shared out.
     pub(crate) fn take_lines(&mut self) -> Option<TwoPassFile> {
         self.part.as_mut()?.lines.take()
@@ -168,7 +178,8 @@ impl Session {
         Some(line.with_changed_value(flag, value).quoted_line())
     }
 
-    fn label(&self) -> Option<&str> {
+    /// The label of the context in use.
+    pub(crate) fn label(&self) -> Option<&str> {
         self.file.as_ref()?.label()
     }
 
@@ -360,7 +371,11 @@ impl Session {
         }
         let files = globals.tls.or_defaults(&values.tls_files());
         tls::fill_tls(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
-        let prefix = globals.prefix.or(values.prefix);
+        let first = values
+            .prefixes
+            .as_ref()
+            .and_then(|prefixes| prefixes.first());
+        let prefix = globals.prefix.or(values.prefix).or(first.cloned());
         let settings = CoreSettings {
             prefix: prefix.unwrap_or_else(|| USUAL.into()),
             timeout: globals

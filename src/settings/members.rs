@@ -167,7 +167,7 @@ mod tests {
         let jids: Vec<String> = (0..10_000).map(|number| format!("job-{number}")).collect();
         let place = |jid: &String, count| Members::index_for(jid.as_bytes(), count);
         for count in 1..9 {
-            let mut sizes = vec![0; count];
+            let mut sizes = vec![0usize; count];
             let mut moved = 0;
             for jid in &jids {
                 let at = place(jid, count);

@@ -4,6 +4,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 
 use super::Ui;
+use crate::args::format::Format;
 use crate::consent::Consent;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -87,6 +88,15 @@ impl Ui {
         let word = counts.sum::<Option<u64>>().map(|sum| sum.to_string());
         let yes = self.read_consent(word.as_deref())?;
         self.consent_or_error(yes)
+    }
+
+    /// The form of a result in which nothing is shown.
+    pub(crate) fn nothing_shown(&self) -> Shown {
+        match self.format {
+            Format::Ndjson => Shown::Lines(Vec::new()),
+            Format::Jid => Shown::Jids(Vec::new()),
+            Format::Table | Format::Json | Format::Raw => Shown::JobText(String::new()),
+        }
     }
 
     /// Shows what the members show together.

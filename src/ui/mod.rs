@@ -336,7 +336,7 @@ impl Ui {
                     Shown::Table(table, self.page.choice.rows)
                 } else if let Some(count) = view.count() {
                     Shown::Count(count)
-                } else if view.output_jids().is_some() {
+                } else if view.is_about_jobs() {
                     Shown::JobText(view.text(&self.page))
                 } else {
                     Shown::Text(view.text(&self.page))

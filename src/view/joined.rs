@@ -113,10 +113,12 @@ impl Joined<'_> {
             let gap = if text.is_empty() { "" } else { "\n" };
             text.push_str(&format!("{gap}{member}\n{own}"));
         }
-        if let (Some(table), true) = (whole.take(), self.away.is_empty() && text.is_empty()) {
-            return Shown::Table(table, range);
-        } else if let Some(table) = whole {
-            text.insert_str(0, &table.into_text_of_rows(page, range));
+        match whole {
+            Some(table) if self.away.is_empty() && text.is_empty() => {
+                return Shown::Table(table, range);
+            }
+            Some(table) => text.insert_str(0, &table.into_text_of_rows(page, range)),
+            None => {}
         }
         let gap = if page.terminal { "  " } else { "\t" };
         for (member, error) in self.away {
@@ -261,7 +263,8 @@ impl Tree {
     fn from_json(json: Json) -> Tree {
         if let Some(fields) = json.object() {
             let fields = fields.into_iter();
-            let fields = fields.map(|(name, value)| (name.to_string(), Tree::from_json(value)));
+            let fields = fields
+                .map(|(name, value)| (name.lossless_text().into_owned(), Tree::from_json(value)));
             return Tree::Object(fields.collect());
         }
         match json.array() {
@@ -323,9 +326,66 @@ mod tests {
         let away = Error::new(Kind::Server, "no answer");
         let one = r#"{"kind":"queues","v":1,"total":1,"offset":0,"items":[{"name":"mail","d":1.50}],"t":{"done":2,"elapsed_s":1.5}}"#;
         let two = r#"{"kind":"queues","v":1,"total":2,"offset":0,"items":[{"name":"q"}],"t":{"done":3,"elapsed_s":0.5}}"#;
-        expect![[r#""#]].assert_eq(&document(&[one, two], &away));
+        expect![[r#"
+            {
+              "kind": "queues",
+              "v": 1,
+              "total": 3,
+              "offset": 0,
+              "items": [
+                {
+                  "prefix": "{a}:",
+                  "name": "mail",
+                  "d": 1.50
+                },
+                {
+                  "prefix": "{b}:",
+                  "name": "q"
+                }
+              ],
+              "t": {
+                "done": 5,
+                "elapsed_s": 1.5
+              },
+              "away": [
+                {
+                  "prefix": "{z}:",
+                  "code": "server",
+                  "message": "no answer"
+                }
+              ]
+            }
+        "#]]
+        .assert_eq(&document(&[one, two], &away));
         let one = r#"{"kind":"stats","v":1,"mean_s":2}"#;
-        expect![[r#""#]].assert_eq(&document(&[one, one], &away));
+        expect![[r#"
+            {
+              "kind": "members",
+              "v": 1,
+              "items": [
+                {
+                  "prefix": "{a}:",
+                  "kind": "stats",
+                  "v": 1,
+                  "mean_s": 2
+                },
+                {
+                  "prefix": "{b}:",
+                  "kind": "stats",
+                  "v": 1,
+                  "mean_s": 2
+                }
+              ],
+              "away": [
+                {
+                  "prefix": "{z}:",
+                  "code": "server",
+                  "message": "no answer"
+                }
+              ]
+            }
+        "#]]
+        .assert_eq(&document(&[one, one], &away));
     }
 
     #[test]

@@ -28,6 +28,16 @@ use crate::view::joined::with_first_field;
 /// Time before a worker whose server was away is started again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// Ends this process, the worker of a member, as by SIGTERM when the one that started it ends, however that
+/// ends. Other systems than Linux have no such thing.
+pub(crate) fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    {
+        let signal = Some(rustix::process::Signal::TERM);
+        _ = rustix::process::set_parent_process_death_signal(signal);
+    }
+}
+
 /// What happens while the workers run.
 enum Event {
     Stdout(usize, Vec<u8>),
