@@ -53,8 +53,13 @@ impl<'t> ParsedObject<'t> {
                 ));
             }
         }
+        // A text is checked once for UTF-8; from bytes, each of its parts would be.
+        let read = match std::str::from_utf8(text) {
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(text),
+        };
         let OrderedMembers(members) =
-            serde_json::from_slice(text).map_err(|error| SyntaxFault::from_serde(text, &error))?;
+            read.map_err(|error| SyntaxFault::from_serde(text, &error))?;
         refuse_what_core_refuses(text)?;
         let object = ParsedObject {
             text,
