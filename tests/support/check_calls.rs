@@ -350,7 +350,7 @@ fn without_deferred(findings: &str) -> String {
 /// The findings in one state of the keys, by time and requested findings. A repair verifies the same
 /// state several times, and a call for each kind and name is expensive.
 pub(crate) struct Verified {
-    keys: (Dump, BTreeSet<String>),
+    pub(crate) keys: (Dump, BTreeSet<String>),
     found: BTreeMap<String, Vec<Finding>>,
 }
 
