@@ -322,7 +322,9 @@ pub(crate) fn shown_text(text: &str) -> String {
 
 /// The text of a JSON string that was checked.
 pub(crate) fn string_text(string: &RawValue) -> Cow<'_, str> {
-    let inside = string.get().trim_matches('"');
+    let text = string.get();
+    // The text of a string has its quotes.
+    let inside = text.get(1..text.len() - 1).unwrap_or_default();
     if inside.contains('\\') {
         Cow::Owned(serde_json::from_str(string.get()).unwrap_or_default())
     } else {

@@ -112,6 +112,22 @@ fn what_the_members_have_is_listed_as_one() {
 }
 
 #[test]
+fn completion_offers_the_names_of_all_members() {
+    let two = Two::new();
+    for (context, queue) in [("one", "images"), ("two", "mail"), ("two", "images")] {
+        two.on(context).run(&format!("put {queue} K")).ok();
+    }
+    let cache = two.home.dir().join("cache");
+    let qless = two.qless().env("XDG_CACHE_HOME", cache);
+    let qless = qless.env("QLESS_COMPLETE_LIVE", "20s");
+    let offered = qless
+        .args(["__complete", "fish", "qless", "jobs", "--queue", ""])
+        .ok();
+    let names = offered.lines().filter_map(|line| line.split('\t').next());
+    assert_eq!(names.collect::<Vec<_>>(), ["images", "mail"], "{offered}");
+}
+
+#[test]
 fn a_member_that_is_away_is_a_row_and_not_a_smaller_total() {
     let two = Two::with_jobs();
     let three = two.on("three");
