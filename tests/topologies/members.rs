@@ -123,7 +123,10 @@ fn completion_offers_the_names_of_all_members() {
     let offered = qless
         .args(["__complete", "fish", "qless", "jobs", "--queue", ""])
         .ok();
-    let names = offered.lines().skip(1).filter_map(|line| line.split('\t').next());
+    let names = offered
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split('\t').next());
     assert_eq!(names.collect::<Vec<_>>(), ["images", "mail"], "{offered}");
 }
 
