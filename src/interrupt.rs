@@ -3,8 +3,8 @@
 
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,8 +46,13 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Handles signals from now on. Before that, they end the process.
+    /// Handles signals from now on. Before that, they end the process. All parts of the program share what came.
     pub(crate) fn listen() -> Interrupt {
+        static SHARED: OnceLock<Interrupt> = OnceLock::new();
+        SHARED.get_or_init(Interrupt::handle_signals).clone()
+    }
+
+    fn handle_signals() -> Interrupt {
         let interrupt = Interrupt {
             interrupted: Arc::default(),
             terminated: Arc::default(),

@@ -11,14 +11,12 @@ use crate::commands::ConfigFileUse;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::select::nothing;
-use crate::session::{MemberPart, Session};
+use crate::session::Session;
 use crate::settings;
-use crate::settings::members::Members;
 use crate::settings::{ConfigFile, ContextSettings};
 use crate::text::Sanitized;
 use crate::ui::{ContextLabel, Ui};
 use crate::watch;
-use crate::work;
 
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
@@ -83,6 +81,7 @@ fn announce_context(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
     });
     let read_only = |context: &ContextSettings| context.values.read_only == Some(true);
     if let (true, Some(by)) = (writes, protected_by)
+        && settings.members.is_none()
         && settings.protecting.contains(by)
         && !settings.protecting.iter().any(read_only)
     {
@@ -112,17 +111,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
         session.ui.continue_without_stdout();
     }
-    let mut members = session.file.as_mut().and_then(|file| file.members.take());
-    if let Some(index) = members.as_ref().and_then(Members::index_from_env)
-        && let Some(members) = members.take()
-    {
-        let part = MemberPart {
-            suffix: members.file_suffix(index),
-            ..MemberPart::default()
-        };
-        session.use_only(&members.list[index], part);
-        work::members::end_with_parent();
-    }
+    let members = session.file.as_mut().and_then(|file| file.members.take());
     let run_once = |session: &mut Session| match &members {
         Some(members) => members::run(command, members, session),
         None => command.run(session),

@@ -16,12 +16,14 @@ use std::thread;
 use super::tree::Command;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
+use crate::command_line;
 use crate::commands::MemberUse;
 use crate::core::call::Core;
-use crate::error::{Error, Kind};
+use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
+use crate::input::source::StdinUse;
 use crate::name::Name;
 use crate::session::{MemberPart, Session};
 use crate::settings::members::{Member, Members};
@@ -30,7 +32,7 @@ use crate::ui::Ui;
 use crate::ui::member::{
     MemberMessage, MemberQuestion, MemberSender, MemberStreams, label_with_member,
 };
-use crate::view::joined::{Joined, Shown};
+use crate::view::joined::{Joined, Shown, with_first_field};
 use crate::work;
 
 /// Runs the subcommand on the members of the context in use.
@@ -59,6 +61,9 @@ pub(super) fn run(
         MemberUse::Jobs([]) | MemberUse::Wait { jids: [], .. } => {
             group.run_side_by_side(all().map(Some).collect(), session)
         }
+        MemberUse::AllJobs(given) => group.run_on_holders(given, session),
+        MemberUse::JobsInOrder([]) => group.run_side_by_side(all().map(Some).collect(), session),
+        MemberUse::JobsInOrder(given) => group.run_in_order(given, session),
         MemberUse::Jobs(given) | MemberUse::Wait { jids: given, .. } => {
             group.run_on_holders(given, session)
         }
@@ -68,19 +73,22 @@ pub(super) fn run(
             )];
             group.run_on_holders(&given, session)
         }
-        MemberUse::NewJob(kept_with) => {
+        MemberUse::NewJob { kept_with, jid } => {
             let fresh = || Cow::Owned(uuid::Uuid::new_v4().as_bytes().to_vec());
             let kept_with = kept_with.unwrap_or_else(fresh);
             let index = Members::index_for(&kept_with, members.list.len());
-            session.use_only(&members.list[index], MemberPart::default());
-            let result = command.run(session);
-            result.map_err(|error| group.with_dependency_hint(error))
+            let index = match jid {
+                Some(jid) => group.find_holder(jid, session)?.unwrap_or(index),
+                None => index,
+            };
+            group.run_on_one(index, MemberPart::default(), session)
         }
         MemberUse::NewJobs(args) => {
             let lines = args.share_lines(members.list.len(), session)?;
             let parts = lines.into_iter().map(|lines| {
                 Some(MemberPart {
                     lines: Some(lines),
+                    sharers: Some(members.list.len()),
                     ..MemberPart::default()
                 })
             });
@@ -88,7 +96,14 @@ pub(super) fn run(
         }
         MemberUse::InTurn => group.run_in_turn(session),
         MemberUse::UntilFound => group.run_until_found(session),
-        MemberUse::Processes => work::members::run(members, session),
+        MemberUse::Processes => match members.of_this_process()? {
+            Some(member) => {
+                work::members::end_with_parent();
+                let index = members.list.iter().position(|one| one.name == member.name);
+                group.run_on_one(index.unwrap_or(0), MemberPart::default(), session)
+            }
+            None => work::members::run(members, session),
+        },
     }
 }
 
@@ -106,23 +121,20 @@ type MemberResult<'g> = (&'g Member, Result<Exit, Error>);
 impl<'g> MemberGroup<'g> {
     /// The error for a command that is for one member.
     fn refused_error(&self, why: &str) -> Error {
-        let one = match self.members.list.first() {
-            Some(member) => Sanitized(&member.name).to_string(),
-            None => String::new(),
-        };
-        let flag = match self.members.kind.heading() {
-            "PREFIX" => "--prefix",
-            _ => "--context",
-        };
-        let members = self.members.list.len() as u64;
-        let members = plural(members, "member", "members");
-        Error::usage(format!("{why}, and the context has {members}"))
-            .hint(format!("name one, such as `{flag} '{one}'`"))
+        let count = plural(self.members.list.len() as u64, "member", "members");
+        let error = Error::usage(format!("{why}, and the context has {count}"));
+        match self.members.list.first() {
+            Some(one) => {
+                let flag = command_line::flag_with_value(self.members.kind.flag(), &one.name);
+                error.hint(format!("name one, such as `{flag}`"))
+            }
+            None => error,
+        }
     }
 
     /// Says of a dependency that was not found that it may be on another member.
     fn with_dependency_hint(&self, error: Error) -> Error {
-        if error.kind() == Kind::NotFound && error.message().contains("no job can depend on it") {
+        if error.cause() == Some(&Cause::MissingDependency) {
             error.hint(
                 "a job can depend only on jobs of the same member: `--shard-by PATH` puts jobs with one \
                  value in their data together, `--prefix` or `--context` names a member",
@@ -132,15 +144,36 @@ impl<'g> MemberGroup<'g> {
         }
     }
 
+    /// Runs the command on one member, as if the context were this member alone.
+    fn run_on_one(
+        &self,
+        index: usize,
+        part: MemberPart,
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
+        let member = &self.members.list[index];
+        let suffix = member.file_suffix();
+        session.use_only(member, MemberPart { suffix, ..part });
+        let result = self.command.run(session);
+        result.map_err(|error| {
+            if is_away(&error) && session.opened_core().is_none() {
+                let text = label_with_member(&member.name, &error.message());
+                return Error::new(error.kind(), text);
+            }
+            self.with_dependency_hint(error)
+        })
+    }
+
     /// Runs the command on each member that gets a part, side by side.
     fn run_side_by_side(
         &self,
         mut parts: Vec<Option<MemberPart>>,
         session: &mut Session,
     ) -> Result<Exit, Error> {
-        refuse_password_prompt(session)?;
+        session.refuse_typed_password()?;
         let running = parts.iter().flatten().count() as u32;
         let called_off = Arc::new(AtomicBool::new(false));
+        let stdout_lost = Arc::new(AtomicBool::new(false));
         let (to, messages) = channel();
         let mut answers: Vec<Option<Sender<bool>>> = Vec::new();
         thread::scope(|scope| {
@@ -149,7 +182,8 @@ impl<'g> MemberGroup<'g> {
                     answers.push(None);
                     continue;
                 };
-                part.suffix = self.members.file_suffix(index);
+                part.suffix = member.file_suffix();
+                part.stdin = StdinUse::Shared;
                 part.members = running;
                 part.called_off = called_off.clone();
                 let (answer, answered) = channel();
@@ -162,6 +196,7 @@ impl<'g> MemberGroup<'g> {
                     sender: sender.clone(),
                     answers: answered,
                     heading: self.members.kind.heading(),
+                    stdout_lost: stdout_lost.clone(),
                 };
                 let ui = Ui::for_member(&member.globals, &session.ui, streams);
                 let mut own = session.for_member(member, ui, part);
@@ -177,10 +212,17 @@ impl<'g> MemberGroup<'g> {
                 questions: Vec::new(),
                 shown: self.members.list.iter().map(|_| Vec::new()).collect(),
                 results: Vec::new(),
-                called_off,
+                called_off: called_off.clone(),
+                stdout_lost,
                 decisive: None,
+                refusal: None,
+                ready: Vec::new(),
             };
-            collected.receive_all(&messages, session)?;
+            let received = collected.receive_all(&messages, session);
+            if received.is_err() {
+                called_off.store(true, Ordering::Relaxed);
+            }
+            received?;
             collected.show(session)
         })
     }
@@ -188,10 +230,14 @@ impl<'g> MemberGroup<'g> {
     /// Finds the members that hold the jobs, and runs the command there. A jid that no member has goes to the
     /// member that a new job with it would belong to, which says that it is missing.
     fn run_on_holders(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
-        refuse_password_prompt(session)?;
+        session.refuse_typed_password()?;
+        let from_stdin = given.contains(&InputArg::Stdin);
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.find_holders(given.jids(), session);
         let count = self.members.list.len();
+        if let Some(error) = all_away(&found) {
+            return Err(error);
+        }
         let mut own: Vec<Vec<Name>> = vec![Vec::new(); count];
         let mut unknown = Vec::new();
         let away = || found.iter().find_map(|found| found.as_ref().err());
@@ -200,10 +246,23 @@ impl<'g> MemberGroup<'g> {
             let holders: Vec<usize> = (0..count).filter(|index| has(&found[*index])).collect();
             match holders.as_slice() {
                 [] if away().is_some() => unknown.push(jid),
+                [] if matches!(self.command.member_use(), MemberUse::AllJobs(_)) => {
+                    let what = format!("job `{jid}` does not exist; nothing was changed");
+                    return Err(Error::not_found(what).about_jid(jid));
+                }
                 [] => own[Members::index_for(jid.as_bytes(), count)].push(jid.clone()),
                 [one] => own[*one].push(jid.clone()),
                 [one, other, ..] => return Err(self.ambiguous_error(jid, *one, *other)),
             }
+        }
+        if let (MemberUse::AllJobs(_), Some(first), Some(error)) =
+            (self.command.member_use(), unknown.first(), away())
+        {
+            let what = format!(
+                "cannot find job `{first}`: {}; nothing was changed",
+                error.message()
+            );
+            return Err(Error::new(error.kind(), what));
         }
         let mut parts: Vec<Option<MemberPart>> = Vec::new();
         for jids in own {
@@ -216,14 +275,21 @@ impl<'g> MemberGroup<'g> {
                 ..MemberPart::default()
             }));
         }
+        if given.jids().is_empty() {
+            parts[0] = Some(MemberPart {
+                jids: Some(given.clone()),
+                ..MemberPart::default()
+            });
+        }
         let exit = match parts.iter().flatten().count() {
             0 => Exit::Ok,
             1 => {
                 let index = parts.iter().position(Option::is_some).unwrap_or(0);
-                let part = parts[index].take().unwrap_or_default();
-                session.use_only(&self.members.list[index], part);
-                let result = self.command.run(session);
-                result.map_err(|error| self.with_dependency_hint(error))?
+                let mut part = parts[index].take().unwrap_or_default();
+                if from_stdin {
+                    part.stdin = StdinUse::Jids;
+                }
+                self.run_on_one(index, part, session)?
             }
             _ => self.run_side_by_side(parts, session)?,
         };
@@ -240,6 +306,56 @@ impl<'g> MemberGroup<'g> {
         Err(Error::new(Kind::Partial, what))
     }
 
+    /// The member that has a job of this jid, so that a put does not make a second one.
+    fn find_holder(&self, jid: &Name, session: &Session) -> Result<Option<usize>, Error> {
+        let found = self.find_holders(std::slice::from_ref(jid), session);
+        let holder = found
+            .iter()
+            .position(|found| found.as_ref().is_ok_and(|has| has[0]));
+        match (holder, found.into_iter().find_map(Result::err)) {
+            (None, Some(away)) => {
+                let what = format!("cannot tell whether job `{jid}` exists: {}", away.message());
+                Err(Error::new(away.kind(), what))
+            }
+            (holder, _) => Ok(holder),
+        }
+    }
+
+    /// Runs the command for jobs in the order given: one member after the other, as often as needed.
+    fn run_in_order(&self, given: &[InputArg], session: &mut Session) -> Result<Exit, Error> {
+        session.refuse_typed_password()?;
+        let given = jids::read_jids(&mut session.input(), given)?;
+        let found = self.find_holders(given.jids(), session);
+        if let Some(error) = all_away(&found) {
+            return Err(error);
+        }
+        let count = self.members.list.len();
+        let mut runs: Vec<(usize, Vec<Name>)> = Vec::new();
+        for (at, jid) in given.jids().iter().enumerate() {
+            let has = |found: &Result<Vec<bool>, Error>| found.as_ref().is_ok_and(|has| has[at]);
+            let holder = found.iter().position(has);
+            let holder = holder.unwrap_or_else(|| Members::index_for(jid.as_bytes(), count));
+            match runs.last_mut() {
+                Some((index, jids)) if *index == holder => jids.push(jid.clone()),
+                _ => runs.push((holder, vec![jid.clone()])),
+            }
+        }
+        let mut results = Vec::new();
+        for (index, jids) in runs {
+            let jids = match &given {
+                JidArgs::One(jid) => JidArgs::One(jid.clone()),
+                JidArgs::Many(_) => JidArgs::Many(jids),
+            };
+            let part = MemberPart {
+                jids: Some(jids),
+                ..MemberPart::default()
+            };
+            let result = self.run_on_one(index, part, session);
+            results.push((&self.members.list[index], result));
+        }
+        self.end(results, session)
+    }
+
     /// Asks each member, side by side, which of the jobs it has.
     fn find_holders(&self, jids: &[Name], session: &Session) -> Vec<Result<Vec<bool>, Error>> {
         thread::scope(|scope| {
@@ -250,6 +366,7 @@ impl<'g> MemberGroup<'g> {
                     sender: MemberSender { index, to },
                     answers,
                     heading: self.members.kind.heading(),
+                    stdout_lost: Arc::default(),
                 };
                 let ui = Ui::for_member(&member.globals, &session.ui, streams);
                 let mut own = session.for_member(member, ui, MemberPart::default());
@@ -281,12 +398,12 @@ impl<'g> MemberGroup<'g> {
     fn run_in_turn(&self, session: &mut Session) -> Result<Exit, Error> {
         let mut results = Vec::new();
         for (index, member) in self.members.list.iter().enumerate() {
-            let part = MemberPart {
-                suffix: self.members.file_suffix(index),
-                ..MemberPart::default()
-            };
-            session.use_only(member, part);
-            results.push((member, self.command.run(session)));
+            let result = self.run_on_one(index, MemberPart::default(), session);
+            let exit = result.as_ref().map_or_else(Error::exit, |exit| *exit);
+            results.push((member, result));
+            if matches!(exit, Exit::Interrupted | Exit::Terminated) {
+                break;
+            }
         }
         self.end(results, session)
     }
@@ -298,11 +415,21 @@ impl<'g> MemberGroup<'g> {
         let mut results = Vec::new();
         for index in (0..count).map(|step| (first + step) % count) {
             let member = &self.members.list[index];
-            session.use_only(member, MemberPart::default());
-            match self.command.run(session) {
+            let result = self.run_on_one(index, MemberPart::default(), session);
+            match result {
                 Ok(Exit::NotFound) => {}
-                Err(error) if is_away(&error) => results.push((member, Err(error))),
-                ended => return ended,
+                // Without a connection, nothing can have happened.
+                Err(error) if is_away(&error) && session.opened_core().is_none() => {
+                    results.push((member, Err(error)));
+                }
+                ended => {
+                    for (member, result) in &results {
+                        if let Err(error) = result {
+                            self.report(member, error, session);
+                        }
+                    }
+                    return ended;
+                }
             }
         }
         if results.is_empty() {
@@ -314,44 +441,120 @@ impl<'g> MemberGroup<'g> {
 
     /// Reports the error of a member.
     fn report(&self, member: &Member, error: &Error, session: &mut Session) {
-        let text = label_with_member(&member.name, &error.message());
-        let hint = error.hint_text().map(str::to_owned);
+        let message = error.message();
+        let text = label_with_member(&member.name, &message);
+        let own = label_with_member(&member.name, "");
+        let text = if message.starts_with(&own) {
+            message.into_owned()
+        } else {
+            text
+        };
+        // A hint at the address would be about the wrong one.
+        let hint = error.hint_text().filter(|_| !is_away(error));
+        let hint = hint.map(str::to_owned);
         session
             .ui
             .report_error(&Error::new(error.kind(), text).hint_if(hint));
     }
 
+    /// Whether the error of a member matters if another one has ended well. What one does not know may be
+    /// known to the other; but a change of named things was not made where one of them is missing.
+    fn counts(&self, error: &Error) -> bool {
+        match self.command.member_use() {
+            _ if error.kind() != Kind::NotFound => true,
+            MemberUse::Jobs(jids) | MemberUse::JobsInOrder(jids) => !jids.is_empty(),
+            MemberUse::AllJobs(_) | MemberUse::NewJobs(_) => true,
+            MemberUse::Each => self.command.writes(),
+            _ => false,
+        }
+    }
+
+    /// Whether the command puts the lines of a file, each of which counts.
+    fn puts_lines(&self) -> bool {
+        matches!(self.command.member_use(), MemberUse::NewJobs(_))
+    }
+
+    /// Whether the command names jobs to wait for.
+    fn waits_for_named_jobs(&self) -> bool {
+        matches!(
+            self.command.member_use(),
+            MemberUse::Wait { jids: [_, ..], .. }
+        )
+    }
+
     /// The end of the command as a whole: reports what failed, and chooses the exit code.
     fn end(&self, results: Vec<MemberResult>, session: &mut Session) -> Result<Exit, Error> {
-        let has_ended_well = results.iter().any(|(_, result)| result.is_ok());
         let errors = results.iter();
         let errors = errors.filter_map(|(member, result)| Some((*member, result.as_ref().err()?)));
-        // A name that one member does not know may be known to another.
-        let errors = errors.filter(|(_, error)| !has_ended_well || error.kind() != Kind::NotFound);
-        let (away, others): (Vec<_>, Vec<_>) = errors.partition(|(_, error)| is_away(error));
-        for (member, error) in &away {
-            self.report(member, &(*error).clone().without_hint(), session);
+        // A signal ends the command, and who declines has it change nothing.
+        let is_final = |error: &Error| {
+            matches!(
+                error.exit(),
+                Exit::Interrupted | Exit::Terminated | Exit::NotConfirmed
+            )
+        };
+        if let Some((_, first)) = errors.clone().find(|(_, error)| is_final(error)) {
+            let exit = first.exit();
+            for (member, error) in errors {
+                self.report(member, error, session);
+            }
+            return Ok(exit);
         }
-        let is_same = |error: &Error| others.iter().all(|(_, other)| other.kind() == error.kind());
-        match others.first() {
-            Some((_, first)) if !has_ended_well && is_same(first) => return Err((*first).clone()),
-            None if !away.is_empty() && !has_ended_well => return Ok(Exit::Server),
-            None if away.is_empty() => {}
-            _ => {
-                for (member, error) in &others {
+        let has_ended_well = results.iter().any(|(_, result)| result.is_ok());
+        let errors = errors.filter(|(_, error)| !has_ended_well || self.counts(error));
+        let errors: Vec<(&Member, &Error)> = errors.collect();
+        if let Some((_, first)) = errors.first() {
+            let is_same = |(_, error): &(&Member, &Error)| error.message() == first.message();
+            if !has_ended_well && errors.iter().all(is_same) && !is_away(first) {
+                return Err((*first).clone());
+            }
+            let others = errors.iter().filter(|(_, error)| !is_away(error));
+            let kind = |(_, error): &(&Member, &Error)| error.kind();
+            // Those that did not answer leave the others their reason.
+            let kinds: Vec<Kind> = if others.clone().count() > 0 {
+                others.map(kind).collect()
+            } else {
+                errors.iter().map(kind).collect()
+            };
+            let is_one_kind = kinds.iter().all(|kind| *kind == kinds[0]);
+            if !has_ended_well && is_one_kind && errors.iter().all(|(_, error)| is_away(error)) {
+                for (member, error) in &errors[1..] {
                     self.report(member, error, session);
                 }
-                return Ok(Exit::Partial);
+                let (member, first) = errors[0];
+                return Err(Error::new(
+                    first.kind(),
+                    label_with_member(&member.name, &first.message()),
+                ));
             }
+            for (member, error) in &errors {
+                self.report(member, error, session);
+            }
+            let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
+            let some_away = errors.iter().any(|(_, error)| is_away(error));
+            let is_whole = if is_unknown {
+                !some_away
+            } else {
+                !has_ended_well
+            };
+            return Ok(if is_one_kind && is_whole {
+                kinds[0].exit()
+            } else {
+                Exit::Partial
+            });
         }
         let mut exits: Vec<Exit> = results
             .iter()
             .filter_map(|(_, result)| result.as_ref().ok().copied())
             .collect();
-        if exits.iter().any(|exit| *exit != Exit::NotFound) {
-            exits.retain(|exit| *exit != Exit::NotFound);
+        if self.wait_for_any.is_some() && exits.iter().all(|exit| *exit == Exit::NotFound) {
+            return Ok(Exit::Ok);
         }
-        if exits.iter().any(|exit| *exit != Exit::Ok) {
+        let unknown = |exit: &Exit| *exit == Exit::NotFound;
+        if !self.puts_lines() && !exits.iter().all(unknown) {
+            exits.retain(|exit| !unknown(exit));
+        }
+        if !self.puts_lines() && exits.iter().any(|exit| *exit != Exit::Ok) {
             exits.retain(|exit| *exit != Exit::Ok);
         }
         exits.dedup();
@@ -363,18 +566,13 @@ impl<'g> MemberGroup<'g> {
     }
 }
 
-/// Refuses a password that would have to be typed once for each member.
-fn refuse_password_prompt(session: &Session) -> Result<(), Error> {
-    let globals = &session.globals;
-    let from_stdin = globals
-        .password_file
-        .as_ref()
-        .is_some_and(|file| file == "-");
-    if globals.askpass || from_stdin {
-        return Err(Error::usage("a password can be typed only for one member")
-            .hint("a context names its source: `password-command` or `password-env`"));
-    }
-    Ok(())
+/// The error if no member answers.
+fn all_away(found: &[Result<Vec<bool>, Error>]) -> Option<Error> {
+    let errors = found.iter().map(|found| found.as_ref().err());
+    errors
+        .collect::<Option<Vec<&Error>>>()?
+        .first()
+        .map(|error| (*error).clone().without_hint())
 }
 
 /// Whether a member did not answer.
@@ -393,8 +591,14 @@ struct Collector<'c> {
     results: Vec<(usize, Result<Exit, Error>)>,
     /// Tells the others that the wait is decided.
     called_off: Arc<AtomicBool>,
-    /// What decided it.
+    /// Tells the members that what they show is lost.
+    stdout_lost: Arc<AtomicBool>,
+    /// What decided the wait.
     decisive: Option<Result<Exit, Error>>,
+    /// Why the question was not answered with yes, or why a part of the input is refused.
+    refusal: Option<Error>,
+    /// Members that have checked their part of the input.
+    ready: Vec<usize>,
 }
 
 impl Collector<'_> {
@@ -410,22 +614,31 @@ impl Collector<'_> {
         let running = self.answers.iter().flatten().count();
         for (index, message) in messages {
             match message {
-                MemberMessage::Shown(Shown::Lines(lines)) => {
-                    self.show_at_once(index, Shown::Lines(lines), session)?;
+                MemberMessage::Shown(shown @ (Shown::Lines(_) | Shown::Jids(_))) => {
+                    self.show_at_once(index, shown, session)?;
                 }
+                MemberMessage::DryRun => session.ui.mark_dry_run(),
                 MemberMessage::Shown(shown) => self.shown[index].push(shown),
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
                     self.show_at_once(index, Shown::Lines(bytes), session)?;
                 }
                 MemberMessage::Bytes(bytes) => session.ui.write(&bytes)?,
                 MemberMessage::Note(note) => {
-                    let note = String::from_utf8_lossy(&note);
-                    for line in note.lines() {
-                        let line = label_with_member(self.name(index), line);
-                        session.ui.write_stderr(&format!("{line}\n"));
-                    }
+                    let field = self.group.members.kind.field();
+                    let text = if session.ui.format().is_json() && note.starts_with(b"{") {
+                        String::from_utf8_lossy(&with_first_field(&note, field, self.name(index)))
+                            .into_owned()
+                    } else {
+                        let note = String::from_utf8_lossy(&note);
+                        let lines = note
+                            .lines()
+                            .map(|line| label_with_member(self.name(index), line) + "\n");
+                        lines.collect()
+                    };
+                    session.ui.write_stderr(&text);
                 }
                 MemberMessage::Question(question) => self.questions.push((index, question)),
+                MemberMessage::Ready => self.ready.push(index),
                 MemberMessage::Ended(result) => {
                     if self.decisive.is_none() && self.decides_wait(&result) {
                         self.decisive = Some(result.clone());
@@ -433,6 +646,20 @@ impl Collector<'_> {
                     }
                     self.results.push((index, result));
                 }
+            }
+            if session.ui.lost_output().is_some() {
+                self.stdout_lost.store(true, Ordering::Relaxed);
+            }
+            if !self.ready.is_empty() && self.ready.len() + self.results.len() == running {
+                let mut refused = self.results.iter();
+                let refused = refused.find_map(|(_, result)| result.as_ref().err());
+                let refused = refused.filter(|error| !is_away(error)).cloned();
+                for index in std::mem::take(&mut self.ready) {
+                    if let Some(answer) = &self.answers[index] {
+                        _ = answer.send(refused.is_none());
+                    }
+                }
+                self.refusal = self.refusal.take().or(refused);
             }
             if !self.questions.is_empty() && self.questions.len() + self.results.len() == running {
                 self.ask(session);
@@ -445,6 +672,8 @@ impl Collector<'_> {
     fn decides_wait(&self, result: &Result<Exit, Error>) -> bool {
         let exit = result.as_ref().map_or_else(Error::exit, |exit| *exit);
         match self.group.wait_for_any {
+            // A member without such jobs.
+            Some(_) if exit == Exit::NotFound && !self.group.waits_for_named_jobs() => false,
             Some(true) => exit == Exit::Ok,
             Some(false) => exit != Exit::Ok && exit != Exit::Server,
             None => false,
@@ -454,7 +683,7 @@ impl Collector<'_> {
     /// Shows lines as soon as they come: there may be many.
     fn show_at_once(&self, index: usize, lines: Shown, session: &mut Session) -> Result<(), Error> {
         let joined = Joined {
-            heading: self.group.members.kind.heading(),
+            kind: self.group.members.kind,
             parts: vec![(self.name(index), lines)],
             away: Vec::new(),
         };
@@ -468,7 +697,8 @@ impl Collector<'_> {
         let (indices, questions): (Vec<usize>, Vec<MemberQuestion>) = questions.into_iter().unzip();
         let names = indices.iter().map(|index| self.name(*index));
         let questions: Vec<(&str, MemberQuestion)> = names.zip(questions).collect();
-        let yes = session.ui.confirm_for_members(&questions).is_ok();
+        self.refusal = session.ui.confirm_for_members(&questions).err();
+        let yes = self.refusal.is_none();
         for index in indices {
             if let Some(answer) = &self.answers[index] {
                 _ = answer.send(yes);
@@ -493,13 +723,12 @@ impl Collector<'_> {
         let away: Vec<(&str, &Error)> = away.collect();
         if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {
             // What was shown is out already, or there is nothing: the rows of the others are still missing.
-            let first = self
-                .shown
-                .iter_mut()
-                .zip(&results)
-                .find(|(_, (_, result))| result.is_ok());
-            if let Some((shown, _)) = first {
-                shown.push(session.ui.nothing_shown());
+            let answered = results.iter().find(|(_, result)| result.is_ok());
+            let at = members.iter().position(|member| {
+                answered.is_some_and(|(answered, _)| answered.name == member.name)
+            });
+            if let Some(at) = at {
+                self.shown[at].push(session.ui.nothing_shown());
             }
         }
         let most = self.shown.iter().map(Vec::len).max().unwrap_or(0);
@@ -509,7 +738,7 @@ impl Collector<'_> {
             let parts =
                 parts.filter_map(|(shown, member)| Some((member.name.as_str(), shown.next()?)));
             let joined = Joined {
-                heading: self.group.members.kind.heading(),
+                kind: self.group.members.kind,
                 parts: parts.collect(),
                 away: if view + 1 == most {
                     away.clone()
@@ -520,9 +749,10 @@ impl Collector<'_> {
             let shown = joined.into_shown(session.ui.render_options());
             session.ui.show_joined(shown)?;
         }
-        match self.decisive {
-            Some(decisive) => decisive,
-            None => self.group.end(results, session),
+        match (self.refusal, self.decisive) {
+            (Some(refusal), _) => Err(refusal),
+            (None, Some(decisive)) => decisive,
+            (None, None) => self.group.end(results, session),
         }
     }
 }

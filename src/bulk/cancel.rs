@@ -274,7 +274,10 @@ fn confirm_cancel(
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
         TargetSource::OneJid => count > 1,
-        TargetSource::Jids | TargetSource::File => count > 1 || session.ui.is_protected(),
+        // Other members may have further jobs that were named.
+        TargetSource::Jids | TargetSource::File => {
+            count > 1 || session.is_part() || session.ui.is_protected()
+        }
         TargetSource::Selector => true,
     };
     if count == 0 || !asks {

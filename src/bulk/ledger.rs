@@ -63,11 +63,7 @@ impl LedgerHead {
             v: 1,
             prefix: session.prefix().to_string(),
             address: session.target()?.to_string(),
-            // An interrupted command goes on with the number of jobs that are left.
-            command: session
-                .canonical_command()
-                .without_flag("--limit")
-                .without_program(),
+            command: ledger_command(session),
             run_id: None,
             flushes: None,
             evicted: None,
@@ -80,6 +76,17 @@ impl LedgerHead {
         let (at, jobs) = (at.to_rfc3339(), None);
         let export = Some(ExportStart { at, jobs });
         LedgerHead { export, ..self }
+    }
+}
+
+/// The command of a ledger. An interrupted command goes on with the number of jobs that are left. Lines
+/// that were shared out to another number of members would be other lines.
+fn ledger_command(session: &Session) -> String {
+    let command = session.canonical_command().without_flag("--limit");
+    let command = command.without_program();
+    match session.sharers() {
+        Some(members) => format!("{command} # shared by {members} members"),
+        None => command,
     }
 }
 

@@ -55,7 +55,13 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
     .watch(|args| args.watch.every)
-    .members(|args| MemberUse::Jobs(&args.targets.jids));
+    .members(|args| {
+        if args.data || args.field.is_some() {
+            MemberUse::JobsInOrder(&args.targets.jids)
+        } else {
+            MemberUse::Jobs(&args.targets.jids)
+        }
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

@@ -97,18 +97,26 @@ pub(crate) enum MemberUse<'a> {
     UntilFound,
     /// On those that hold these jobs; on each if none is named.
     Jobs(&'a [InputArg]),
+    /// On those that hold these jobs, if all of them exist.
+    AllJobs(&'a [InputArg]),
+    /// On those that hold these jobs, one after the other in the order given: the output has no names.
+    JobsInOrder(&'a [InputArg]),
     /// As `Jobs`, until one decides the wait: the first that has what is waited for, or if not `any`, the
     /// first that cannot have it.
     Wait { jids: &'a [InputArg], any: bool },
     /// On the one that holds this job.
     Job(&'a Name),
-    /// On the one that a new job belongs to, by what it is kept together with; on any if that is nothing.
-    NewJob(Option<Cow<'a, [u8]>>),
+    /// On the one that a new job belongs to: that of its jid if a job has it, else by what it is kept together
+    /// with, or any.
+    NewJob {
+        kept_with: Option<Cow<'a, [u8]>>,
+        jid: Option<&'a Name>,
+    },
     /// Each job of a file on the one that it belongs to.
     NewJobs(&'a put::Args),
     /// By a process for each.
     Processes,
-    /// Not: why.
+    /// Not at all, for this reason.
     Refused(&'static str),
 }
 

@@ -108,6 +108,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     if jids.is_empty() {
         session.ui.note("no job matches: nothing to wait for");
+        if session.is_part() {
+            // Another member may have such jobs.
+            return Ok(Exit::NotFound);
+        }
     }
     let wait = waiter.run(jids, session, show_item)?;
     match session.ui.format() {

@@ -26,6 +26,8 @@ pub enum Cause {
     Lasting,
     /// The replies to a request take more memory than they may.
     TooMuch,
+    /// A job that another one would depend on does not exist.
+    MissingDependency,
 }
 
 /// Why the core refused to change a job.

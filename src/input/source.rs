@@ -19,6 +19,19 @@ pub(crate) struct InputSource {
     null: bool,
     /// The jids that the command is about, if they were read already.
     pub(super) jids: Option<JidArgs>,
+    /// Whether several members of a context run the command, which cannot all read stdin.
+    shared: bool,
+}
+
+/// Whether a part of a command may read stdin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum StdinUse {
+    #[default]
+    Free,
+    /// The jids of the whole command came from there.
+    Jids,
+    /// Several parts run at the same time.
+    Shared,
 }
 
 /// A value that was read, with its name for messages.
@@ -52,12 +65,18 @@ impl InputSource {
             stdin: None,
             null,
             jids: None,
+            shared: false,
         }
     }
 
-    /// Gives the command these jids instead of those that its arguments name.
-    pub(crate) fn with_jids(self, jids: Option<JidArgs>) -> InputSource {
-        InputSource { jids, ..self }
+    /// The inputs of a part of the command: the jids were read already, and so perhaps was stdin.
+    pub(crate) fn for_part(self, jids: Option<JidArgs>, stdin: StdinUse) -> InputSource {
+        InputSource {
+            jids,
+            stdin: (stdin == StdinUse::Jids).then_some("job ids"),
+            shared: stdin == StdinUse::Shared,
+            ..self
+        }
     }
 
     /// Reads `what` from the source `given`, up to `max_bytes`.
@@ -138,6 +157,10 @@ impl InputSource {
 
     /// Refuses to read stdin for two inputs.
     pub(crate) fn claim_stdin_for(&mut self, what: &'static str) -> Result<(), Error> {
+        if self.shared {
+            let error = format!("several members cannot read {what} from stdin");
+            return Err(Error::usage(error).hint("name a file: `@FILE`"));
+        }
         if let Some(before) = self.stdin.replace(what) {
             return Err(Error::usage(format!(
                 "`-` can be given once: stdin cannot be both {before} and {what}"

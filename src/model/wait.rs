@@ -69,7 +69,7 @@ pub(crate) struct WaitItem {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct WaitTotals {
     /// The awaited state, or what prevented it: failed, complete, cancelled, gone, deadline,
-    /// interrupted
+    /// interrupted; pending if another member of the context decided the wait
     #[schemars(with = "String")]
     pub outcome: WaitOutcome,
     /// The awaited state

@@ -22,7 +22,7 @@ use crate::core::call::{Core, CoreSettings};
 use crate::core::script::{USUAL, with_hash_tag};
 use crate::error::{Cause, Error, Kind};
 use crate::input::jids::JidArgs;
-use crate::input::source::InputSource;
+use crate::input::source::{InputSource, StdinUse};
 use crate::input::two_pass::TwoPassFile;
 use crate::model::overview::WatchSample;
 use crate::model::rate::MaxRate;
@@ -67,6 +67,9 @@ pub(crate) struct MemberPart {
     pub members: u32,
     /// Its jids, if the command names jobs.
     pub jids: Option<JidArgs>,
+    pub stdin: StdinUse,
+    /// If the lines of a file were shared out, how many members the context has.
+    pub sharers: Option<usize>,
     /// Its lines of the file, if the command puts jobs from one.
     pub lines: Option<TwoPassFile>,
     /// Set when another member has decided what the command waits for.
@@ -110,12 +113,37 @@ impl Session {
         session
     }
 
+    /// Refuses a password that would have to be typed once for each member.
+    pub(crate) fn refuse_typed_password(&self) -> Result<(), Error> {
+        let file = self.globals.password_file.as_ref();
+        if self.globals.askpass || file.is_some_and(|file| file == "-") {
+            return Err(Error::usage("a password can be typed only for one member")
+                .hint("a context names its source: `password-command` or `password-env`"));
+        }
+        Ok(())
+    }
+
     /// Goes on as if the context in use were this member alone.
     pub(crate) fn use_only(&mut self, member: &Member, part: MemberPart) {
         self.globals = member.globals.clone();
         self.file = Some(member.file.clone());
         self.core = None;
         self.part = Some(part);
+    }
+
+    /// Whether this session has a part of the command, beside those of other members.
+    pub(crate) fn is_part(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| part.members > 1)
+    }
+
+    /// A number of things to change, with those that other members change in the same command.
+    pub(crate) fn count_with_others(&self, count: usize) -> usize {
+        count + usize::from(self.is_part())
+    }
+
+    /// How many members the lines of the input were shared out to, if they were.
+    pub(crate) fn sharers(&self) -> Option<usize> {
+        self.part.as_ref()?.sharers
     }
 
     /// The file that a part of the command reads or writes: each member has one of its own.
@@ -160,8 +188,11 @@ impl Session {
     /// The inputs of the command.
     pub(crate) fn input(&self) -> InputSource {
         let part = self.part.as_ref();
-        let jids = part.and_then(|part| part.jids.clone());
-        InputSource::new(self.globals.null).with_jids(jids)
+        let source = InputSource::new(self.globals.null);
+        match part {
+            Some(part) => source.for_part(part.jids.clone(), part.stdin),
+            None => source,
+        }
     }
 
     /// The whole command line, to be typed again, unless it holds a secret.

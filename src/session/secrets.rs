@@ -8,7 +8,6 @@ use std::os::unix::fs::FileExt;
 
 use crate::address::variables;
 use crate::settings::ConfigFile;
-use crate::settings::members::MEMBER_VARIABLE;
 
 /// Variables of this process that hold a secret, with those that a `password-env` of the config file
 /// names.
@@ -16,8 +15,6 @@ pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
     let contexts = file.iter().flat_map(|file| file.contents.contexts.values());
     let named = contexts.filter_map(|values| values.password_env.as_ref());
     let mut variables = variables::secret_variables();
-    // A program of a job that calls `qless` means the whole context.
-    variables.push(MEMBER_VARIABLE.into());
     variables.extend(named.map(OsString::from));
     variables
 }
@@ -28,6 +25,12 @@ pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
 pub(crate) fn hide_variables(variables: &[OsString]) {
     // Afterwards the process could not write its own memory.
     _ = wipe_variables(variables);
+    hide_process();
+}
+
+/// Hides the environment and the memory of this process from other processes of this user, where the
+/// system can.
+pub(crate) fn hide_process() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};

@@ -1,12 +1,14 @@
 //! Several namespaces, or several servers, that one context names as one.
 
 use super::{ConfigFile, ContextSettings, fill_globals, protection};
+use crate::address::Target;
 use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::Error;
 use crate::text::Sanitized;
+use crate::view::joined::MemberKind;
 
-/// The variable by which a command that runs a process for each member tells it its position in the list.
+/// The variable by which `work`, which runs a process for each member, tells it the name of its member.
 pub(crate) const MEMBER_VARIABLE: &str = "QLESS_MEMBER";
 
 /// What a context names as one: `prefixes` or `members`.
@@ -16,25 +18,7 @@ pub(crate) struct Members {
     pub list: Vec<Member>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MemberKind {
-    /// Prefixes of one server or cluster.
-    Prefix,
-    /// Contexts with a server each.
-    Context,
-}
-
-impl MemberKind {
-    /// The heading of its column, and in lower case the field of documents.
-    pub(crate) fn heading(self) -> &'static str {
-        match self {
-            MemberKind::Prefix => "PREFIX",
-            MemberKind::Context => "MEMBER",
-        }
-    }
-}
-
-/// One of them.
+/// One prefix or server, with what a command on it alone needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// The prefix, or the name of the context.
@@ -78,30 +62,44 @@ impl Members {
             }
         });
         let list = members.collect::<Result<Vec<Member>, Error>>()?;
-        Ok(Some(Members { kind, list }))
+        let members = Members { kind, list };
+        members.refuse_common_databases()?;
+        Ok(Some(members))
     }
 
-    /// The position of the member that this process runs for, if it is the process of one.
-    pub(crate) fn index_from_env(&self) -> Option<usize> {
-        let index = env::var(MEMBER_VARIABLE)?.to_str()?.parse().ok()?;
-        (index < self.list.len()).then_some(index)
-    }
-
-    /// What the names of files of a member end with: the letters and digits of its name, and its position
-    /// if another one has the same.
-    pub(crate) fn file_suffix(&self, index: usize) -> String {
-        let plain = |index: usize| {
-            let name = self.list[index].name.chars();
-            let name = name.filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c));
-            name.collect::<String>()
+    /// Refuses two members that have the same jobs: each change would be made twice.
+    fn refuse_common_databases(&self) -> Result<(), Error> {
+        let place = |member: &Member| {
+            let address = member.globals.redis.clone();
+            let address = address.unwrap_or_else(|| Target::DEFAULT.to_owned());
+            (address, member.globals.prefix.clone())
         };
-        let own = plain(index);
-        let mut others = (0..self.list.len()).filter(|other| *other != index);
-        if own.is_empty() || others.any(|other| plain(other) == own) {
-            format!("{own}-{index}")
-        } else {
-            own
+        for (at, member) in self.list.iter().enumerate() {
+            let (address, prefix) = place(member);
+            for other in &self.list[..at] {
+                let (other_address, other_prefix) = place(other);
+                let addresses = (address.as_str(), other_address.as_str());
+                if prefix == other_prefix && !protection::are_different_databases(addresses) {
+                    let (one, other) = (Sanitized(&other.name), Sanitized(&member.name));
+                    return Err(Error::usage(format!(
+                        "members `{one}` and `{other}` of the context have the same jobs"
+                    )));
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// The member that this process runs for, if it is the worker of one.
+    pub(crate) fn of_this_process(&self) -> Result<Option<&Member>, Error> {
+        let Some(name) = env::utf8_var(MEMBER_VARIABLE)? else {
+            return Ok(None);
+        };
+        let member = self.list.iter().find(|member| member.name == name);
+        member.map(Some).ok_or_else(|| {
+            let name = Sanitized(&name);
+            Error::usage(format!("the context has no member `{name}` any more"))
+        })
     }
 
     /// The member that a new job belongs to, by its jid or what it is kept together with: the jump
@@ -124,6 +122,21 @@ impl Members {
 }
 
 impl Member {
+    /// What the names of its files end with: its name without a colon at the end. Other signs than those that
+    /// prefixes usually have are written as `%2F`.
+    pub(crate) fn file_suffix(&self) -> String {
+        let name = self.name.strip_suffix(':').unwrap_or(&self.name);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.{}:@+=".contains(&byte);
+        let sign = |byte: u8| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        };
+        name.bytes().map(sign).collect()
+    }
+
     fn new(
         name: &str,
         mut alone: ContextSettings,

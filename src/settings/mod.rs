@@ -327,8 +327,11 @@ impl ConfigFile {
         contexts.find(|context| context.values.is_protected())
     }
 
-    /// The label of the database in use.
+    /// The label of the database in use. A context of several members has its own for all of them.
     pub(crate) fn label(&self) -> Option<&str> {
+        if self.members.is_some() {
+            return self.context.as_ref().map(ContextSettings::label);
+        }
         let context = self.protecting_context().or(self.context.as_ref());
         context.map(ContextSettings::label)
     }

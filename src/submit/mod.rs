@@ -142,6 +142,13 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     } else {
         None
     };
+    if !session.ui.await_all_parts() {
+        // The other member reports what is wrong.
+        return Ok(SubmitResult {
+            exit: Exit::Ok,
+            jids: Vec::new(),
+        });
+    }
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
     if !checked.queues.is_empty() {
         let queues = std::mem::take(&mut checked.queues).into_iter();

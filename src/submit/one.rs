@@ -5,7 +5,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::put::{PutCall, PutPolicy, PutResult, ThrottleMaxima};
 use crate::core::api::queue::CHECK;
-use crate::error::{Error, Kind};
+use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
 use crate::input::line::NewJob;
 use crate::json::Json;
@@ -202,6 +202,7 @@ impl SinglePut<'_> {
         Error::not_found(self.cannot_put(&why))
             .hint("`--allow-missing` ignores dependencies that do not exist")
             .about_jid(&self.jid)
+            .caused_by(Cause::MissingDependency)
     }
 
     /// The error for a put that the core refused as invalid.

@@ -2,6 +2,7 @@
 //! on stderr what it did.
 
 use std::io;
+use std::sync::atomic::Ordering;
 
 use super::{Ui, is_closed, write_error};
 use crate::error::{Error, Kind, io_message};
@@ -58,8 +59,14 @@ impl Ui {
 
     /// Why output was lost, if it was.
     pub(crate) fn lost_output(&self) -> Option<Error> {
-        let fault = io_message(self.lost.fault.as_ref()?);
-        let error = Error::new(Kind::File, format!("cannot write to stdout: {fault}"));
+        let message = match (&self.lost.fault, &self.member) {
+            (Some(fault), _) => format!("cannot write to stdout: {}", io_message(fault)),
+            (None, Some(member)) if member.stdout_lost.load(Ordering::Relaxed) => {
+                "cannot write to stdout".to_owned()
+            }
+            (None, _) => return None,
+        };
+        let error = Error::new(Kind::File, message);
         Some(if self.rehearsed {
             error
         } else {

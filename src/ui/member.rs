@@ -1,6 +1,8 @@
 //! The streams of a command that runs on one of several members: what it shows, notes and asks goes to
 //! the command as a whole, which joins it.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
 
 use super::Ui;
@@ -29,6 +31,10 @@ pub(crate) enum MemberMessage {
     Note(Vec<u8>),
     /// A question, which waits for its answer.
     Question(MemberQuestion),
+    /// Its part of the input is right; it waits until that of all members is.
+    Ready,
+    /// The command only says what it would do.
+    DryRun,
     /// The member is done.
     Ended(Result<Exit, Error>),
 }
@@ -63,6 +69,8 @@ pub(crate) struct MemberStreams {
     pub answers: Receiver<bool>,
     /// The heading of the column of members, which `--columns` and `--sort` accept.
     pub heading: &'static str,
+    /// Set when stdout of the command as a whole cannot be written to any more.
+    pub stdout_lost: Arc<AtomicBool>,
 }
 
 impl MemberStreams {
@@ -74,6 +82,15 @@ impl MemberStreams {
 }
 
 impl Ui {
+    /// Waits until all members have checked their parts of the input. Returns whether all are right.
+    pub(crate) fn await_all_parts(&self) -> bool {
+        let Some(member) = &self.member else {
+            return true;
+        };
+        member.sender.send(MemberMessage::Ready);
+        member.answers.recv().unwrap_or(false)
+    }
+
     /// Asks once about the changes on several members: their plans one below the other.
     pub(crate) fn confirm_for_members(
         &mut self,
@@ -83,11 +100,23 @@ impl Ui {
             let text = label_with_member(member, &question.plan);
             self.write_stderr(&text);
         }
-        let words = questions.iter().map(|(_, question)| question.word.as_ref());
-        let counts = words.map(|word| word.and_then(|word| word.parse::<u64>().ok()));
-        let word = counts.sum::<Option<u64>>().map(|sum| sum.to_string());
+        // Where a number is to be typed, it is that of all members that ask for one.
+        let words = questions
+            .iter()
+            .filter_map(|(_, question)| question.word.as_ref());
+        let words: Vec<&String> = words.collect();
+        let sum: u64 = words
+            .iter()
+            .filter_map(|word| word.parse::<u64>().ok())
+            .sum();
+        let word = (!words.is_empty()).then(|| sum.to_string());
         let yes = self.read_consent(word.as_deref())?;
         self.consent_or_error(yes)
+    }
+
+    /// Takes over that a member only says what it would do.
+    pub(crate) fn mark_dry_run(&mut self) {
+        self.rehearsed = true;
     }
 
     /// The form of a result in which nothing is shown.
@@ -95,7 +124,8 @@ impl Ui {
         match self.format {
             Format::Ndjson => Shown::Lines(Vec::new()),
             Format::Jid => Shown::Jids(Vec::new()),
-            Format::Table | Format::Json | Format::Raw => Shown::JobText(String::new()),
+            Format::Json => Shown::Document(b"{\"items\":[]}".to_vec()),
+            Format::Table | Format::Raw => Shown::JobText(String::new()),
         }
     }
 

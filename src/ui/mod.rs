@@ -371,6 +371,11 @@ impl Ui {
     /// Writes job ids. An id that contains the separator is left out, because a reader would take it for
     /// other ids. `-o raw` leaves nothing out.
     pub(crate) fn write_jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
+        if let Some(member) = &self.member {
+            let jids = jids.iter().map(|jid| (*jid).clone()).collect();
+            member.sender.send(MemberMessage::Shown(Shown::Jids(jids)));
+            return Ok(());
+        }
         let (end, fits): (u8, fn(&Name) -> bool) = match (self.format, self.null) {
             (Format::Raw, _) => (b'\n', |_| true),
             (_, true) => (0, jid_list::is_safe_before_nul),
@@ -529,6 +534,9 @@ impl Ui {
     /// Writes to stderr what a dry run would change, after the context's label.
     pub(crate) fn note_dry_run(&mut self, line: &str) {
         self.rehearsed = true;
+        if let Some(member) = &self.member {
+            member.sender.send(MemberMessage::DryRun);
+        }
         match self.context.label.as_ref().map(text::clean_line) {
             Some(label) => self.note(&format!("{label}: {line}")),
             None => self.note(line),

@@ -10,6 +10,41 @@ use crate::json::Json;
 use crate::name::Name;
 use crate::text::Sanitized;
 
+/// What the members of a context are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemberKind {
+    /// Prefixes of one server or cluster.
+    Prefix,
+    /// Contexts with a server each.
+    Context,
+}
+
+impl MemberKind {
+    /// The heading of the column of members in tables.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            MemberKind::Prefix => "PREFIX",
+            MemberKind::Context => "MEMBER",
+        }
+    }
+
+    /// The field of documents that names the member.
+    pub(crate) fn field(self) -> &'static str {
+        match self {
+            MemberKind::Prefix => "prefix",
+            MemberKind::Context => "member",
+        }
+    }
+
+    /// The flag that names one member.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            MemberKind::Prefix => "--prefix",
+            MemberKind::Context => "--context",
+        }
+    }
+}
+
 /// What one view shows, in the format that was asked for.
 #[derive(Debug)]
 pub(crate) enum Shown {
@@ -30,8 +65,7 @@ pub(crate) enum Shown {
 /// The part of the result that has one form: all shown views of one kind, with the names of their members.
 #[derive(Debug)]
 pub(crate) struct Joined<'m> {
-    /// `PREFIX` or `MEMBER`.
-    pub heading: &'static str,
+    pub kind: MemberKind,
     pub parts: Vec<(&'m str, Shown)>,
     /// Members without an answer.
     pub away: Vec<(&'m str, &'m Error)>,
@@ -84,7 +118,7 @@ impl Joined<'_> {
             let own = match shown {
                 Shown::Table(table, rows) => {
                     range = range.or(rows);
-                    let table = table.with_first_column(self.heading, member);
+                    let table = table.with_first_column(self.kind.heading(), member);
                     match &mut whole {
                         Some(whole) => whole.append_rows(table),
                         None => whole = Some(table),
@@ -131,21 +165,21 @@ impl Joined<'_> {
     /// Each line with the name of its member as its first field.
     fn joined_lines(self) -> Shown {
         let mut all = Vec::new();
-        let field = self.heading.to_lowercase();
+        let field = self.kind.field();
         for (member, shown) in self.parts {
             let Shown::Lines(lines) = shown else { continue };
-            all.extend(with_first_field(&lines, &field, member));
+            all.extend(with_first_field(&lines, field, member));
         }
         for (member, error) in self.away {
             let line = crate::view::json::compact_line(error).unwrap_or_default();
-            all.extend(with_first_field(&line, &field, member));
+            all.extend(with_first_field(&line, field, member));
         }
         Shown::Lines(all)
     }
 
     /// Documents with items become one such document. Others are the items of a document `members`.
     fn joined_document(self) -> Shown {
-        let field = self.heading.to_lowercase();
+        let field = self.kind.field();
         let mut documents = Vec::new();
         for (member, shown) in self.parts {
             if let Shown::Document(bytes) = shown
@@ -162,17 +196,21 @@ impl Joined<'_> {
         let is_summed = documents
             .iter()
             .all(|(_, fields)| is_kind(fields, "length"));
-        let mut whole = if has_items || is_summed {
+        let fields: Vec<_> = documents
+            .iter()
+            .map(|(_, fields)| fields.as_slice())
+            .collect();
+        let mut whole = if (has_items || is_summed) && have_common_texts(&fields) {
             let mut documents = documents.into_iter();
             let (member, first) = documents.next().unwrap_or_default();
-            let mut whole = mark_items(first, &field, member);
+            let mut whole = mark_items(first, field, member);
             for (member, fields) in documents {
-                merge_fields(&mut whole, mark_items(fields, &field, member));
+                merge_fields(&mut whole, mark_items(fields, field, member));
             }
             whole
         } else {
             let items = documents.into_iter().map(|(member, fields)| {
-                let name = (field.clone(), Tree::text(member));
+                let name = (field.to_owned(), Tree::text(member));
                 Tree::Object([name].into_iter().chain(fields).collect())
             });
             vec![
@@ -184,7 +222,7 @@ impl Joined<'_> {
         if !self.away.is_empty() {
             let away = self.away.iter().map(|(member, error)| {
                 Tree::Object(vec![
-                    (field.clone(), Tree::text(member)),
+                    (field.to_owned(), Tree::text(member)),
                     ("code".into(), Tree::text(error.kind().into())),
                     ("message".into(), Tree::text(&error.message())),
                 ])
@@ -193,6 +231,22 @@ impl Joined<'_> {
         }
         Shown::Document(super::json::pretty_value(&Tree::Object(whole)).unwrap_or_default())
     }
+}
+
+/// Whether what is neither counted nor listed is the same in all documents.
+fn have_common_texts(documents: &[&[(String, Tree)]]) -> bool {
+    let (Some(first), others) = (documents.first(), documents) else {
+        return true;
+    };
+    let is_text = |value: &Tree| matches!(value, Tree::Leaf(json) if json.number().is_none() && !json.is_null());
+    first.iter().all(|(name, value)| {
+        let same = |other: &&[(String, Tree)]| {
+            let found = other.iter().find(|(known, _)| known == name);
+            found.is_none_or(|(_, found)| found == value || !is_text(found))
+        };
+        // The moments of a tick of `--watch` differ by a little.
+        name == "at" || !is_text(value) || others.iter().all(same)
+    })
 }
 
 fn is_kind(fields: &[(String, Tree)], kind: &str) -> bool {
@@ -309,7 +363,7 @@ mod tests {
         let names = ["{a}:", "{b}:", "{c}:"];
         let parts = names.iter().copied().zip(texts);
         let joined = Joined {
-            heading: "PREFIX",
+            kind: MemberKind::Prefix,
             parts: parts
                 .map(|(name, text)| (name, Shown::Document(text.as_bytes().to_vec())))
                 .collect(),

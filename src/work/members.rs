@@ -7,6 +7,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,17 +21,23 @@ use super::service::ServiceManager;
 use crate::args::format::Format;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
-use crate::session::Session;
+use crate::session::{Session, secrets};
 use crate::settings::members::{MEMBER_VARIABLE, Members};
 use crate::text::plural;
 use crate::ui::member::label_with_member;
 use crate::view::joined::with_first_field;
 
 /// Time before a worker whose server was away is started again.
-const AGAIN: Duration = Duration::from_secs(5);
+const RESTART_DELAY: Duration = Duration::from_secs(5);
+
+/// Time between two looks at whether output may be read again.
+const CHECK: Duration = Duration::from_millis(20);
+
+/// How long the end waits for a reader of stdout.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Ends this process, the worker of a member, as by SIGTERM when the one that started it ends, however that
-/// ends. Other systems than Linux have no such thing.
+/// ends. Only Linux can do this.
 pub(crate) fn end_with_parent() {
     #[cfg(target_os = "linux")]
     {
@@ -42,30 +50,39 @@ pub(crate) fn end_with_parent() {
 enum Event {
     Stdout(usize, Vec<u8>),
     Stderr(usize, Vec<u8>),
+    /// The process has ended; its output may still come.
+    Exited(usize),
+    /// All that the process wrote was read.
     Ended(usize, ExitStatus),
     Signal(i32),
 }
 
 /// The worker of a member.
+#[derive(Default)]
 struct Worker {
     /// Its process, while it runs.
     pid: Option<Pid>,
-    /// How it ended.
+    /// How it ended; `None` while it runs.
     exit: Option<u8>,
-    /// When it is started again.
-    again: Option<Instant>,
+    /// When it is started again, if its server was away.
+    restart_at: Option<Instant>,
 }
 
 /// Runs a worker for each member until all have ended.
 pub(crate) fn run(members: &Members, session: &mut Session) -> Result<Exit, Error> {
     let line = session.canonical_command();
     if line.has_flag("--count") {
+        let flag = members.kind.flag();
         return Err(Error::usage(
             "`--count` counts the jobs of one worker, and each member has its own",
         )
-        .hint("`--prefix` or `--context` names one member"));
+        .hint(format!("`{flag}` names one member")));
     }
     let drains = line.has_flag("--drain");
+    session.refuse_typed_password()?;
+    session.ui.ignore_closed_stdout();
+    // The workers get the environment; other processes of this user must not read it here.
+    secrets::hide_process();
     let (to, events) = channel();
     pass_signals(&to)?;
     let mut all = Workers {
@@ -73,18 +90,22 @@ pub(crate) fn run(members: &Members, session: &mut Session) -> Result<Exit, Erro
         is_ndjson: session.ui.format() == Format::Ndjson,
         drains,
         to,
+        is_congested: Arc::default(),
         list: Vec::new(),
         stopping: false,
     };
+    let count = plural(members.list.len() as u64, "member", "members");
+    let note = format!("a worker for each of {count}");
+    session.ui.note_on_terminal(&note);
+    // A reader of stdout that does not read must not keep signals from the workers.
+    session.ui.write_by_thread(|| {});
     for index in 0..members.list.len() {
-        let worker = all.start(index)?;
+        let worker = all.start(index, session);
         all.list.push(worker);
     }
-    let count = plural(members.list.len() as u64, "member", "members");
-    session
-        .ui
-        .note_on_terminal(&format!("a worker for each of {count}"));
-    all.watch(&events, session)
+    let exit = all.watch(&events, session);
+    session.ui.end_output_thread(PATIENCE);
+    exit
 }
 
 /// The workers of all members.
@@ -93,73 +114,125 @@ struct Workers<'w> {
     is_ndjson: bool,
     drains: bool,
     to: Sender<Event>,
+    /// Set while so much output waits that the readers of the workers' output wait, too.
+    is_congested: Arc<AtomicBool>,
     list: Vec<Worker>,
     /// Whether a signal asked them to end.
     stopping: bool,
 }
 
 impl Workers<'_> {
-    /// Starts the worker of a member, in a process group of its own, so that a signal of the terminal
-    /// reaches it once, from here.
-    fn start(&self, index: usize) -> Result<Worker, Error> {
-        let failed = |fault: io::Error| {
-            let why = io_message(&fault);
-            Error::new(Kind::Error, format!("cannot start a worker: {why}"))
+    /// Starts the worker of a member. One that cannot be started is tried again later.
+    fn start(&self, index: usize, session: &mut Session) -> Worker {
+        match self.spawn(index, session) {
+            Ok(pid) => Worker {
+                pid,
+                ..Worker::default()
+            },
+            Err(fault) => {
+                let why = format!("cannot start a worker: {}", io_message(&fault));
+                let name = &self.members.list[index].name;
+                session.ui.warn(&label_with_member(name, &why));
+                Worker {
+                    exit: Some(Exit::Error.code()),
+                    restart_at: Some(Instant::now() + RESTART_DELAY),
+                    ..Worker::default()
+                }
+            }
+        }
+    }
+
+    /// Starts the process, in a process group of its own, so that a signal of the terminal reaches it once,
+    /// from here.
+    fn spawn(&self, index: usize, session: &Session) -> io::Result<Option<Pid>> {
+        // The file may be replaced while this process runs; Linux still knows the old one.
+        let own = if cfg!(target_os = "linux") {
+            "/proc/self/exe".into()
+        } else {
+            env::current_exe()?
         };
-        let mut child = Command::new(env::current_exe().map_err(failed)?)
+        let mut command = Command::new(own);
+        if let Some(context) = session.file.as_ref().and_then(|file| file.context.as_ref()) {
+            command.env("QLESS_CONTEXT", &context.name);
+        }
+        let mut child = command
             .args(env::args_os().skip(1))
-            .env(MEMBER_VARIABLE, index.to_string())
+            .env(MEMBER_VARIABLE, &self.members.list[index].name)
             .env_remove("NOTIFY_SOCKET")
             .env_remove("WATCHDOG_USEC")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            .spawn()
-            .map_err(failed)?;
+            .spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let readers = [
-            child.stdout.take().map(|out| {
-                let to = self.to.clone();
-                read_lines(out, move |line| to.send(Event::Stdout(index, line)).is_ok())
-            }),
-            child.stderr.take().map(|out| {
-                let to = self.to.clone();
-                read_lines(out, move |line| to.send(Event::Stderr(index, line)).is_ok())
-            }),
+            child
+                .stdout
+                .take()
+                .map(|out| self.read_lines(out, move |line| Event::Stdout(index, line))),
+            child
+                .stderr
+                .take()
+                .map(|out| self.read_lines(out, move |line| Event::Stderr(index, line))),
         ];
         let to = self.to.clone();
         thread::spawn(move || wait_for_end(index, child, readers, &to));
-        Ok(Worker {
-            pid,
-            exit: None,
-            again: None,
+        Ok(pid)
+    }
+
+    /// Sends each line of a stream, until it ends or nobody receives.
+    fn read_lines(
+        &self,
+        stream: impl Read + Send + 'static,
+        event: impl Fn(Vec<u8>) -> Event + Send + 'static,
+    ) -> thread::JoinHandle<()> {
+        let (to, is_congested) = (self.to.clone(), self.is_congested.clone());
+        thread::spawn(move || {
+            let mut stream = BufReader::new(stream);
+            loop {
+                while is_congested.load(Ordering::Relaxed) {
+                    thread::sleep(CHECK);
+                }
+                let mut line = Vec::new();
+                match stream.read_until(b'\n', &mut line) {
+                    Ok(0) | Err(_) => break,
+                    Ok(_) => {}
+                }
+                if !line.ends_with(b"\n") {
+                    line.push(b'\n');
+                }
+                if to.send(event(line)).is_err() {
+                    break;
+                }
+            }
         })
     }
 
     fn watch(&mut self, events: &Receiver<Event>, session: &mut Session) -> Result<Exit, Error> {
         let mut manager = ServiceManager::report_ready();
-        loop {
+        while self.list.iter().any(|worker| worker.exit.is_none()) {
             let now = Instant::now();
             for index in 0..self.list.len() {
-                if self.list[index].again.is_some_and(|at| at <= now) {
-                    self.list[index] = self.start(index)?;
+                if self.list[index].restart_at.is_some_and(|at| at <= now) {
+                    self.list[index] = self.start(index, session);
                 }
             }
+            let congested = session.ui.is_congested();
+            self.is_congested.store(congested, Ordering::Relaxed);
             let alive = manager.report_alive();
-            let due = self.list.iter().filter_map(|worker| worker.again);
+            let due = self.list.iter().filter_map(|worker| worker.restart_at);
             let next = due.chain(alive).min();
-            let wait = next.map_or(Duration::from_secs(3600), |at| {
+            let mut wait = next.map_or(Duration::from_secs(3600), |at| {
                 at.saturating_duration_since(Instant::now())
             });
+            if congested {
+                wait = wait.min(CHECK);
+            }
             match events.recv_timeout(wait) {
                 Ok(event) => self.handle(event, &manager, session)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
-            }
-            let is_over = |worker: &Worker| worker.exit.is_some() && worker.again.is_none();
-            if self.list.iter().all(is_over) {
-                break;
             }
         }
         Ok(self.exit())
@@ -173,14 +246,13 @@ impl Workers<'_> {
     ) -> Result<(), Error> {
         match event {
             Event::Stdout(index, line) => {
-                let field = self.members.kind.heading().to_lowercase();
-                let line = if self.is_ndjson {
-                    with_first_field(&line, &field, &self.members.list[index].name)
-                } else {
-                    line
-                };
+                let line = self.named_line(index, line);
                 session.ui.write(&line)?;
                 session.ui.flush_stdout()?;
+            }
+            Event::Stderr(index, line) if line.starts_with(b"{") && self.is_ndjson => {
+                let line = self.named_line(index, line);
+                session.ui.write_stderr(&String::from_utf8_lossy(&line));
             }
             Event::Stderr(index, line) => {
                 let line = String::from_utf8_lossy(&line);
@@ -193,7 +265,7 @@ impl Workers<'_> {
                 }
                 self.stopping = true;
                 for worker in &mut self.list {
-                    worker.again = None;
+                    worker.restart_at = None;
                     if let (Some(pid), Some(signal)) = (worker.pid, Signal::from_named_raw(signal))
                     {
                         // A worker that has just ended is no error.
@@ -201,21 +273,34 @@ impl Workers<'_> {
                     }
                 }
             }
+            Event::Exited(index) => self.list[index].pid = None,
             Event::Ended(index, status) => {
                 let code = status.code().unwrap_or(128 + status.signal().unwrap_or(0));
                 let code = u8::try_from(code).unwrap_or(u8::MAX);
-                let others = self.list.iter().enumerate();
-                let others = others.filter(|(other, _)| *other != index);
-                let others_run = others.into_iter().any(|(_, worker)| worker.exit.is_none());
-                let retries =
-                    code == Exit::Server.code() && others_run && !self.drains && !self.stopping;
+                let goes_on = !self.drains && !self.stopping;
+                if let (Some(signal), false) = (status.signal(), self.stopping) {
+                    let again = if goes_on { "; it is started again" } else { "" };
+                    let what = format!("signal {signal} ended its worker{again}");
+                    let name = &self.members.list[index].name;
+                    session.ui.warn(&label_with_member(name, &what));
+                }
+                let restarts = code == Exit::Server.code() || status.signal().is_some();
                 let worker = &mut self.list[index];
-                worker.pid = None;
                 worker.exit = Some(code);
-                worker.again = retries.then(|| Instant::now() + AGAIN);
+                worker.restart_at = (restarts && goes_on).then(|| Instant::now() + RESTART_DELAY);
             }
         }
         Ok(())
+    }
+
+    /// A line of a worker, which names its member if it is a document.
+    fn named_line(&self, index: usize, line: Vec<u8>) -> Vec<u8> {
+        if self.is_ndjson {
+            let field = self.members.kind.field();
+            with_first_field(&line, field, &self.members.list[index].name)
+        } else {
+            line
+        }
     }
 
     /// The exit code that all have, or the one for a part that failed.
@@ -223,6 +308,11 @@ impl Workers<'_> {
         let mut codes: Vec<u8> = self.list.iter().filter_map(|worker| worker.exit).collect();
         codes.sort_unstable();
         codes.dedup();
+        let is_signal =
+            |code: &&u8| [Exit::Interrupted.code(), Exit::Terminated.code()].contains(code);
+        if let Some(code) = codes.iter().find(is_signal) {
+            return Exit::from_code(*code);
+        }
         match codes.as_slice() {
             [one] => Exit::from_code(*one),
             [0, one] if *one == Exit::JobFailed.code() => Exit::JobFailed,
@@ -248,29 +338,6 @@ fn pass_signals(to: &Sender<Event>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sends each line of a stream, until it ends or nobody receives.
-fn read_lines(
-    stream: impl Read + Send + 'static,
-    send: impl Fn(Vec<u8>) -> bool + Send + 'static,
-) -> thread::JoinHandle<()> {
-    thread::spawn(move || {
-        let mut stream = BufReader::new(stream);
-        loop {
-            let mut line = Vec::new();
-            match stream.read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => break,
-                Ok(_) => {}
-            }
-            if !line.ends_with(b"\n") {
-                line.push(b'\n');
-            }
-            if !send(line) {
-                break;
-            }
-        }
-    })
-}
-
 /// Waits until a worker has ended and all that it wrote was read.
 fn wait_for_end(
     index: usize,
@@ -279,6 +346,7 @@ fn wait_for_end(
     to: &Sender<Event>,
 ) {
     let status = child.wait().unwrap_or_default();
+    _ = to.send(Event::Exited(index));
     for reader in readers.into_iter().flatten() {
         _ = reader.join();
     }

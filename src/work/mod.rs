@@ -51,6 +51,7 @@ use crate::model::queue::Queue;
 use crate::model::worker_name;
 use crate::name::Name;
 use crate::session::{Session, secrets};
+use crate::settings::members::MEMBER_VARIABLE;
 use crate::text::{clean_text, duration, plural};
 
 /// Time between two searches for queues whose names match.
@@ -73,7 +74,9 @@ const GRACE: f64 = 10.0;
 pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
     session.ui.ignore_closed_stdout();
-    let secrets = secrets::secret_variables(session.file.as_ref());
+    let mut secrets = secrets::secret_variables(session.file.as_ref());
+    // A program of a job that calls `qless` means the whole context.
+    secrets.push(MEMBER_VARIABLE.into());
     // Before any connection, while descriptor 3 is free.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,

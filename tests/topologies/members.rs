@@ -303,7 +303,8 @@ fn a_dependency_on_another_member_is_refused_with_the_reason() {
         .run("put --from - --allow-missing")
         .shows(expect![[r#"
             --- stderr
-            error: `--allow-missing` cannot tell a job of another member from one that does not exist
+            error: `--allow-missing` asks one for its jobs, and the context has 2 members
+            hint: name one, such as `--context=one`
             --- exit 2
         "#]]);
 }
@@ -327,7 +328,7 @@ fn bulk_verbs_ask_once_and_change_all_members() {
         .shows(expect![[r#"
             --- stderr
             error: `--limit` counts the jobs of one, and the context has 2 members
-            hint: name one, such as `--context 'one'`
+            hint: name one, such as `--context=one`
             --- exit 2
         "#]]);
     two.qless().run("cancel --queue mail --yes -n").exits(0);
@@ -361,7 +362,7 @@ fn bulk_verbs_ask_once_and_change_all_members() {
     two.qless().run("import x").shows(expect![[r#"
         --- stderr
         error: an export belongs to one, and the context has 2 members
-        hint: name one, such as `--context 'one'`
+        hint: name one, such as `--context=one`
         --- exit 2
     "#]]);
 }
@@ -409,6 +410,146 @@ fn the_lines_of_a_file_are_shared_out_after_all_were_checked() {
     qless.clone().input(&fresh).run(&put).ok();
     qless.clone().input(&fresh).run(&put).ok();
     assert_eq!(qless.run("length new").ok(), "50");
+}
+
+#[test]
+fn a_line_that_was_not_put_is_told_by_the_exit_code() {
+    let two = Two::with_jobs();
+    let on_one = two.on("one").run("jobs --queue mail -o jid").ok();
+    let first = on_one.lines().next().unwrap();
+    // A dependency is only on one of the members, so one of these lines fails.
+    let line = |at: u32| {
+        format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\",\"depends\":[\"{first}\"]}}\n")
+    };
+    let text: String = (0..8).map(line).collect();
+    two.qless().input(text).run("put --from - -q").exits(3);
+    // Nothing is put before the parts of all members are checked.
+    let line = |at: u32| format!("{{\"queue\":\"n\",\"klass\":\"K\",\"jid\":\"n{at}\"}}\n");
+    let twice: String = (0..20).chain([3]).map(line).collect();
+    two.qless().input(twice).run("put --from - -q").exits(2);
+    assert_eq!(two.qless().run("length n").ok(), "0");
+}
+
+#[test]
+fn several_named_jobs_are_one_question_and_unknown_ones_are_told() {
+    let two = Two::with_jobs();
+    let qless = two.qless();
+    let asked = keyboard::answer(typed(&two, "cancel k1 k2"), &[("Proceed? [y/N]", "n\r")]);
+    asked.exits(9);
+    assert_eq!(qless.run("length mail").ok(), "4");
+    qless.run("cancel k1 k2").exits(9);
+    assert_eq!(qless.run("length mail").ok(), "4");
+    qless.run("get k1 nope").shows(expect![[""]]);
+    qless.run("recur put r K --every 1d --jid r1").ok();
+    qless.run("recur rm r1 nope --yes").shows(expect![[""]]);
+    qless.run("recur get r1").ok();
+    // A list without jobs does what it does on one server.
+    qless
+        .clone()
+        .input("")
+        .run("cancel - --require-match --yes")
+        .exits(4);
+    // The order of output without names is that of the jids.
+    for (at, jid) in ["k4", "k2", "k1", "k3"].iter().enumerate() {
+        qless
+            .run(&format!("put mail K {at} --jid {jid} --replace"))
+            .ok();
+    }
+    assert_eq!(qless.run("get --data k4 k2 k1 k3").ok(), "0\n1\n2\n3");
+    // stdin is one.
+    qless
+        .clone()
+        .input("x")
+        .run("bury k1 k2 --group g --message -")
+        .shows(expect![[""]]);
+}
+
+#[test]
+fn a_job_that_exists_elsewhere_is_not_put_a_second_time() {
+    let two = Two::with_jobs();
+    let elsewhere = two.on("two").run("jobs --queue mail -o jid").ok();
+    let jid = elsewhere.lines().next().unwrap();
+    two.on("two").run(&format!("cancel {jid}")).ok();
+    two.on("one").run(&format!("put mail K --jid {jid}")).ok();
+    two.qless()
+        .run(&format!("put mail K --jid {jid} --if-absent"))
+        .ok();
+    two.qless().run(&format!("get {jid} -o jid")).ok();
+}
+
+#[test]
+fn a_wait_is_decided_by_a_member_that_has_such_jobs() {
+    let two = Two::new();
+    two.on("two").run("put only K --jid w1").ok();
+    let wait = two.qless().start("wait --queue only --any");
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    two.on("two").run("pop only --worker w").ok();
+    two.on("two").run("complete w1 --worker w").ok();
+    wait.end().exits(0);
+    two.qless().run("wait --queue none --deadline 1s").exits(4);
+}
+
+#[test]
+fn members_have_files_and_databases_of_their_own() {
+    let redis = Redis::start();
+    let home = ConfigHome::new(&format!(
+        "default = \"all\"\n[context.all]\nredis = \"{0}\"\n\
+         prefixes = [\"mail:\", \"{{mail}}:\", \"{{mail-1}}:\", \"a/b:\"]\n\
+         [context.x]\nredis = \"{0}\"\n[context.y]\nredis = \"{0}\"\n[context.z]\nmembers = [\"x\", \"y\"]\n",
+        redis.url()
+    ));
+    let file = home.dir().join("e");
+    home.run(&format!("export --all --file {}", file.display()))
+        .exits(0);
+    for name in ["mail", "{mail}", "{mail-1}", "a%2Fb"] {
+        assert!(home.dir().join(format!("e.{name}")).exists(), "{name}");
+    }
+    home.run("--context z queues").shows(expect![[""]]);
+}
+
+#[test]
+fn a_killed_worker_is_started_again_and_all_end_with_the_first() {
+    let two = Two::new();
+    let mut qless = two.qless();
+    qless = qless.env("QLESS_TIMEOUT", "20s");
+    let ran = two.home.dir().join("ran");
+    let work = format!(
+        "work w --poll 100ms -- sh -c 'echo $QLESS_JID >> {}'",
+        ran.display()
+    );
+    let worker = qless.start(&work);
+    let pids = || {
+        let workers = qless.run("workers -o ndjson").stdout();
+        let pids = workers.lines().filter_map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).ok()?;
+            line["pid"].as_i64()
+        });
+        pids.collect::<BTreeSet<i64>>()
+    };
+    await_that("two workers run", || pids().len() == 2);
+    let before = pids();
+    let first = before.first().unwrap().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-9", &first])
+            .status()
+            .unwrap()
+            .success()
+    );
+    await_that("another one runs", || !pids().is_subset(&before));
+    for jid in ["k1", "k2", "k3", "k4"] {
+        qless.run(&format!("put w K --jid {jid}")).ok();
+    }
+    await_that("all have run", || {
+        std::fs::read_to_string(&ran).is_ok_and(|text| lines(&text).len() == 4)
+    });
+    worker.signal(rustix::process::Signal::TERM);
+    let ended = worker.end();
+    assert!(
+        ended.stderr().contains("signal 9 ended its worker"),
+        "{}",
+        ended.stderr()
+    );
 }
 
 #[test]

@@ -15,7 +15,8 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = session.input();
     let data = args.read_data(&mut source)?;
-    if *from == FileArg::Stream {
+    // The lines that were shared out to members are read already.
+    if *from == FileArg::Stream && session.sharers().is_none() {
         source.claim_stdin_for("jobs")?;
     }
     let defaults = args.line_defaults(data);

@@ -197,6 +197,12 @@ pub(crate) struct Args {
 
 impl Args {
     fn members(&self) -> MemberUse<'_> {
+        if self.existing.existing_queue {
+            return MemberUse::Refused("`--existing-queue` asks one for its queues");
+        }
+        if self.allow_missing {
+            return MemberUse::Refused("`--allow-missing` asks one for its jobs");
+        }
         if self.from.is_some() {
             return MemberUse::NewJobs(self);
         }
@@ -211,7 +217,10 @@ impl Args {
         let job = self.new_job(data);
         let jid = self.jid.as_ref().map(Name::as_bytes);
         let kept_with = jid::shard_key(&job, jid, self.shard_by.as_ref());
-        MemberUse::NewJob(kept_with.map(|key| Cow::Owned(key.into_owned())))
+        MemberUse::NewJob {
+            kept_with: kept_with.map(|key| Cow::Owned(key.into_owned())),
+            jid: self.jid.as_ref(),
+        }
     }
 
     /// Shares the lines of the file out to several members.
@@ -225,10 +234,6 @@ impl Args {
         if data == Some(&InputArg::Stdin) {
             let what = "the data comes from stdin, which several members cannot read";
             return Err(Error::usage(what).hint("name a file: `@FILE`"));
-        }
-        if self.allow_missing {
-            let what = "`--allow-missing` cannot tell a job of another member from one that does not exist";
-            return Err(Error::usage(what));
         }
         let data = self.read_data(&mut session.input())?;
         let defaults = self.line_defaults(data);

@@ -68,16 +68,17 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
 impl Args {
     fn members(&self) -> MemberUse<'_> {
         match &self.command {
-            Command::Get(get::Args { jids, .. })
-            | Command::Pause(pause::Args { jids, .. })
+            Command::Get(get::Args { jids, .. }) => MemberUse::Jobs(jids),
+            Command::Pause(pause::Args { jids, .. })
             | Command::Resume(resume::Args { jids, .. })
-            | Command::Rm(rm::Args { jids, .. }) => MemberUse::Jobs(jids),
+            | Command::Rm(rm::Args { jids, .. }) => MemberUse::AllJobs(jids),
             Command::Run(run::Args { jid, .. })
             | Command::Set(set::Args { jid, .. })
             | Command::Tag(tag::Args { jid, .. }) => MemberUse::Job(jid),
             Command::Put(put::Args { jid, .. }) => {
-                let jid = jid.as_ref().map(Name::as_bytes);
-                MemberUse::NewJob(jid.map(Cow::Borrowed))
+                let jid = jid.as_ref();
+                let kept_with = jid.map(|jid| Cow::Borrowed(jid.as_bytes()));
+                MemberUse::NewJob { kept_with, jid }
             }
             Command::List(_) => MemberUse::Each,
         }

@@ -56,7 +56,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let details = |_: &_| format!("  {}\n", comma_list(jids.iter().take(10)));
     if (dry || !jids.is_empty())
         && session
-            .consent(args.dry, AskWhen::if_several(jids.len()), &what, details)?
+            .consent(
+                args.dry,
+                AskWhen::if_several(session.count_with_others(jids.len())),
+                &what,
+                details,
+            )?
             .is_some()
     {
         for jids in jids.chunks(SLICE) {
