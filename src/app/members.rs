@@ -78,7 +78,7 @@ pub(super) fn run(
             let kept_with = kept_with.unwrap_or_else(fresh);
             let index = Members::index_for(&kept_with, members.list.len());
             let index = match jid {
-                Some(jid) => group.find_holder(jid, session)?.unwrap_or(index),
+                Some(jid) => group.find_holder(jid, session).unwrap_or(index),
                 None => index,
             };
             group.run_on_one(index, MemberPart::default(), session)
@@ -306,19 +306,12 @@ impl<'g> MemberGroup<'g> {
         Err(Error::new(Kind::Partial, what))
     }
 
-    /// The member that has a job of this jid, so that a put does not make a second one.
-    fn find_holder(&self, jid: &Name, session: &Session) -> Result<Option<usize>, Error> {
+    /// The member that has a job of this jid, so that a put does not make a second one. One that does not
+    /// answer does not keep the others from taking jobs that belong to them.
+    fn find_holder(&self, jid: &Name, session: &Session) -> Option<usize> {
         let found = self.find_holders(std::slice::from_ref(jid), session);
-        let holder = found
-            .iter()
-            .position(|found| found.as_ref().is_ok_and(|has| has[0]));
-        match (holder, found.into_iter().find_map(Result::err)) {
-            (None, Some(away)) => {
-                let what = format!("cannot tell whether job `{jid}` exists: {}", away.message());
-                Err(Error::new(away.kind(), what))
-            }
-            (holder, _) => Ok(holder),
-        }
+        let mut found = found.iter();
+        found.position(|found| found.as_ref().is_ok_and(|has| has[0]))
     }
 
     /// Runs the command for jobs in the order given: one member after the other, as often as needed.

@@ -178,8 +178,8 @@ fn a_member_that_is_away_is_a_row_and_not_a_smaller_total() {
         k1
         k2
         --- stderr
-        one: 1 cancelled
         two: 1 cancelled
+        one: 1 cancelled
         error: cannot find job `z`: `gone`: cannot open `/no/socket`: no such file or directory
         --- exit 3
     "#]]);
@@ -439,9 +439,28 @@ fn several_named_jobs_are_one_question_and_unknown_ones_are_told() {
     assert_eq!(qless.run("length mail").ok(), "4");
     qless.run("cancel k1 k2").exits(9);
     assert_eq!(qless.run("length mail").ok(), "4");
-    qless.run("get k1 nope").shows(expect![[""]]);
+    qless.run("get k1 nope").shows(expect![[r#"
+        jid	k1
+        klass	Welcome
+        queue	mail
+        state	waiting	waits since 1970-01-01T00:16:40.000Z
+        priority	0	higher runs first
+        retries	5 of 5 remaining
+        tags	–
+        tracked	no
+        depends on	–
+        needed by	–
+        data	{}
+        --- stderr
+        error: two: job `nope` does not exist
+        --- exit 4
+    "#]]);
     qless.run("recur put r K --every 1d --jid r1").ok();
-    qless.run("recur rm r1 nope --yes").shows(expect![[""]]);
+    qless.run("recur rm r1 nope --yes").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist; nothing was changed
+        --- exit 4
+    "#]]);
     qless.run("recur get r1").ok();
     // A list without jobs does what it does on one server.
     qless
@@ -461,7 +480,12 @@ fn several_named_jobs_are_one_question_and_unknown_ones_are_told() {
         .clone()
         .input("x")
         .run("bury k1 k2 --group g --message -")
-        .shows(expect![[""]]);
+        .shows(expect![[r#"
+            --- stderr
+            error: several members cannot read the message from stdin
+            hint: name a file: `@FILE`
+            --- exit 2
+        "#]]);
 }
 
 #[test]
@@ -504,7 +528,11 @@ fn members_have_files_and_databases_of_their_own() {
     for name in ["mail", "{mail}", "{mail-1}", "a%2Fb"] {
         assert!(home.dir().join(format!("e.{name}")).exists(), "{name}");
     }
-    home.run("--context z queues").shows(expect![[""]]);
+    home.run("--context z queues").shows(expect![[r#"
+        --- stderr
+        error: members `x` and `y` of the context have the same jobs
+        --- exit 2
+    "#]]);
 }
 
 #[test]
