@@ -280,7 +280,11 @@ impl Core {
         let mut outcomes: Vec<GuardReply<_>> = reply.read()?;
         if outcomes.is_empty() || outcomes.len() > jobs.len() {
             let call = calls::GUARD_CANCEL.name;
-            return Err(reply::unexpected_reply(call, "not an outcome for each job"));
+            let error = reply::unexpected_reply(call, "not an outcome for each job");
+            return Err(match jobs {
+                [job] => error.about_jid(&job.jid),
+                _ => error,
+            });
         }
         if repeated {
             outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);
