@@ -146,6 +146,12 @@ impl Target {
         self.password.is_some()
     }
 
+    /// The address without its password, such as a printed command has it.
+    pub(crate) fn without_password(self) -> Target {
+        let password = None;
+        Target { password, ..self }
+    }
+
     /// One of several servers, with this login.
     pub(crate) fn with_node(&self, node: &Node) -> Target {
         Target {
