@@ -7,7 +7,7 @@ return function(argv)
   local lane = argv[3]
   if not lane then error('Key(): Arg "key" missing') end
   local whole = need('value/whole')
-  local from, count = whole(argv[4] or 0, 0, 9e15), whole(argv[5] or 10000, 0, 9e15)
+  local from, count = whole(argv[4] or 0, 0), whole(argv[5] or 10000, 0)
   if not from then error('Key(): Arg "offset" is not a whole number') end
   if not count then error('Key(): Arg "count" is not a whole number') end
   local last = from + math.min(count, 10000) - 1

@@ -6,7 +6,7 @@
 return function(argv)
   local call = redis.call
   local whole, index, name = need('value/whole'), argv[3], argv[4]
-  local from, count = whole(argv[5], 0, 9e15), whole(argv[6], 0, 9e15)
+  local from, count = whole(argv[5], 0), whole(argv[6], 0)
   if not index or not name then error('Look(): index or name missing') end
   if not from or not count then error('Look(): offset and count must be whole numbers') end
   if count > 10000 then error('Look(): more than 10000 members') end

@@ -7,7 +7,7 @@
 local fields = 'klass,queue,priority,retries,remaining,tags,data,spawned_from_jid,throttles,key,dup'
 
 return function(argv, now, t, seconds)
-  local exists, count, reply = redis.call, need('value/whole')(argv[3], 0, 9e15), {}
+  local exists, count, reply = redis.call, need('value/whole')(argv[3], 0), {}
   if not count then error('Look(): count must be a whole number') end
   if not argv[5] then error('Look(): queue missing') end
   count = math.min(count, 1000)

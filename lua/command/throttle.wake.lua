@@ -4,7 +4,7 @@
 -- Result: how many it returned; how many still wait; the free slots, -1 if it has no limit
 -- Refuses: missing or wrong words
 return function(argv)
-  local id, most = argv[3], need('value/whole')(argv[4], 0, 9e15)
+  local id, most = argv[3], need('value/whole')(argv[4], 0)
   if not id then error('Throttle(): Arg "id" missing') end
   if not most then error('Throttle(): Arg "most" not a positive number: ' .. tostring(argv[4])) end
   local key, woken = Keys.throttle .. id, need('throttle/wake')(id, most)

@@ -75,9 +75,10 @@ impl Globals {
     fn destination_flags(&self) -> Vec<(&'static str, Name)> {
         let redis = self.redis.as_ref().and_then(|text| {
             let target = Target::parse(text).ok()?;
-            Some(match target.has_password() {
-                true => target.without_password().to_string().into(),
-                false => Name::from(text.as_str()),
+            Some(if target.has_password() {
+                target.without_password().to_string().into()
+            } else {
+                Name::from(text.as_str())
             })
         });
         let name = |text: &Option<String>| text.as_deref().map(Name::from);

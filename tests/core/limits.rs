@@ -688,8 +688,8 @@ fn an_own_call_reads_a_name_that_comes_again_once() {
         let once = format!("{area}{name}");
         let often = format!("{area}{}", name.repeat(100));
         let (one, many) = (
-            commands(&mut core, &[once.clone()]),
-            commands(&mut core, &[often.clone()]),
+            commands(&mut core, std::slice::from_ref(&once)),
+            commands(&mut core, std::slice::from_ref(&often)),
         );
         assert_eq!(many, one, "{call}");
         let (one, many) = (core.ok(&once), core.ok(&often));

@@ -510,9 +510,10 @@ fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command 
         return Command::new(program);
     }
     let bash = Path::new("/bin/bash");
-    let (shell, most) = match bash.exists() {
-        true => (bash, u32::MAX),
-        false => (Path::new("/bin/sh"), 9),
+    let (shell, most) = if bash.exists() {
+        (bash, u32::MAX)
+    } else {
+        (Path::new("/bin/sh"), 9)
     };
     let script = "for n do shift; [ \"$n\" = - ] && break; eval \"exec $n>&-\"; done; exec \"$@\"";
     let mut command = Command::new(shell);
