@@ -30,7 +30,10 @@ SOAKED = random_ core::batches check::wrong_types check::damage check::coordinat
 ROUNDS ?= $(if $(PART),10,20)
 TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 
-.PHONY: help demo demo-cluster test test-servers deny soak bench build build-dev install uninstall tools redis
+# The tests that make a server or a connection fail, each with a row of the table of `make failures`.
+FAILURES = connection:: tls:: topologies::sentinel::each topologies::cluster::a_ topologies::cluster::each
+
+.PHONY: help demo demo-cluster test test-servers deny soak failures bench build build-dev install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
@@ -40,6 +43,7 @@ help:
 	@echo 'make deny     check licences, sources and known vulnerabilities of the crates'
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
+	@echo 'make failures  what is said of each failure of a server: injected how, expected, got'
 	@echo 'make bench    measure calls on a server and commands on this machine'
 	@echo 'make build    build the binary: $(QLESS)'
 	@echo 'make install  install binary, man pages, completions, examples under PREFIX=/usr/local'
@@ -67,6 +71,10 @@ deny:
 soak:
 	@$(WITH_REDIS) $(if $(SEED),TEST_SEED=$(SEED),TEST_ROUNDS=$(ROUNDS)) \
 	  $(CARGO) test --locked --test all -- $(TEST)
+
+failures:
+	@$(WITH_REDIS) $(CARGO) test --locked --test all -- --nocapture $(FAILURES) 2>/dev/null |\
+	  grep '^failure | ' | sort -u
 
 bench:
 	@$(WITH_REDIS) $(CARGO) bench --locked --bench cost -- $(PART)

@@ -12,10 +12,10 @@ use std::{env, fs};
 
 /// What most calls need, in this order: a call compares names until one matches.
 const HOT: &str = "
-    job/read job/put queue/place history/append history/trim value/in_chunks stats/add_values job/render
-    job/render_all job/put_options value/number value/names value/whole_tries
+    job/read job/put queue/place value/number value/whole_tries queue/remove_from_state_set history/append history/trim value/in_chunks stats/add_values job/render
+    job/render_all job/put_options value/names
     dependency/any_related job/tracked job/forget_complete ending/end_jobs ending/positions
-    ending/batch ending/complete queue/enter value/key_fault queue/remove_from_state_set
+    ending/batch ending/complete queue/enter value/key_fault
     queue/grant queue/pop_decision dependency/pending_dependencies dependency/link
     dependency/release_dependents dependency/release_job dependency/unlink job/reserved
     job/lock_lost job/tags job/untag job/render_existing queue/expire_locks queue/slice

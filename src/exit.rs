@@ -80,6 +80,14 @@ impl Exit {
         }
     }
 
+    /// The meaning of the exit code of another process of this program.
+    pub(crate) fn from_code(code: u8) -> Exit {
+        let mut all = Exit::VARIANTS.iter();
+        all.find(|exit| exit.code() == code)
+            .copied()
+            .unwrap_or(Exit::Error)
+    }
+
     /// The number for the shell.
     pub const fn code(self) -> u8 {
         match self {

@@ -67,7 +67,9 @@ fn repeat_until_stopped(
             None => {
                 frame = shown;
                 // The next tick connects again; until then the error is shown.
-                session.core()?.report_loss_immediately();
+                if let Some(core) = session.opened_core() {
+                    core.report_loss_immediately();
+                }
             }
             Some(error) if !frames && !lost_before => {
                 session
@@ -103,10 +105,11 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
         Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
             let now = session.ui.render_options().format_timestamp(session.now());
-            let address = session
-                .core()
-                .map(|core| core.address())
-                .unwrap_or_default();
+            // The members of a context have connections of their own.
+            let address = match session.opened_core() {
+                Some(core) => core.address(),
+                None => session.label().unwrap_or_default().to_owned(),
+            };
             let every = match every.subsec_nanos() {
                 0 => duration(every.as_secs_f64()),
                 _ => format_measured_duration(every.as_secs_f64()),

@@ -198,6 +198,7 @@ mod security {
 
 mod topologies {
     mod cluster;
+    mod members;
     mod sentinel;
 }
 

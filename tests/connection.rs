@@ -21,12 +21,15 @@ fn at_port(port: u16) -> Qless {
 
 #[test]
 fn a_refused_port_is_reported_immediately() {
-    at_port(free_port()).run("length q").shows(expect![[r#"
+    at_port(free_port())
+        .run("length q")
+        .shows(expect![[r#"
         --- stderr
         error: cannot reach Redis at `redis://127.0.0.1:PORT/0`: connection refused
         hint: pass `--redis URL` or set QLESS_REDIS_URL
         --- exit 6
-    "#]]);
+    "#]])
+        .row("refused", "free port", 6, "cannot reach Redis");
 }
 
 #[test]
@@ -45,22 +48,28 @@ fn errors_are_documents_if_documents_were_requested() {
 #[test]
 fn an_unknown_host_is_reported() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", "redis://nowhere.invalid");
-    qless.run("length q").shows(expect![[r#"
+    qless
+        .run("length q")
+        .shows(expect![[r#"
         --- stderr
         error: cannot resolve `nowhere.invalid`
         --- exit 6
-    "#]]);
+    "#]])
+        .row("name unknown", "host in .invalid", 6, "cannot resolve");
 }
 
 #[test]
 fn a_missing_socket_is_reported() {
     let qless = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/r.sock");
-    qless.run("length q").shows(expect![[r#"
+    qless
+        .run("length q")
+        .shows(expect![[r#"
         --- stderr
         error: cannot open `/nonexistent/r.sock`: no such file or directory
         hint: pass `--redis URL` or set QLESS_REDIS_URL
         --- exit 6
-    "#]]);
+    "#]])
+        .row("socket missing", "no such file", 6, "cannot open");
 }
 
 #[test]
@@ -78,12 +87,20 @@ fn an_invalid_address_is_bad_usage() {
 #[test]
 fn a_web_server_is_not_a_redis_server() {
     let port = answering(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-    at_port(port).run("length q").shows(expect![[r#"
+    at_port(port)
+        .run("length q")
+        .shows(expect![[r#"
         --- stderr
         error: `127.0.0.1:PORT` does not speak the Redis protocol
         hint: is it a Redis server, and the right port?
         --- exit 6
-    "#]]);
+    "#]])
+        .row(
+            "not Redis",
+            "server answers HTTP",
+            6,
+            "does not speak the Redis protocol",
+        );
 }
 
 #[test]
@@ -108,12 +125,20 @@ fn random_bytes_are_not_a_redis_server() {
 #[test]
 fn a_server_that_closes_the_connection_is_reported() {
     let port = listen(drop);
-    at_port(port).run("length q").shows(expect![[r#"
+    at_port(port)
+        .run("length q")
+        .shows(expect![[r#"
         --- stderr
         error: `127.0.0.1:PORT` closed the connection immediately
         hint: is it a Redis server, and the right port? if it requires TLS, use `rediss://`
         --- exit 6
-    "#]]);
+    "#]])
+        .row(
+            "closed at once",
+            "listener that drops",
+            6,
+            "closed the connection immediately",
+        );
 }
 
 #[test]
@@ -127,7 +152,8 @@ fn a_server_without_free_connections_is_reported() {
         --- stderr
         error: `redis://127.0.0.1:PORT/0` refuses connections: max number of clients reached
         --- exit 6
-    "#]]);
+    "#]])
+        .row("max clients", "server answers so", 6, "refuses connections");
 }
 
 #[test]
@@ -154,11 +180,14 @@ fn a_server_that_is_too_old_is_reported() {
     let port = answering(
         b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
     );
-    at_port(port).run("length q").shows(expect![[r#"
+    at_port(port)
+        .run("length q")
+        .shows(expect![[r#"
         --- stderr
         error: Redis 6.0.16 is too old; `qless` requires 6.2
         --- exit 6
-    "#]]);
+    "#]])
+        .row("version too old", "server says 6.0.16", 6, "is too old");
 }
 
 #[test]
@@ -196,35 +225,50 @@ mod passwords {
 
     #[test]
     fn a_missing_password_is_reported() {
-        redis().qless().run("length q").shows(expect![[r#"
+        redis()
+            .qless()
+            .run("length q")
+            .shows(expect![[r#"
             --- stderr
             error: `unix://DIR/s` requires a password
             hint: set QLESS_REDIS_PASSWORD, or pass `--password-file FILE` or `--askpass`
             --- exit 6
-        "#]]);
+        "#]])
+            .row("NOAUTH", "requirepass", 6, "requires a password");
     }
 
     #[test]
     fn a_wrong_password_is_reported() {
         let redis = redis();
         let qless = redis.qless().env("QLESS_REDIS_PASSWORD", "falsch");
-        qless.run("length q").shows(expect![[r#"
+        qless
+            .run("length q")
+            .shows(expect![[r#"
             --- stderr
             error: `unix://DIR/s` refuses the password
             --- exit 6
-        "#]]);
+        "#]])
+            .row(
+                "WRONGPASS",
+                "requirepass, another one given",
+                6,
+                "refuses the password",
+            );
     }
 
     #[test]
     fn an_unneeded_password_is_reported() {
         let redis = Redis::start();
         let qless = redis.qless().env("QLESS_REDIS_PASSWORD", SECRET);
-        qless.run("length q").shows(expect![[r#"
+        qless
+            .run("length q")
+            .shows(expect![[r#"
             --- stderr
             error: `unix://DIR/s` has no password, but one was given
             hint: is it the right server?
             --- exit 6
-        "#]]);
+        "#]])
+            .row("password, none set", "no requirepass", 6, "has no password");
     }
 
     #[test]
@@ -233,11 +277,19 @@ mod passwords {
         let url = format!("{}?user=ops", redis.url());
         let qless = redis.qless().env("REDISCLI_AUTH", SECRET);
         let qless = qless.env("QLESS_REDIS_URL", url);
-        qless.run("length q").shows(expect![[r#"
+        qless
+            .run("length q")
+            .shows(expect![[r#"
             --- stderr
             error: `unix://DIR/s` refuses user `ops`: wrong name or password
             --- exit 6
-        "#]]);
+        "#]])
+            .row(
+                "WRONGPASS",
+                "user that does not exist",
+                6,
+                "refuses user `ops`",
+            );
     }
 
     #[test]
@@ -323,7 +375,8 @@ fn a_frozen_server_times_out() {
         error: no reply from `unix://DIR/s` within 1s
         hint: the server may be frozen or a firewall may drop packets
         --- exit 6
-    "#]]);
+    "#]])
+        .row("frozen", "SIGSTOP", 6, "no reply from");
     assert!(begun.elapsed() < LATE);
     redis.thaw();
 }
@@ -398,7 +451,7 @@ fn a_lost_write_that_is_not_safe_to_repeat_is_reported_as_unknown() {
             error: lost `redis://127.0.0.1:PORT/0` while logging to `j`; the change may or may not have happened
             hint: `qless get j` shows it
             --- exit 6
-        "#]]);
+        "#]]).row("lost, not settled", "proxy cuts before and after the call", 6, "may or may not have happened");
     }
     let error = at_port(proxy(redis.socket(), Cut::Before(2)));
     let error = error.run("api log j looked -o json").exits(6).error();
@@ -426,7 +479,7 @@ fn a_write_without_reply_is_reported_as_unknown() {
         error: no reply from `redis://127.0.0.1:PORT/0` within 1s while changing the priority of `j`; the change may or may not have happened
         hint: `qless get j` shows it
         --- exit 6
-    "#]]);
+    "#]]).row("timed out, not settled", "proxy holds the reply", 6, "may or may not have happened");
 }
 
 /// Runs in front of a server that makes the calls of this name, and then answers them with `reply`.
@@ -609,6 +662,9 @@ mod refusals {
         }
         let ran = redis.at(0).run(&format!("{line} -o json"));
         let error = ran.error();
+        let code = error["code"].as_str().unwrap();
+        let how = [options, prepare].concat().join(" ");
+        ran.row(code, &how, 6, error["message"].as_str().unwrap());
         (
             error["code"].as_str().unwrap().into(),
             error["exit"].as_i64().unwrap(),
@@ -681,12 +737,16 @@ mod refusals {
     fn a_key_of_a_wrong_type_is_reported() {
         let redis = Redis::start();
         redis.send(&["SET", "ql:q:mail-locks", "x"]);
-        redis.at(0).run("length mail").shows(expect![[r#"
+        redis
+            .at(0)
+            .run("length mail")
+            .shows(expect![[r#"
             --- stderr
             error: cannot read `mail`: a key that it needs has the wrong type
             hint: `qless check --only key-type` names it
             --- exit 1
-        "#]]);
+        "#]])
+            .row("key of a wrong type", "SET", 1, "has the wrong type");
     }
 
     #[test]
@@ -735,12 +795,20 @@ mod refusals {
             .env("QLESS_REDIS_URL", url)
             .env("QLESS_REDIS_PASSWORD", "x");
         let before = redis.dump();
-        qless.run("pop mail --worker w").shows(expect![[r#"
+        qless
+            .run("pop mail --worker w")
+            .shows(expect![[r#"
             --- stderr
             error: user `ops` may not run LREM, ZREM on `ql:*`; nothing was changed
             hint: `qless help acl` prints the line an administrator needs
             --- exit 6
-        "#]]);
+        "#]])
+            .row(
+                "right missing, found by preflight",
+                "ACL without ZREM, LREM",
+                6,
+                "may not run LREM, ZREM",
+            );
         assert_eq!(redis.dump(), before);
         // Reading commands need fewer rights.
         qless.run("cancel j --dry-run").ok();
@@ -1000,7 +1068,8 @@ mod refusals {
                 error: `unix://DIR/s` is busy with a script
                 hint: `redis-cli SCRIPT KILL` ends it if it has not written yet
                 --- exit 6
-            "#]]);
+            "#]])
+            .row("BUSY", "a script that runs", 6, "is busy with a script");
         // The binary waits until the server has loaded its data.
         let mut child = redis.at(0).command();
         let child = child.args(["length", "mail"]).spawn().unwrap();
@@ -1025,7 +1094,8 @@ mod refusals {
                 --- stderr
                 error: `redis://127.0.0.1:PORT/0` is still loading its data
                 --- exit 6
-            "#]]);
+            "#]])
+            .row("LOADING", "server answers so", 6, "is still loading");
         let redis = Redis::start();
         let socket = redis.socket();
         let count = AtomicUsize::new(0);
@@ -1083,11 +1153,13 @@ mod streams {
             return;
         };
         let mut command = Qless::bare().command();
-        RunOutput::of(command.arg("script").stdout(full)).shows(expect![[r#"
+        RunOutput::of(command.arg("script").stdout(full))
+            .shows(expect![[r#"
             --- stderr
             error: cannot write to stdout: no space left on device
             --- exit 1
-        "#]]);
+        "#]])
+            .row("stdout full", "/dev/full", 1, "no space left on device");
     }
 
     /// Runs a line with a stdout that is full.

@@ -68,20 +68,11 @@ fn less_keeps_colors_and_the_text_on_the_screen() {
 #[test]
 fn quitting_the_pager_early_is_not_an_error() {
     let redis = Redis::start();
-    for at in 0..3000 {
-        redis.calls([(
-            f64::from(at),
-            vec![
-                "put".to_owned(),
-                String::new(),
-                "q".into(),
-                format!("job-{at}"),
-                "K".into(),
-                "{}".into(),
-                "0".into(),
-            ],
-        )]);
-    }
+    redis.calls((0..3000).map(|at| {
+        let jid = format!("job-{at}");
+        let words = ["put", "", "q", &jid, "K", "{}", "0"];
+        (f64::from(at), words.map(str::to_owned).to_vec())
+    }));
     let qless = redis.at(5000).env("QLESS_PAGER", "head -2 | cut -c-5");
     let (code, written) = on_terminal(&qless, "jobs --queue q --limit 3000");
     assert_eq!(code, 0, "{written}");

@@ -150,7 +150,7 @@ mod server {
             error: cannot trust `localhost:PORT`: this system does not know the issuer of its certificate
             hint: pass its CA with `--tls-ca FILE`
             --- exit 6
-        "#]]);
+        "#]]).row("TLS: issuer unknown", "certificate of an own CA", 6, "cannot trust");
         let error = server.stranger().run("length q -o json").exits(6).error();
         assert_eq!(error["code"], "tls");
     }
@@ -197,7 +197,7 @@ mod server {
             error: cannot trust `localhost:PORT`: its certificate expired on 2024-02-01T00:00:00.000Z
             hint: renew the certificate of the server, or correct the clock of this machine
             --- exit 6
-        "#]]);
+        "#]]).row("TLS: certificate expired", "made so", 6, "cannot trust");
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod server {
             error: cannot trust `localhost:PORT`: its certificate is for `other.example`, `*.b.example`, `10.0.0.1`, `::2`
             hint: use a name of the certificate in the address
             --- exit 6
-        "#]]);
+        "#]]).row("TLS: wrong name", "made so", 6, "cannot trust");
     }
 
     #[test]
@@ -308,12 +308,20 @@ mod other_ports {
         let port = free_port();
         let _redis = Redis::with(&["--port", &port.to_string()]);
         let qless = at("rediss://localhost", port);
-        qless.run("length q").shows(expect![[r#"
+        qless
+            .run("length q")
+            .shows(expect![[r#"
             --- stderr
             error: `localhost:PORT` does not reply in TLS
             hint: is it the right port? if nothing has to be encrypted, write `redis` for `rediss`
             --- exit 6
-        "#]]);
+        "#]])
+            .row(
+                "plain port, TLS asked",
+                "redis-server without TLS",
+                6,
+                "does not reply in TLS",
+            );
         assert_eq!(qless.run("length q -o json").error()["code"], "tls");
     }
 
@@ -347,12 +355,20 @@ mod other_ports {
     fn a_port_that_requires_tls_is_reported() {
         let server = TlsRedis::start();
         let qless = at("redis://localhost", server.port);
-        qless.run("length q").shows(expect![[r#"
+        qless
+            .run("length q")
+            .shows(expect![[r#"
             --- stderr
             error: `localhost:PORT` closed the connection immediately
             hint: is it a Redis server, and the right port? if it requires TLS, use `rediss://`
             --- exit 6
-        "#]]);
+        "#]])
+            .row(
+                "TLS port, plain asked",
+                "redis-server with TLS",
+                6,
+                "closed the connection immediately",
+            );
         assert_eq!(qless.run("length q -o json").error()["code"], "protocol");
     }
 
@@ -474,12 +490,19 @@ mod client {
 
     #[test]
     fn a_missing_certificate_is_reported() {
-        run(|_| None).shows(expect![[r#"
+        run(|_| None)
+            .shows(expect![[r#"
             --- stderr
             error: `localhost:PORT` requires a client certificate
             hint: pass `--tls-cert FILE` and `--tls-key FILE`
             --- exit 6
-        "#]]);
+        "#]])
+            .row(
+                "TLS: client certificate missing",
+                "tls-auth-clients",
+                6,
+                "requires a client certificate",
+            );
     }
 
     #[test]
@@ -598,12 +621,19 @@ mod files {
             error: cannot read `DIR/`: is a directory
             --- exit 2
         "#]]);
-        run(&server, "/dev/null").shows(expect![[r#"
+        run(&server, "/dev/null")
+            .shows(expect![[r#"
             --- stderr
             error: `/dev/null` holds no certificate
             hint: PEM is expected: `-----BEGIN CERTIFICATE-----`
             --- exit 2
-        "#]]);
+        "#]])
+            .row(
+                "TLS: CA file without certificate",
+                "/dev/null",
+                2,
+                "holds no certificate",
+            );
         server.write("torn.pem", "-----BEGIN CERTIFICATE-----\nAAAA");
         run(&server, &path("torn.pem")).shows(expect![[r#"
             --- stderr

@@ -5,19 +5,21 @@ use std::ffi::OsString;
 use super::parse;
 use super::parse::NotRun;
 use super::tree::Command;
-use super::{completion, usage};
+use super::{completion, members, usage};
 use crate::clock::Clock;
 use crate::command_line;
 use crate::commands::ConfigFileUse;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::select::nothing;
-use crate::session::Session;
+use crate::session::{MemberPart, Session};
 use crate::settings;
+use crate::settings::members::Members;
 use crate::settings::{ConfigFile, ContextSettings};
 use crate::text::Sanitized;
 use crate::ui::{ContextLabel, Ui};
 use crate::watch;
+use crate::work;
 
 /// Runs one command line and returns the code to exit with.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
@@ -112,13 +114,28 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
         session.ui.continue_without_stdout();
     }
+    let mut members = session.file.as_mut().and_then(|file| file.members.take());
+    if let Some(index) = members.as_ref().and_then(Members::index_from_env)
+        && let Some(members) = members.take()
+    {
+        let part = MemberPart {
+            suffix: members.file_suffix(index),
+            ..MemberPart::default()
+        };
+        session.use_only(&members.list[index], part);
+        work::members::end_with_parent();
+    }
+    let run_once = |session: &mut Session| match &members {
+        Some(members) => members::run(command, members, session),
+        None => command.run(session),
+    };
     if let Some(every) = watch {
-        return watch::run(every, session, |session| command.run(session));
+        return watch::run(every, session, run_once);
     }
     if !writes && !session.globals.no_pager && command.is_paged() {
         session.ui.page_long_output();
     }
-    command.run(session)
+    run_once(session)
 }
 
 /// Reports why no command runs.

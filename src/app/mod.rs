@@ -7,6 +7,7 @@ mod dispatch;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod man;
+mod members;
 pub(crate) mod parse;
 pub(crate) mod suggestion;
 mod tree;

@@ -65,6 +65,13 @@ macro_rules! subcommands {
                 }
             }
 
+            /// How the subcommand runs if the context names several prefixes or servers as one.
+            pub(super) fn member_use(&self) -> MemberUse<'_> {
+                match self {
+                    $(Command::$name(args) => ($module::SPEC.members)(args),)*
+                }
+            }
+
             /// Runs the subcommand once; `--watch` repeats it.
             pub(super) fn run(&self, session: &mut Session) -> Result<Exit, Error> {
                 match self {

@@ -122,7 +122,7 @@ pub(crate) struct TypedFlags {
 }
 
 /// A command line as text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CommandText {
     /// The command's name.
     pub name: String,

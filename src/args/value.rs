@@ -374,6 +374,12 @@ pub(crate) fn jid_origin() -> impl TypedValueParser<Value = JidOrigin> {
     })
 }
 
+/// A path in the data, such as `user.id`.
+pub(crate) fn data_path() -> impl TypedValueParser<Value = JsonPath> {
+    OsStringValueParser::new()
+        .try_map(|text: OsString| JsonPath::parse(text.as_bytes()).map_err(Invalid::expects))
+}
+
 /// A rate: `20/s`.
 pub(crate) fn rate(text: &str) -> Result<MaxRate, Invalid> {
     text.parse().map_err(Invalid::Expects)

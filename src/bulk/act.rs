@@ -165,7 +165,7 @@ impl OutcomeRecorder {
         let all = pending.jobs.len();
         let matched = all + pending.not_tried;
         let interrupt = Interrupt::listen();
-        let mut pace = Pace::new(self.options.rate);
+        let mut pace = Pace::new(session.share_of_rate(self.options.rate));
         // `--fail-fast` goes one by one, so that nothing comes after the first failure.
         let size = pace.slice_size(if self.options.fail_fast { 1 } else { SLICE });
         let mut progress = session.ui.progress(all as u64);

@@ -59,7 +59,12 @@ impl BulkOptions {
             Some(path) => {
                 let head = LedgerHead::new("report", session)?;
                 let take = |line: &[u8]| jid_if_done(line).map(|jid| already_done.extend(jid));
-                Some(Ledger::open(path, head, flags.dry_run, take)?)
+                Some(Ledger::open(
+                    &session.own_file(path),
+                    head,
+                    flags.dry_run,
+                    take,
+                )?)
             }
             None => None,
         };

@@ -1,6 +1,6 @@
 //! `qless api`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::{moment, value};
@@ -49,7 +49,9 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run).unpaged();
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run)
+    .unpaged()
+    .members(|_| MemberUse::Refused("it makes one call"));
 
 /// Maximum length of an argument: as much as a server takes in one value.
 const LONGEST: ByteLimit = ByteLimit::fixed(512 << 20);

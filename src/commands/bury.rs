@@ -1,6 +1,6 @@
 //! `qless bury`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
@@ -48,7 +48,8 @@ pub(crate) struct Args {
     jobs: TargetsWithoutFailure,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);

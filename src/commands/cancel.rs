@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::cancel::{CANCEL, cancel_jobs as cancel, refuse_complete};
@@ -55,7 +55,8 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.jobs.check_selection()?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
 use crate::check::repair;
@@ -110,6 +110,13 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
+    fn members(&self) -> MemberUse<'_> {
+        match &self.revert {
+            Some(_) => MemberUse::Refused("an undo file belongs to one"),
+            None => MemberUse::Each,
+        }
+    }
+
     /// The command with the flags that select what is repaired.
     fn selecting_command(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
@@ -134,7 +141,8 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Recover, Args::writes, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Recover, Args::writes, run).members(Args::members);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -1,6 +1,6 @@
 //! `qless complete`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::coordination::{CoordinationFlags, ThrottleArg};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, HolderFlags, MaxDataFlag, RunTimeFlags};
@@ -77,7 +77,8 @@ const COMPLETE: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Work, run).members(|args| MemberUse::Jobs(&args.jids));
 
 /// How jobs are completed.
 struct Completion {

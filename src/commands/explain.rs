@@ -1,6 +1,6 @@
 //! `qless explain`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::value;
@@ -48,7 +48,8 @@ pub(crate) struct Args {
     queue: Option<Name>,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run).members(|args| MemberUse::Jobs(&args.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use strum::VariantArray;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
@@ -88,7 +88,7 @@ enum ExportPart {
     Throttles,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).members(|_| MemberUse::InTurn);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -120,7 +120,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => count_jobs(selector, now, session)?,
     };
     let to = match &file {
-        Some(file) => Some(AtomicFile::create(Path::new(file))?),
+        Some(file) => Some(AtomicFile::create(&session.own_file(Path::new(file)))?),
         None => None,
     };
     let mut writer = ExportWriter {

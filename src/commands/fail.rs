@@ -1,6 +1,6 @@
 //! `qless fail`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, HolderFlags, MaxDataFlag, Targets, TargetsWithoutFailure};
 use crate::args::value;
@@ -66,7 +66,8 @@ const FAIL: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let targets = Targets::from(args.jobs);

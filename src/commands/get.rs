@@ -1,6 +1,6 @@
 //! `qless get`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{Targets, WatchFlag};
@@ -53,7 +53,9 @@ pub(crate) struct Args {
     pub watch: WatchFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
+    .watch(|args| args.watch.every)
+    .members(|args| MemberUse::Jobs(&args.targets.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

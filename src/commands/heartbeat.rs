@@ -1,6 +1,6 @@
 //! `qless heartbeat`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, DryRunFlag, HolderFlags, MaxDataFlag};
@@ -62,7 +62,8 @@ const HEARTBEAT: Verb = Verb {
 /// The word for errors about one job.
 const VERB: &str = "heartbeat";
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Work, run).members(|args| MemberUse::Jobs(&args.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

@@ -1,6 +1,6 @@
 //! `qless import`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
@@ -68,7 +68,8 @@ pub(crate) struct Args {
     bulk: BulkFlags,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Operate, run).members(|_| MemberUse::Refused("an export belongs to one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

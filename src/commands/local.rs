@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clap::Subcommand;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::address::{Address, AppendFsync};
 use crate::args::format::Format;
 use crate::core::call::local::LocalServer;
@@ -67,7 +67,8 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Operate, Args::writes, run).members(|_| MemberUse::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

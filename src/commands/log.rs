@@ -1,6 +1,6 @@
 //! `qless log`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRunFlag, MaxDataFlag};
@@ -50,7 +50,8 @@ const TAKEN: [&[u8]; 7] = [
     b"cli",
 ];
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Submit, run).members(|args| MemberUse::Job(&args.jid));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

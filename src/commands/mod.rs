@@ -3,10 +3,12 @@
 //! A module has `Args`, whose doc comment is the help, `run`, and `SPEC`, which says whether the
 //! subcommand writes and where `qless --help` lists it. `CONTRIBUTING.md` has the recipe for a new one.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use strum::VariantArray;
 
+use crate::args::input_arg::InputArg;
 use crate::clock::moment::Moment;
 use crate::core::api::job::JobFields;
 use crate::error::Error;
@@ -83,6 +85,33 @@ fn is_list_word(word: &Name) -> bool {
     matches!(word.as_bytes(), b"list" | b"ls")
 }
 
+/// How a subcommand runs if the context names several prefixes or servers as one.
+pub(crate) enum MemberUse<'a> {
+    /// It uses no server, or only the one that it names itself.
+    Itself,
+    /// On each, side by side; what they show is joined.
+    Each,
+    /// On each, one after the other: the output is too long to be kept.
+    InTurn,
+    /// On one after the other, until one has something.
+    UntilFound,
+    /// On those that hold these jobs; on each if none is named.
+    Jobs(&'a [InputArg]),
+    /// As `Jobs`, until one decides the wait: the first that has what is waited for, or if not `any`, the
+    /// first that cannot have it.
+    Wait { jids: &'a [InputArg], any: bool },
+    /// On the one that holds this job.
+    Job(&'a Name),
+    /// On the one that a new job belongs to, by what it is kept together with; on any if that is nothing.
+    NewJob(Option<Cow<'a, [u8]>>),
+    /// Each job of a file on the one that it belongs to.
+    NewJobs(&'a put::Args),
+    /// By a process for each.
+    Processes,
+    /// Not: why.
+    Refused(&'static str),
+}
+
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.
 pub(crate) struct Spec<A> {
     /// The heading under which `qless --help` lists it.
@@ -97,6 +126,7 @@ pub(crate) struct Spec<A> {
     pub(crate) always_writes: bool,
     /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
+    pub(crate) members: fn(&A) -> MemberUse<'_>,
     pub(crate) run: fn(A, &mut Session) -> Result<Exit, Error>,
 }
 
@@ -125,6 +155,7 @@ impl<A> Spec<A> {
             writes,
             always_writes: false,
             watch: |_| None,
+            members: |_| MemberUse::Each,
             run,
         }
     }
@@ -137,6 +168,11 @@ impl<A> Spec<A> {
     /// Adds `--watch`.
     pub(crate) const fn watch(self, watch: fn(&A) -> Option<Duration>) -> Spec<A> {
         Spec { watch, ..self }
+    }
+
+    /// Sets how it runs on several members.
+    pub(crate) const fn members(self, members: fn(&A) -> MemberUse<'_>) -> Spec<A> {
+        Spec { members, ..self }
     }
 
     /// Keeps its output out of the pager.

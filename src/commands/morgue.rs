@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use clap::ValueEnum;
 
 use super::jobs;
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Filters, Selector};
@@ -103,7 +103,8 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     Group::Recover,
     |args| args.action != MorgueAction::List,
     run,
-);
+)
+.members(|args| MemberUse::Jobs(&args.jids));
 
 /// The message of buried jobs, if none is given.
 const MESSAGE: &str = "buried while it was retrying";

@@ -1,6 +1,6 @@
 //! `qless move`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, RunTimeFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
@@ -46,7 +46,8 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Submit, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = MoveOptions {

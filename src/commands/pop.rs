@@ -1,6 +1,6 @@
 //! `qless pop`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -50,7 +50,8 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Work, run).members(|_| MemberUse::UntilFound);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;

@@ -1,6 +1,6 @@
 //! `qless priority`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
@@ -43,7 +43,8 @@ const PRIORITY: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Submit, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let priority = BulkAction::new(&PRIORITY, |core, slice| {

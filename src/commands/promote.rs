@@ -1,6 +1,6 @@
 //! `qless promote`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::shared::{BulkFlags, SpreadFlag, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
@@ -32,7 +32,8 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Submit, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let promote = promote::promote_action();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::shared::{
     BulkFlags, ExistingQueueFlag, HolderFlags, Selector, SpreadFlag, Targets,
 };
@@ -89,7 +89,8 @@ const HOLDER_RETRY: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let by_holder = args.holder.is_given();

@@ -1,6 +1,6 @@
 //! `qless script`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::core::script::Script;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -39,7 +39,7 @@ enum ClientLibrary {
     QlessPhp,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).members(|_| MemberUse::Itself);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

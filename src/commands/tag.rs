@@ -1,8 +1,7 @@
 //! `qless tag`
 
-use super::{Group, Spec, is_list_word};
+use super::{Group, MemberUse, Spec, is_list_word};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Targets, refuse_overlap};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
@@ -62,15 +61,27 @@ impl Args {
     fn writes(&self) -> bool {
         !self.add.is_empty() || !self.remove.is_empty()
     }
+
+    /// Whether the only word asks for the list of tags.
+    fn is_list(&self) -> bool {
+        let jids = self.jobs.jids.as_slice();
+        matches!(jids, [word] if !self.writes() && is_list_word(&word.as_typed()))
+    }
+
+    fn members(&self) -> MemberUse<'_> {
+        if self.is_list() {
+            MemberUse::Each
+        } else {
+            MemberUse::Jobs(&self.jobs.jids)
+        }
+    }
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Submit, Args::writes, run).members(Args::members);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let is_list = |jid: &InputArg| is_list_word(&jid.as_typed());
-    if let ([word], false) = (args.jobs.jids.as_slice(), args.writes())
-        && is_list(word)
-    {
+    if args.is_list() {
         args.jobs.jids.clear();
     }
     let selector = &args.jobs.selector;

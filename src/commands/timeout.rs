@@ -1,6 +1,6 @@
 //! `qless timeout`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
 use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
@@ -42,7 +42,8 @@ const TIMEOUT: Verb = Verb {
     raw: true,
 };
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Recover, run).members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let timeout = BulkAction::new(&TIMEOUT, |core, slice| {

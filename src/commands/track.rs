@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, WatchFlag};
 use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
@@ -71,8 +71,9 @@ impl Args {
     }
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Submit, Args::writes, run).watch(|args| args.watch.every);
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
+    .watch(|args| args.watch.every)
+    .members(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {

@@ -1,6 +1,6 @@
 //! `qless unfail`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, ExistingQueueFlag};
 use crate::args::value;
@@ -46,7 +46,8 @@ pub(crate) struct Args {
     dry: DryRunFlag,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Recover, run).members(|_| MemberUse::Refused("it counts the jobs of one"));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;

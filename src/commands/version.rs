@@ -1,6 +1,6 @@
 //! `qless version`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::core::script::Script;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -17,7 +17,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).members(|_| MemberUse::Itself);
 
 fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -1,6 +1,6 @@
 //! `qless wait`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::TypedMoment;
@@ -61,7 +61,13 @@ pub(crate) struct Args {
     allow_gone: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).unpaged();
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Inspect, run)
+        .unpaged()
+        .members(|args| MemberUse::Wait {
+            jids: &args.targets.jids,
+            any: args.any,
+        });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

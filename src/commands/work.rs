@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::format::Format;
 use crate::args::value;
 use crate::core::call::rights;
@@ -168,7 +168,9 @@ pub(crate) struct Args {
     worker: Option<Name>,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run).unpaged();
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run)
+    .unpaged()
+    .members(|_| MemberUse::Processes);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.ui.format() == Format::Json {
@@ -217,7 +219,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         heartbeat: args.heartbeat,
         directory: match (args.chdir, args.sandbox) {
             (Some(directory), _) => Directory::Shared(directory),
-            (None, Some(directory)) => Directory::Sandbox(directory),
+            (None, Some(directory)) => Directory::Sandbox(session.own_file(&directory)),
             (None, None) => Directory::Inherited,
         },
         hooks: HookCommands {

@@ -92,6 +92,11 @@ impl Error {
         self
     }
 
+    /// Drops the hint, which does not fit the place where the error is shown.
+    pub fn without_hint(self) -> Error {
+        Error { hint: None, ..self }
+    }
+
     /// Adds what to do next, if there is something.
     pub fn hint_if(mut self, hint: Option<String>) -> Error {
         self.hint = hint.or(self.hint);

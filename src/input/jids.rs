@@ -9,7 +9,7 @@ use crate::model::jid_list;
 use crate::name::Name;
 
 /// The jids given, each once, in order.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum JidArgs {
     /// Exactly one jid, on the command line.
     One(Name),
@@ -35,6 +35,9 @@ impl JidArgs {
 
 /// Reads `JID…`, `-` and `@FILE`.
 pub(crate) fn read_jids(source: &mut InputSource, given: &[InputArg]) -> Result<JidArgs, Error> {
+    if let Some(jids) = source.jids.take() {
+        return Ok(jids);
+    }
     let mut jids = Vec::new();
     let mut listed = false;
     for arg in given {

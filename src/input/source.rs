@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::jids::JidArgs;
 use crate::args::input_arg::InputArg;
 use crate::error::{Error, Kind, io_message};
 use crate::text::Sanitized;
@@ -16,6 +17,8 @@ pub(crate) struct InputSource {
     stdin: Option<&'static str>,
     /// Whether a NUL ends each item of a list, and not a line end: `--null`.
     null: bool,
+    /// The jids that the command is about, if they were read already.
+    pub(super) jids: Option<JidArgs>,
 }
 
 /// A value that was read, with its name for messages.
@@ -81,7 +84,16 @@ const LONGEST: u64 = 64 << 20;
 
 impl InputSource {
     pub(crate) fn new(null: bool) -> InputSource {
-        InputSource { stdin: None, null }
+        InputSource {
+            stdin: None,
+            null,
+            jids: None,
+        }
+    }
+
+    /// Gives the command these jids instead of those that its arguments name.
+    pub(crate) fn with_jids(self, jids: Option<JidArgs>) -> InputSource {
+        InputSource { jids, ..self }
     }
 
     /// Reads `what` from the source `given`, up to a limit.

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::source::ByteLimit;
@@ -31,6 +32,23 @@ pub(crate) struct TwoPassFile {
     stamp: Option<FileStamp>,
     /// Maximum length of a line in bytes.
     longest: ByteLimit,
+    /// Which lines belong to this part of the file, if it was shared out.
+    part: Option<LinePart>,
+}
+
+/// The lines that one of several members gets.
+#[derive(Debug)]
+struct LinePart {
+    /// The member of each line, by the number of the line.
+    owners: Arc<Vec<u8>>,
+    member: u8,
+}
+
+impl LinePart {
+    fn has_line(&self, number: u64) -> bool {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        self.owners.get(at) == Some(&self.member)
+    }
 }
 
 /// A line with its position.
@@ -43,7 +61,7 @@ pub(crate) struct TextLine<'l> {
     pub text: &'l [u8],
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct FileStamp {
     length: u64,
     modified: Option<SystemTime>,
@@ -118,7 +136,43 @@ impl TwoPassFile {
             end: u64::MAX,
             from: None,
             longest: max_line_bytes,
+            part: None,
         }
+    }
+
+    /// Shares the lines out: reads them once and asks `owner` for the number of the member that gets each.
+    /// Returns the file once for each member. What a line has wrong is an error before any member begins.
+    pub(crate) fn share_lines(
+        mut self,
+        members: usize,
+        owner: impl Fn(TextLine) -> Result<usize, Error>,
+    ) -> Result<Vec<TwoPassFile>, Error> {
+        let mut owners = Vec::new();
+        self.first_pass(|line| {
+            let at = usize::try_from(line.number).unwrap_or(usize::MAX);
+            owners.resize(at.saturating_add(1), u8::MAX);
+            owners[at] = u8::try_from(owner(line)?).unwrap_or(u8::MAX);
+            Ok(())
+        })?;
+        self.refuse_changed()?;
+        let owners = Arc::new(owners);
+        let part = |member: usize| {
+            let file = self.file.try_clone();
+            Ok(TwoPassFile {
+                what: self.what.clone(),
+                file: file.map_err(|fault| self.read_error(&fault))?,
+                start: self.start,
+                end: self.end,
+                from: None,
+                stamp: self.stamp.clone(),
+                longest: self.longest,
+                part: Some(LinePart {
+                    owners: owners.clone(),
+                    member: u8::try_from(member).unwrap_or(u8::MAX),
+                }),
+            })
+        };
+        (0..members).map(part).collect()
     }
 
     fn copy_to_spool(
@@ -203,6 +257,10 @@ impl TwoPassFile {
         mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
         while lines.read_next().map_err(|fault| self.read_error(&fault))? {
+            let part = self.part.as_ref();
+            if part.is_some_and(|part| !part.has_line(lines.number)) {
+                continue;
+            }
             if lines.line.len() > self.longest.bytes {
                 let (what, number) = (&self.what, lines.number);
                 let most = self.longest.bytes;

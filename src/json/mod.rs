@@ -33,6 +33,20 @@ impl Json {
         Some(Json(text.into_owned()))
     }
 
+    /// A string.
+    pub(crate) fn from_text(text: &str) -> Json {
+        Json(serde_json::Value::from(text).to_string())
+    }
+
+    /// A number, without a point if it is whole.
+    pub(crate) fn from_number(number: f64) -> Json {
+        Json(format!("{number}"))
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.0 == "null"
+    }
+
     /// The elements of an array; the core writes an empty one as `{}`.
     pub fn array(&self) -> Option<Vec<Json>> {
         if let Some(members) = self.object() {

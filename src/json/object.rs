@@ -53,8 +53,13 @@ impl<'t> ParsedObject<'t> {
                 ));
             }
         }
+        // A text is checked once for UTF-8; from bytes, each of its parts would be.
+        let read = match std::str::from_utf8(text) {
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(text),
+        };
         let OrderedMembers(members) =
-            serde_json::from_slice(text).map_err(|error| SyntaxFault::from_serde(text, &error))?;
+            read.map_err(|error| SyntaxFault::from_serde(text, &error))?;
         refuse_what_core_refuses(text)?;
         let object = ParsedObject {
             text,
@@ -317,7 +322,9 @@ pub(crate) fn shown_text(text: &str) -> String {
 
 /// The text of a JSON string that was checked.
 pub(crate) fn string_text(string: &RawValue) -> Cow<'_, str> {
-    let inside = string.get().trim_matches('"');
+    let text = string.get();
+    // The text of a string has its quotes.
+    let inside = text.get(1..text.len() - 1).unwrap_or_default();
     if inside.contains('\\') {
         Cow::Owned(serde_json::from_str(string.get()).unwrap_or_default())
     } else {

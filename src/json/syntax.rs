@@ -162,7 +162,7 @@ pub(super) fn refuse_what_core_refuses(json: &[u8]) -> Result<(), SyntaxFault> {
 pub(crate) fn first_nested_deeper(json: &[u8], max_depth: usize) -> Option<usize> {
     // Almost no text has so many.
     let opens = |byte: &&u8| matches!(byte, b'[' | b'{');
-    if json.iter().filter(opens).count() <= max_depth {
+    if json.len() <= max_depth || json.iter().filter(opens).count() <= max_depth {
         return None;
     }
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
@@ -182,6 +182,10 @@ pub(crate) fn first_nested_deeper(json: &[u8], max_depth: usize) -> Option<usize
 /// The offset of the first escape in a JSON text that is half of a surrogate pair. A parser that skips a
 /// string accepts it.
 pub(crate) fn first_lone_surrogate(json: &[u8]) -> Option<usize> {
+    // Most texts have no escape at all.
+    if !json.contains(&b'\\') {
+        return None;
+    }
     let mut at = 0;
     while let Some(next) = json.get(at..)?.iter().position(|&byte| byte == b'\\') {
         at += next;

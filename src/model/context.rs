@@ -19,6 +19,12 @@ pub(crate) struct Context {
     pub redis: Option<String>,
     /// The prefix of its keys, if the file has one
     pub prefix: Option<String>,
+    /// Its prefixes, if it names several namespaces as one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefixes: Option<Vec<String>>,
+    /// The contexts that it names as one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub members: Option<Vec<String>>,
     /// Its name in prompts
     pub label: String,
     /// Whether changes ask for the label
@@ -112,6 +118,15 @@ impl View for ContextsInFull {
             detail.add_line("name", &context.name);
             detail.add_line_if_any("redis", context.redis.as_ref());
             detail.add_line_if_any("prefix", context.prefix.as_ref());
+            let lists = [
+                ("prefixes", &context.prefixes),
+                ("members", &context.members),
+            ];
+            for (name, list) in lists {
+                if let Some(list) = list {
+                    detail.add_line(name, list.join(", "));
+                }
+            }
             detail.add_line_if_any("password", context.password);
             let files = [
                 ("tls-ca", &context.tls_ca),

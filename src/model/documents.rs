@@ -15,6 +15,7 @@ use super::lag::Lag;
 use super::length::Length;
 use super::list::JobList;
 use super::local::LocalStatus;
+use super::members;
 use super::overview::Overview;
 use super::put::Put;
 use super::queue::Queue;
@@ -32,7 +33,7 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 38] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
     Complete::DOCUMENT,
@@ -55,6 +56,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
     export::LIMIT,
     LocalStatus::DOCUMENT,
     Lock::DOCUMENT,
+    members::DOCUMENT,
     export::PAUSED,
     Put::DOCUMENT,
     Queue::LIST,

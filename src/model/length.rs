@@ -23,4 +23,8 @@ impl View for Length {
     fn text(&self, _: &RenderOptions) -> String {
         format!("{}\n", self.length)
     }
+
+    fn count(&self) -> Option<i64> {
+        Some(self.length)
+    }
 }

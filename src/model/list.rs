@@ -8,7 +8,7 @@ use super::recur::Recurring;
 use crate::name::Name;
 use crate::view::document::DocumentKind;
 pub(crate) use crate::view::list::List;
-use crate::view::table::Heading;
+use crate::view::table::{Heading, Table};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
 /// Jobs, and the jids that were asked for and that no job has.
@@ -57,6 +57,10 @@ impl View for JobList {
 
     fn text(&self, page: &RenderOptions) -> String {
         self.list.text(page)
+    }
+
+    fn table(&self, page: &RenderOptions) -> Option<Table> {
+        self.list.table(page)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {

@@ -31,6 +31,7 @@ pub(crate) mod lane;
 pub(crate) mod length;
 pub(crate) mod list;
 pub(crate) mod local;
+pub(crate) mod members;
 pub(crate) mod overview;
 pub(crate) mod pattern;
 #[allow(dead_code)] // Until `work` uses it.

@@ -28,6 +28,11 @@ impl MaxRate {
         Duration::try_from_secs_f64(jobs as f64 / self.0).unwrap_or(Duration::MAX)
     }
 
+    /// The rate of each of this many that share it.
+    pub(crate) fn divided_by(self, parts: u32) -> MaxRate {
+        MaxRate(self.0 / f64::from(parts.max(1)))
+    }
+
     /// The number of jobs in this time, at least 1.
     pub(crate) fn jobs_in_time(self, time: Duration) -> usize {
         ((self.0 * time.as_secs_f64()) as usize).max(1)

@@ -6,6 +6,9 @@ pub(crate) mod password;
 pub(crate) mod secrets;
 pub(crate) mod tls;
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::address::{Address, Target};
@@ -18,8 +21,12 @@ use crate::command_line::CommandLine;
 use crate::core::call::{Core, CoreSettings};
 use crate::core::script::{USUAL, with_hash_tag};
 use crate::error::{Cause, Error, Kind};
+use crate::input::jids::JidArgs;
 use crate::input::source::InputSource;
+use crate::input::two_pass::TwoPassFile;
 use crate::model::overview::WatchSample;
+use crate::model::rate::MaxRate;
+use crate::settings::members::Member;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::{self, Sanitized};
 use crate::ui::Ui;
@@ -47,6 +54,23 @@ pub(crate) struct Session {
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
+    /// What this session has of the whole command, if it runs it on one of several members.
+    part: Option<MemberPart>,
+}
+
+/// The part of a command that one of several members gets.
+#[derive(Debug, Default)]
+pub(crate) struct MemberPart {
+    /// What the names of its files end with.
+    pub suffix: String,
+    /// How many members run the command.
+    pub members: u32,
+    /// Its jids, if the command names jobs.
+    pub jids: Option<JidArgs>,
+    /// Its lines of the file, if the command puts jobs from one.
+    pub lines: Option<TwoPassFile>,
+    /// Set when another member has decided what the command waits for.
+    pub called_off: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -67,7 +91,60 @@ impl Session {
             clock,
             core: None,
             warned_of_eviction: false,
+            part: None,
         }
+    }
+
+    /// A session for the part of this command that a member gets.
+    pub(crate) fn for_member(&self, member: &Member, ui: Ui, part: MemberPart) -> Session {
+        let (globals, file) = (member.globals.clone(), Some(member.file.clone()));
+        let mut session = Session::new(
+            globals,
+            self.command_line.clone(),
+            file,
+            ui,
+            self.clock.clone(),
+        );
+        session.changes = self.changes;
+        session.part = Some(part);
+        session
+    }
+
+    /// Goes on as if the context in use were this member alone.
+    pub(crate) fn use_only(&mut self, member: &Member, part: MemberPart) {
+        self.globals = member.globals.clone();
+        self.file = Some(member.file.clone());
+        self.core = None;
+        self.part = Some(part);
+    }
+
+    /// The file that a part of the command reads or writes: each member has one of its own.
+    pub(crate) fn own_file(&self, path: &Path) -> PathBuf {
+        match &self.part {
+            Some(part) if !part.suffix.is_empty() => {
+                let mut name = path.as_os_str().to_owned();
+                name.push(format!(".{}", part.suffix));
+                name.into()
+            }
+            _ => path.to_path_buf(),
+        }
+    }
+
+    /// A rate of the whole command as that of this part.
+    pub(crate) fn share_of_rate(&self, rate: Option<MaxRate>) -> Option<MaxRate> {
+        let members = self.part.as_ref().map_or(1, |part| part.members);
+        rate.map(|rate| rate.divided_by(members))
+    }
+
+    /// Set when another member has decided what the command waits for.
+    pub(crate) fn called_off(&self) -> Arc<AtomicBool> {
+        let part = self.part.as_ref();
+        part.map(|part| part.called_off.clone()).unwrap_or_default()
+    }
+
+    /// The lines of the file that this part of the command puts, if it was shared out.
+    pub(crate) fn take_lines(&mut self) -> Option<TwoPassFile> {
+        self.part.as_mut()?.lines.take()
     }
 
     /// The name of the command.
@@ -82,7 +159,9 @@ impl Session {
 
     /// The inputs of the command.
     pub(crate) fn input(&self) -> InputSource {
-        InputSource::new(self.globals.null)
+        let part = self.part.as_ref();
+        let jids = part.and_then(|part| part.jids.clone());
+        InputSource::new(self.globals.null).with_jids(jids)
     }
 
     /// The whole command line, to be typed again, unless it holds a secret.
@@ -99,7 +178,8 @@ impl Session {
         Some(line.with_changed_value(flag, value).quoted_line())
     }
 
-    fn label(&self) -> Option<&str> {
+    /// The label of the context in use.
+    pub(crate) fn label(&self) -> Option<&str> {
         self.file.as_ref()?.label()
     }
 
@@ -291,7 +371,11 @@ impl Session {
         }
         let files = globals.tls.or_defaults(&values.tls_files());
         tls::fill_tls(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
-        let prefix = globals.prefix.or(values.prefix);
+        let first = values
+            .prefixes
+            .as_ref()
+            .and_then(|prefixes| prefixes.first());
+        let prefix = globals.prefix.or(values.prefix).or(first.cloned());
         let settings = CoreSettings {
             prefix: prefix.unwrap_or_else(|| USUAL.into()),
             timeout: globals

@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::address::variables;
 use crate::settings::ConfigFile;
+use crate::settings::members::MEMBER_VARIABLE;
 
 /// Variables of this process that hold a secret, with those that a `password-env` of the config file
 /// names.
@@ -15,6 +16,8 @@ pub(crate) fn secret_variables(file: Option<&ConfigFile>) -> Vec<OsString> {
     let contexts = file.iter().flat_map(|file| file.contents.contexts.values());
     let named = contexts.filter_map(|values| values.password_env.as_ref());
     let mut variables = variables::secret_variables();
+    // A program of a job that calls `qless` means the whole context.
+    variables.push(MEMBER_VARIABLE.into());
     variables.extend(named.map(OsString::from));
     variables
 }

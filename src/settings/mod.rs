@@ -19,10 +19,12 @@ use crate::name::Name;
 use crate::text::Sanitized;
 
 pub(crate) mod edit;
+pub(crate) mod members;
 mod protection;
 pub(crate) mod read;
 pub(crate) mod values;
 
+use members::Members;
 use read::ConfigContents;
 use values::ConfigValues;
 
@@ -78,6 +80,8 @@ impl ContextSettings {
             name: self.name.clone(),
             redis: address.map(|address| address::display_address(address, password.is_some())),
             prefix: values.prefix.clone(),
+            prefixes: own.prefixes.clone(),
+            members: own.members.clone(),
             label: self.label().into(),
             protected: own.is_protected(),
             read_only: values.read_only == Some(true),
@@ -104,6 +108,8 @@ pub(crate) struct ConfigFile {
     pub context: Option<ContextSettings>,
     /// The other contexts that are protected or read-only and have the database in use.
     pub protecting: Vec<ContextSettings>,
+    /// What the context in use names as one, if it names several.
+    pub members: Option<Members>,
     /// A warning about the file.
     pub warning: Option<String>,
     /// The line about the file for `-v`.
@@ -156,6 +162,7 @@ impl ConfigSource {
             contents: ConfigContents::default(),
             context: None,
             protecting: Vec::new(),
+            members: None,
             warning: None,
             summary: None,
         };
@@ -347,14 +354,12 @@ impl ConfigFile {
             let error = self.source.error_at(*place, &what);
             return Err(error.hint(read::similar_key_hint(name, known)));
         };
+        let addresses = values.redis.as_deref().zip(globals.redis.as_deref());
         let elsewhere = matches!(
             globals.origin,
             AddressOrigin::Typed | AddressOrigin::Environment
-        ) && values
-            .redis
-            .as_deref()
-            .zip(globals.redis.as_deref())
-            .is_some_and(protection::are_different_databases);
+        ) && (values.members.is_some()
+            || addresses.is_some_and(protection::are_different_databases));
         Ok((!elsewhere).then(|| ContextSettings {
             name: name.clone(),
             values: values.clone(),
@@ -382,6 +387,7 @@ pub(crate) fn read_config_and_fill(
             settings.source.display_path()
         ));
     }
+    settings.members = Members::of_context(globals, &settings)?;
     // A context that was named wins over an address from the environment.
     let values = settings.context.as_ref().map(|context| &context.values);
     let address = values.and_then(|values| values.redis.clone());
@@ -408,7 +414,18 @@ pub(crate) fn read_config_and_fill(
             },
         ),
     }
-    if use_context {
+    if let Some(members) = &settings.members {
+        for member in &members.list {
+            globals.read_only |= member.globals.read_only;
+            let own = member.file.context.iter().cloned();
+            let context = settings.context.as_ref().map(|context| &context.name);
+            let own = own.filter(|own| Some(&own.name) != context && own.values.is_protected());
+            settings.protecting.extend(own);
+            settings
+                .protecting
+                .extend(member.file.protecting.iter().cloned());
+        }
+    } else if use_context {
         settings.protecting = protection::protecting_contexts(globals, &settings);
         let mut others = settings.protecting.iter();
         globals.read_only |= others.any(|context| context.values.read_only == Some(true));

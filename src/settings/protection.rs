@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use super::values::ConfigValues;
 use super::{ConfigFile, ContextSettings};
 use crate::address::{Address, Node, Target};
 use crate::args::globals::{AddressOrigin, Globals};
@@ -116,10 +117,23 @@ pub(super) fn protecting_contexts(globals: &Globals, file: &ConfigFile) -> Vec<C
         if !context.values.is_protected() && context.values.read_only != Some(true) {
             return false;
         }
-        let values = context.values.or_defaults(&file.contents.defaults);
-        in_use.is_none_or(|in_use| in_use.name != context.name)
-            && prefix(&values.prefix) == prefix(&globals.prefix)
-            && address(&values.redis).is_some_and(|other| other.is_same_database(&database))
+        let places = match &context.values.members {
+            Some(names) => {
+                let place = |name: &String| file.contents.contexts.get(name);
+                names.iter().filter_map(place).collect()
+            }
+            None => vec![&context.values],
+        };
+        let is_in_use = |place: &&ConfigValues| {
+            let values = place.or_defaults(&file.contents.defaults);
+            let is_same_prefix = match &values.prefixes {
+                Some(prefixes) => prefixes.contains(&prefix(&globals.prefix)),
+                None => prefix(&values.prefix) == prefix(&globals.prefix),
+            };
+            is_same_prefix
+                && address(&values.redis).is_some_and(|other| other.is_same_database(&database))
+        };
+        in_use.is_none_or(|in_use| in_use.name != context.name) && places.iter().any(is_in_use)
     });
     found
 }

@@ -8,7 +8,7 @@ use serde::de::IntoDeserializer;
 use toml_edit::de::ValueDeserializer;
 use toml_edit::{Document, Item, TableLike};
 
-use super::values::{self, ConfigFileKey, ConfigValues, ONLY_IN_CONTEXTS};
+use super::values::{self, ADDRESS_KEYS, ConfigFileKey, ConfigValues, ONLY_IN_CONTEXTS};
 use crate::name::Name;
 use crate::text;
 use crate::text::Sanitized;
@@ -96,8 +96,13 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
                         let both = "has both `password-command` and `password-env`";
                         return Err(OffsetFault(at, format!("{shown} {both}"), None));
                     }
+                    refuse_two_destinations(&values, settings, &shown)?;
                     found.order.push(name.into());
                     found.contexts.insert(name.into(), values);
+                }
+                for (name, item) in contexts.iter() {
+                    let settings = expect_table(item, || wrong(0))?;
+                    refuse_wrong_members(name, settings, &found)?;
                 }
             }
             _ => {
@@ -108,6 +113,58 @@ fn parse_contents(text: &str) -> Result<ConfigContents, OffsetFault> {
         }
     }
     Ok(found)
+}
+
+/// Refuses a context with two keys that each say where its jobs are.
+fn refuse_two_destinations(
+    values: &ConfigValues,
+    table: &dyn TableLike,
+    section: &str,
+) -> Result<(), OffsetFault> {
+    let (one, others) = if values.members.is_some() {
+        ("members", &ADDRESS_KEYS[..])
+    } else if values.prefixes.is_some() {
+        ("prefixes", &["prefix"][..])
+    } else {
+        return Ok(());
+    };
+    match others.iter().find(|other| table.contains_key(other)) {
+        Some(other) => {
+            let what = format!("{section} has both `{one}` and `{other}`");
+            Err(OffsetFault(key_offset(table, other), what, None))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a context that names a member that does not exist or has members itself.
+fn refuse_wrong_members(
+    name: &str,
+    table: &dyn TableLike,
+    found: &ConfigContents,
+) -> Result<(), OffsetFault> {
+    let members = found
+        .contexts
+        .get(name)
+        .and_then(|own| own.members.as_ref());
+    for member in members.into_iter().flatten() {
+        let shown = Sanitized(member);
+        let (why, hint) = match found.contexts.get(member) {
+            None => {
+                let known = found.order.iter().map(String::as_str);
+                let known = known.filter(|known| *known != name);
+                let hint = Some(similar_key_hint(member, known));
+                (format!("`{shown}`, which does not exist"), hint)
+            }
+            Some(other) if other.members.is_some() || other.prefixes.is_some() => {
+                (format!("`{shown}`, which has several itself"), None)
+            }
+            Some(_) => continue,
+        };
+        let what = format!("`members` names context {why}");
+        return Err(OffsetFault(key_offset(table, "members"), what, hint));
+    }
+    Ok(())
 }
 
 /// Reads the keys of a context, or of `[defaults]`.

@@ -16,6 +16,7 @@ use crate::args::invalid::Invalid;
 use crate::args::tls::TlsFiles;
 use crate::args::value;
 use crate::name::refuse_as_new_name;
+use crate::text::Sanitized;
 
 /// The settings of a context, or of `[defaults]`.
 ///
@@ -31,6 +32,16 @@ pub(crate) struct ConfigValues {
     #[serde(deserialize_with = "prefix")]
     #[schemars(extend("default" = "ql:"))]
     pub prefix: Option<String>,
+    /// Prefixes of several namespaces that commands use as one, in place of `prefix`; new ones go to the
+    /// end of the list
+    #[serde(deserialize_with = "prefixes")]
+    #[schemars(extend("default" = "none"))]
+    pub prefixes: Option<Vec<String>>,
+    /// Names of other contexts whose servers commands use as one, in place of an address; new ones go to
+    /// the end of the list
+    #[serde(deserialize_with = "member_names")]
+    #[schemars(extend("default" = "none"))]
+    pub members: Option<Vec<String>>,
     /// Program and arguments that print the password in their first line; run without a shell, for 10
     /// seconds at most, and only to connect
     #[serde(deserialize_with = "program_words")]
@@ -101,8 +112,26 @@ pub(crate) struct ConfigValues {
 }
 
 /// The keys that `[defaults]` lacks.
-pub(super) const ONLY_IN_CONTEXTS: [&str; 4] =
-    ["password-command", "password-env", "protected", "label"];
+pub(super) const ONLY_IN_CONTEXTS: [&str; 6] = [
+    "prefixes",
+    "members",
+    "password-command",
+    "password-env",
+    "protected",
+    "label",
+];
+
+/// The keys of an address, which a context with `members` lacks.
+pub(super) const ADDRESS_KEYS: [&str; 8] = [
+    "redis",
+    "prefix",
+    "prefixes",
+    "password-command",
+    "password-env",
+    "tls-ca",
+    "tls-cert",
+    "tls-key",
+];
 
 impl ConfigValues {
     /// These settings, completed from `[defaults]`.
@@ -205,7 +234,9 @@ impl AnyValue {
             AnyValue::Switch(_) => "`true` or `false`",
             AnyValue::Number(_) => "a number",
             AnyValue::Words(_) => "a list",
-            AnyValue::List(_) if wanted == WORDS => "a list with something else in it",
+            AnyValue::List(_) if [WORDS, PREFIXES, MEMBERS].contains(&wanted) => {
+                "a list with something else in it"
+            }
             AnyValue::List(_) => "a list",
             AnyValue::Date(_) => "a date",
             AnyValue::Table(_) => "a table",
@@ -216,6 +247,11 @@ impl AnyValue {
 
 const TEXT: &str = "a text in quotes";
 const WORDS: &str = "a list of words such as `[\"pass\", \"show\", \"redis/prod\"]`";
+const PREFIXES: &str = "a list of prefixes such as `[\"{mail-0}:\", \"{mail-1}:\"]`";
+const MEMBERS: &str = "a list of contexts such as `[\"redis-a\", \"redis-b\"]`";
+
+/// The most members of a context.
+const MAX_MEMBERS: usize = 250;
 
 fn parsed_text<'de, D: Deserializer<'de>, T>(
     from: D,
@@ -267,6 +303,40 @@ fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error>
 
 fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     parsed_text(from, TEXT, value::prefix)
+}
+
+fn prefixes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    distinct_words(from, PREFIXES, value::prefix)
+}
+
+fn member_names<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    distinct_words(from, MEMBERS, |name| Ok(name.to_owned()))
+}
+
+/// A list of words, none of which occurs twice.
+fn distinct_words<'de, D: Deserializer<'de>>(
+    from: D,
+    wanted: &str,
+    parse: impl Fn(&str) -> Result<String, Invalid>,
+) -> Result<Option<Vec<String>>, D::Error> {
+    let words = match AnyValue::deserialize(from)? {
+        AnyValue::Words(words) => words,
+        other => return Err(other.mistyped_error(wanted)),
+    };
+    if words.is_empty() || words.len() > MAX_MEMBERS {
+        let what = format!("expects 1 to {MAX_MEMBERS} words");
+        return Err(D::Error::custom(what));
+    }
+    let mut known: Vec<String> = Vec::new();
+    for word in words {
+        let word = parse(&word).map_err(|why| D::Error::custom(why.message(&word)))?;
+        if known.contains(&word) {
+            let word = Sanitized(&word);
+            return Err(D::Error::custom(format!("names `{word}` twice")));
+        }
+        known.push(word);
+    }
+    Ok(Some(known))
 }
 
 fn variable_name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
@@ -345,6 +415,10 @@ label            = \"PROD\"    # shown in prompts and dry runs
 [context.viewer]
 redis     = \"redis://replica.prod.example:6379/0\"
 read-only = true
+
+[context.mail]             # three namespaces as one
+redis    = \"redis-cluster://node.prod.example:7000\"
+prefixes = [\"{mail-0}:\", \"{mail-1}:\", \"{mail-2}:\"]
 ";
 
 #[cfg(test)]
@@ -355,7 +429,7 @@ mod tests {
     #[test]
     fn the_example_of_the_manual_is_understood() {
         let contents = parse_config(EXAMPLE.as_bytes()).unwrap();
-        assert_eq!(contents.order, ["local", "prod", "viewer"]);
+        assert_eq!(contents.order, ["local", "prod", "viewer", "mail"]);
         assert!(contents.contexts["prod"].is_protected());
         let (default, _) = contents.default.unwrap();
         assert!(contents.contexts.contains_key(&default));
@@ -365,6 +439,8 @@ mod tests {
     fn line(key: &ConfigFileKey) -> String {
         let value = match (key.name.as_str(), key.value_type) {
             (_, "true or false") => "true",
+            ("prefixes", _) => "['a:', 'b:']",
+            ("members", _) => "['b']\n[context.b]",
             (_, "list of words") => "['pass']",
             ("password-env", _) => "'PW'",
             _ => &format!("{:?}", key.default),

@@ -168,7 +168,7 @@ fn refuse_duplicate(
 }
 
 /// The error for a line that is refused.
-fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
+pub(super) fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
     let LineFault {
         column,
         what: why,

@@ -85,6 +85,24 @@ impl LineDefaults {
     }
 }
 
+/// What decides which of several members a job goes to: the value at `shard_by` in its data, or else its key, whose
+/// jobs run in order, or else its jid. `None` for a job that may go anywhere.
+pub(crate) fn shard_key<'j>(
+    job: &'j NewJob,
+    jid: Option<&'j [u8]>,
+    shard_by: Option<&JsonPath>,
+) -> Option<Cow<'j, [u8]>> {
+    let data = std::str::from_utf8(job.data()).unwrap_or_default();
+    let value = shard_by.and_then(|path| path.find_value(data));
+    let value = value.map(|value| match JsonType::from_text(value.get().as_bytes()) {
+        JsonType::String => into_bytes(string_text(value)),
+        _ => Cow::Borrowed(value.get().as_bytes()),
+    });
+    let key = job.coordination.option_value(CoordinationOption::Key);
+    let key = key.filter(|key| !key.is_empty()).map(Cow::Borrowed);
+    value.or(key).or(jid.map(Cow::Borrowed))
+}
+
 /// The jid at a path in the data. An error has the part of the data that is wrong.
 fn jid_in_data<'d>(
     data: &'d [u8],

@@ -27,11 +27,13 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
 use crate::interrupt::Interrupt;
+use crate::json::path::JsonPath;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::{ItemTally, OutcomeCode};
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
+use crate::settings::members::Members;
 use crate::text::plural;
 use crate::ui::Progress;
 
@@ -98,10 +100,40 @@ const AHEAD: usize = 2;
 /// Maximum size of a line without its data: names and spaces.
 const BESIDES: usize = 1 << 20;
 
+/// Opens the file of the lines.
+fn open_lines(from: &FileArg, defaults: &LineDefaults) -> Result<TwoPassFile, Error> {
+    TwoPassFile::open(from, defaults.max_data.saturating_add(BESIDES))
+}
+
+/// Shares the lines out to several members. A job goes to the member of the value at `shard_by` in its data, or
+/// else of its `key`, or else of its jid; a job that gets a new jid goes to that of its line.
+pub(crate) fn share_lines(
+    from: &FileArg,
+    defaults: &LineDefaults,
+    shard_by: Option<&JsonPath>,
+    members: usize,
+) -> Result<Vec<TwoPassFile>, Error> {
+    let file = open_lines(from, defaults)?;
+    let what = file.source_name().to_owned();
+    file.share_lines(members, |row| {
+        let job = defaults.read_job(row.text);
+        let job = job.map_err(|fault| check::line_error(&what, &row, fault))?;
+        let number = row.number.to_be_bytes();
+        let kept_with = jid::shard_key(&job, job.jid.known_jid(), shard_by);
+        Ok(Members::index_for(
+            kept_with.as_deref().unwrap_or(&number),
+            members,
+        ))
+    })
+}
+
 /// Submits the lines of a file.
 pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<SubmitResult, Error> {
     let defaults = &options.defaults;
-    let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
+    let mut file = match session.take_lines() {
+        Some(file) => file,
+        None => open_lines(&options.from, defaults)?,
+    };
     let queues = new_queues::is_check_wanted(options.existing, options.policy.dry_run, session);
     let sums = options.record.is_some();
     let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
@@ -162,7 +194,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     if !options.policy.dry_run && jobs > 0 {
         maxima.confirm(session)?;
     }
-    let pace = Pace::new(options.rate);
+    let pace = Pace::new(session.share_of_rate(options.rate));
     let limits = PackLimits {
         policy: PutPolicy {
             // In a dry run, a call does not see the jobs that earlier calls would put.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dialoguer::Password;
 use dialoguer::console::{Key, Term};
 
+use super::member::MemberQuestion;
 use super::{Ui, is_interactive};
 use crate::command_line;
 use crate::consent::Consent;
@@ -133,9 +134,24 @@ impl Ui {
         if self.is_answered(&question) {
             return Ok(Consent::grant());
         }
-        self.print_plan(plan, &question, details)?;
-        let label = self.protected_label().map(str::to_owned);
-        let yes = match label.as_deref().or(question.word) {
+        self.require_prompt(plan, &question)?;
+        let text = self.plan_text(plan, details);
+        let yes = match &self.member {
+            Some(member) => member.ask(MemberQuestion {
+                plan: text,
+                word: question.word.map(str::to_owned),
+            }),
+            None => {
+                self.write_stderr(&text);
+                self.read_consent(question.word)?
+            }
+        };
+        self.consent_or_error(yes)
+    }
+
+    /// Reads the answer: the label of a protected context, else the word, else yes or no.
+    pub(super) fn read_consent(&self, word: Option<&str>) -> Result<bool, Error> {
+        Ok(match self.protected_label().or(word) {
             None => {
                 let answer = read_answer("Proceed? [y/N] ")?;
                 answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().trim()))
@@ -145,8 +161,7 @@ impl Ui {
                 let answer = read_answer(&format!("Type {word} to proceed: "))?;
                 answer.is_some_and(|answer| answer.trim() == word.trim())
             }
-        };
-        self.consent_or_error(yes)
+        })
     }
 
     /// The label to type if the context is protected.
@@ -177,19 +192,6 @@ impl Ui {
     /// The consent to a change of one job that was named, which needs no question.
     pub(crate) fn implicit_consent(&self) -> Consent {
         Consent::grant()
-    }
-
-    /// Shows the plan, if prompts are possible.
-    fn print_plan(
-        &mut self,
-        plan: &str,
-        question: &Question,
-        details: impl FnOnce(&RenderOptions) -> String,
-    ) -> Result<(), Error> {
-        self.require_prompt(plan, question)?;
-        let text = self.plan_text(plan, details);
-        self.write_stderr(&text);
-        Ok(())
     }
 
     /// Shows the plan without a question, in a dry run.
@@ -257,7 +259,7 @@ impl Ui {
         }
     }
 
-    fn consent_or_error(&self, yes: bool) -> Result<Consent, Error> {
+    pub(super) fn consent_or_error(&self, yes: bool) -> Result<Consent, Error> {
         if yes {
             Ok(Consent::grant())
         } else {

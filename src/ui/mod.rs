@@ -17,7 +17,8 @@ use crate::exit::Exit;
 use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
-use crate::view::table::TableSelection;
+use crate::view::joined::Shown;
+use crate::view::table::{Heading, TableSelection};
 use crate::view::{NdjsonLines, RenderOptions, Times, View, json};
 
 mod ask;
@@ -25,6 +26,7 @@ pub(crate) mod keyboard;
 mod live;
 mod lost;
 mod manual;
+pub(crate) mod member;
 mod output_thread;
 mod pager;
 mod progress;
@@ -32,6 +34,7 @@ mod result_writer;
 pub(crate) mod screen;
 
 use lost::LostOutput;
+use member::{MemberMessage, MemberStreams};
 use output_thread::OutputThread;
 use pager::Pager;
 use result_writer::ResultWriter;
@@ -85,6 +88,8 @@ pub(crate) struct Ui {
     unlisted_jids: Vec<Name>,
     /// Whether this was a dry run, which says so in a note.
     rehearsed: bool,
+    /// If the command runs on one of several members, the way to the command as a whole.
+    member: Option<MemberStreams>,
 }
 
 impl Ui {
@@ -128,6 +133,17 @@ impl Ui {
         ui
     }
 
+    /// The streams of a command on one of several members.
+    pub(crate) fn for_member(globals: &Globals, whole: &Ui, streams: MemberStreams) -> Ui {
+        let mut ui = Ui::new(globals);
+        (ui.format, ui.ticks) = (whole.format, whole.ticks);
+        (ui.page, ui.tty) = (whole.page.clone(), whole.tty);
+        ui.context = whole.context.clone();
+        ui.stdout.set_member(streams.sender.clone());
+        ui.member = Some(streams);
+        ui
+    }
+
     /// The streams for a command line that could not be parsed.
     pub(crate) fn without_globals(format: Format) -> Ui {
         let tty = io::stdout().is_terminal();
@@ -158,6 +174,7 @@ impl Ui {
             unlisted: 0,
             unlisted_jids: Vec::new(),
             rehearsed: false,
+            member: None,
         };
         ui.set_layout(tty);
         ui
@@ -258,7 +275,11 @@ impl Ui {
             return Err(Error::usage(format!("`{flag}` is only for tables"))
                 .hint("`-o table` and `-o tsv` are tables"));
         }
-        self.page.choice.refuse_unknown_columns(&V::headings())
+        let mut known = V::headings();
+        if let (Some(member), false) = (&self.member, known.is_empty()) {
+            known.push(Heading::of_text(member.heading));
+        }
+        self.page.choice.refuse_unknown_columns(&known)
     }
 
     /// The default number of rows of a table; `None` in pipes and documents.
@@ -293,23 +314,59 @@ impl Ui {
 
     /// Writes a result in the format given.
     pub(crate) fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
-        let bytes = match self.format {
-            Format::Table | Format::Raw if view.text_is_jids() => {
-                return self.write_jids(&view.output_jids().unwrap_or_default());
+        let shown = self.render(view)?;
+        match &self.member {
+            Some(member) => {
+                member.sender.send(MemberMessage::Shown(shown));
+                Ok(())
             }
-            Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
-            Format::Json if self.ticks => {
-                json::watch_document_line(view, self.page.now).map_err(serialize_error)?
+            None => self.write_shown(shown),
+        }
+    }
+
+    /// The result in the format given.
+    fn render<V: View>(&self, view: &V) -> Result<Shown, Error> {
+        let jids = || {
+            let jids = view.output_jids().unwrap_or_default();
+            Shown::Jids(jids.into_iter().cloned().collect())
+        };
+        Ok(match self.format {
+            Format::Table | Format::Raw if view.text_is_jids() => jids(),
+            Format::Table | Format::Raw => {
+                if let Some(table) = view.table(&self.page) {
+                    Shown::Table(table, self.page.choice.rows)
+                } else if let Some(count) = view.count() {
+                    Shown::Count(count)
+                } else if view.is_about_jobs() {
+                    Shown::JobText(view.text(&self.page))
+                } else {
+                    Shown::Text(view.text(&self.page))
+                }
             }
-            Format::Json => json::pretty_document(view).map_err(serialize_error)?,
+            Format::Json if self.ticks => Shown::Document(
+                json::watch_document_line(view, self.page.now).map_err(serialize_error)?,
+            ),
+            Format::Json => Shown::Document(json::pretty_document(view).map_err(serialize_error)?),
             Format::Ndjson => {
                 let mut lines = NdjsonLines::default();
                 view.lines(&mut lines).map_err(serialize_error)?;
-                lines.0
+                Shown::Lines(lines.0)
             }
-            Format::Jid => return self.write_jids(&view.output_jids().unwrap_or_default()),
-        };
-        self.write(&bytes)
+            Format::Jid => jids(),
+        })
+    }
+
+    fn write_shown(&mut self, shown: Shown) -> Result<(), Error> {
+        match shown {
+            Shown::Table(table, rows) => {
+                let text = table.into_text_of_rows(&self.page, rows);
+                self.write(text.as_bytes())
+            }
+            Shown::Text(text) | Shown::JobText(text) => self.write(text.as_bytes()),
+            Shown::Count(count) => self.write(format!("{count}\n").as_bytes()),
+            Shown::Document(bytes) | Shown::Lines(bytes) => self.write(&bytes),
+            Shown::Jids(jids) => self.write_jids(&jids.iter().collect::<Vec<_>>()),
+        }
     }
 
     /// Writes job ids. An id that contains the separator is left out, because a reader would take it for

@@ -28,7 +28,7 @@ impl Ui {
     /// Starts a progress bar with a total.
     pub(crate) fn progress(&self, total: u64) -> Progress {
         Progress {
-            shown: is_interactive() && !self.quiet,
+            shown: is_interactive() && !self.quiet && self.member.is_none(),
             color: use_color(DisplayWhen::Auto, std::io::stderr().is_terminal()),
             started: Instant::now(),
             total,

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, Stdout, Write};
 
+use super::member::{MemberMessage, MemberSender};
 use super::output_thread::OutputThread;
 use super::pager::{Pager, RunningPager};
 
@@ -19,6 +20,8 @@ enum Destination {
     Frame(Vec<u8>),
     /// Output is buffered until it is flushed into the thread.
     OutputThread(OutputThread, Vec<u8>),
+    /// The command as a whole, of which this is one member.
+    Members(MemberSender),
 }
 
 impl ResultWriter {
@@ -57,6 +60,11 @@ impl ResultWriter {
         self.to = Destination::OutputThread(thread, Vec::new());
     }
 
+    /// Sends all output to the command as a whole.
+    pub(super) fn set_member(&mut self, sender: MemberSender) {
+        self.to = Destination::Members(sender);
+    }
+
     /// The thread that writes, if there is one.
     pub(crate) fn output_thread(&self) -> Option<&OutputThread> {
         match &self.to {
@@ -76,6 +84,9 @@ impl ResultWriter {
             bytes.extend_from_slice(note);
             return;
         }
+        if let Destination::Members(sender) = &self.to {
+            return sender.send(MemberMessage::Note(note.to_vec()));
+        }
         _ = self.flush();
         match &self.to {
             Destination::OutputThread(thread, _) => thread.queue_stderr(note.to_vec()),
@@ -91,6 +102,10 @@ impl ResultWriter {
                 Ok(())
             }
             Destination::Pager(_, running) => running.write(bytes),
+            Destination::Members(sender) => {
+                sender.send(MemberMessage::Bytes(bytes.to_vec()));
+                Ok(())
+            }
             Destination::Buffered(pager, buffer) => {
                 buffer.extend_from_slice(bytes);
                 if pager.fits_screen(buffer) {
@@ -124,6 +139,7 @@ impl ResultWriter {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
+            Destination::Members(sender) => self.to = Destination::Members(sender),
             Destination::OutputThread(thread, buffer) => {
                 thread.queue_stdout(buffer);
                 self.set_output_thread(thread);

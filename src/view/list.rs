@@ -87,6 +87,10 @@ impl<T: Row> View for List<T> {
         draw_table(&self.items, page)
     }
 
+    fn table(&self, page: &RenderOptions) -> Option<Table> {
+        Some(Table::new(T::COLUMNS, &self.items, page))
+    }
+
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.write_items(&self.items)
     }

@@ -12,6 +12,7 @@ use crate::text;
 pub(crate) mod detail;
 pub(crate) mod document;
 pub(crate) mod field;
+pub(crate) mod joined;
 pub(crate) mod json;
 pub(crate) mod list;
 pub(crate) mod paint;
@@ -163,6 +164,16 @@ pub(crate) trait View: Serialize {
     /// The text for a terminal (`page.terminal`) or for a pipe.
     fn text(&self, page: &RenderOptions) -> String;
 
+    /// The table that the text is; `None` if it is another text.
+    fn table(&self, _page: &RenderOptions) -> Option<table::Table> {
+        None
+    }
+
+    /// The number that the text is; `None` if it is another text.
+    fn count(&self) -> Option<i64> {
+        None
+    }
+
     /// Writes the lines of `-o ndjson`: a list writes its items, anything else its document.
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
         lines.write_document(self)
@@ -171,6 +182,11 @@ pub(crate) trait View: Serialize {
     /// The jids for `-o jid`; `None` if the model is not about jobs.
     fn output_jids(&self) -> Option<Vec<&Name>> {
         None
+    }
+
+    /// Whether its text is about jobs: then a line needs no name of the member of the context that has it.
+    fn is_about_jobs(&self) -> bool {
+        self.output_jids().is_some()
     }
 
     /// Whether its jids are also its text, each on a line.

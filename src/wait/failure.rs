@@ -18,7 +18,7 @@ pub(crate) fn wait_error(
     let totals = &wait.totals;
     let job = wait.decisive.map(|at| &wait.items[at]);
     let result = match (totals.outcome, job) {
-        (WaitOutcome::Reached(_), _) => return Ok(()),
+        (WaitOutcome::Reached(_) | WaitOutcome::Ended(WaitResult::Pending), _) => return Ok(()),
         (WaitOutcome::Ended(_), Some(job)) if !options.any => {
             return Err(ended_job_error(job, options, session));
         }

@@ -9,6 +9,8 @@ mod display;
 mod failure;
 mod jobs;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::core::api::event::{EventLog, LogNotice};
@@ -69,6 +71,8 @@ pub(crate) struct Waiter {
     /// `None` if the user may not subscribe.
     log: Option<EventLog>,
     interrupt: Interrupt,
+    /// Whether another member of the context has decided the wait.
+    called_off: Arc<AtomicBool>,
 }
 
 /// Why reading stopped early.
@@ -98,6 +102,7 @@ impl Waiter {
             deadline: options.deadline.and_then(|left| begun.checked_add(left)),
             log,
             interrupt,
+            called_off: session.called_off(),
         })
     }
 
@@ -354,6 +359,9 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     fn check_stop(&self) -> Result<(), EarlyStop> {
         if let Some(kind) = self.waiter.interrupt.received_kind() {
             return Err(EarlyStop::Early(WaitOutcome::Interrupted(kind)));
+        }
+        if self.waiter.called_off.load(Ordering::Relaxed) {
+            return Err(EarlyStop::Early(WaitOutcome::Ended(WaitResult::Pending)));
         }
         if self.waiter.is_deadline_over() {
             Err(EarlyStop::Early(WaitOutcome::Deadline))

@@ -10,6 +10,7 @@ mod hooks;
 mod label;
 mod launcher;
 pub mod machine;
+pub(crate) mod members;
 mod notices;
 mod options;
 pub mod process;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use qless::internals::finding::FindingId;
 use qless::internals::known_deviations::{DEFECTS, TOLERATED};
 
-use super::slice::{NOW, busy};
+use super::slice::{NOW, fill};
 use crate::support::check_calls::{Finding, INFO, verify_all};
 use crate::support::core::{Core, Reply};
 
@@ -364,10 +364,11 @@ fn tolerated_deviations_are_not_reported() {
     names.sort_unstable();
     listed.sort_unstable();
     assert_eq!(names, listed, "each has its shapes");
+    let mut core = Core::new();
     for shape in TOLERATED {
         let (_, variants) = SHAPES.iter().find(|(name, _)| *name == shape.name).unwrap();
         for variant in *variants {
-            let mut core = busy();
+            fill(&mut core);
             make(&mut core, variant);
             let found = verify_all(&mut core, NOW, "");
             let name = shape.name;
@@ -391,9 +392,10 @@ fn leftovers_of_known_reference_defects_are_the_only_findings() {
     let numbers: Vec<u8> = LEFT.iter().map(|(number, _)| *number).collect();
     let listed: Vec<u8> = DEFECTS.iter().map(|defect| defect.number).collect();
     assert_eq!(numbers, listed);
+    let mut core = Core::new();
     for (defect, (number, variants)) in DEFECTS.iter().zip(LEFT) {
         for variant in *variants {
-            let mut core = busy();
+            fill(&mut core);
             make(&mut core, variant);
             let found = verify_all(&mut core, NOW, "");
             assert_eq!(

@@ -179,7 +179,7 @@ fn random_calls_of_both_dialects_leave_nothing_to_find() {
     let mut core = Core::new();
     let mut php = core.beside(&qless::internals::Script::for_qless_php("ql:").script_text());
     let calls = prop::collection::vec((call(), any::<bool>(), 0..40_u32), 1..100);
-    random::property(100, calls, |calls| {
+    random::property(random::more_in_soak(50), calls, |calls| {
         core.flush();
         php.flush();
         let mut now = 604_800;

@@ -198,5 +198,7 @@ fn random_damage_never_stops_a_call_half_way() {
         2 => damage().prop_map(Event::Damage),
     ];
     let events = prop::collection::vec(event, 1..50);
-    random::property(60, events, |events| play(&mut core, &events));
+    random::property(random::more_in_soak(30), events, |events| {
+        play(&mut core, &events)
+    });
 }

@@ -94,10 +94,10 @@ fn run(cases: u32, binary: bool) {
 
 #[test]
 fn random_damage_is_repaired() {
-    run(10, false);
+    run(5, false);
 }
 
 #[test]
 fn random_damage_is_repaired_by_the_binary() {
-    run(3, true);
+    run(2, true);
 }

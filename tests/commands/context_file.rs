@@ -60,11 +60,11 @@ fn unknown_keys_are_reported_with_position_and_the_nearest_known_one() {
         "#]],
     );
     says(
-        "context.a.prefixes = ['a:', 'b:']\n",
+        "context.a.prefics = 'a:'\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 1, column 11: unknown key `prefixes` in context `a`
-            hint: did you mean `prefix`?
+            error: config file `HOME/qless/config.toml`, line 1, column 11: unknown key `prefics` in context `a`
+            hint: did you mean `prefixes`?
             --- exit 2
         "#]],
     );

@@ -370,24 +370,11 @@ fn raw_prints_the_reply_of_jobs_if_there_is_one() {
 #[test]
 fn long_lists_are_read_in_slices_with_few_calls() {
     let redis = Redis::start();
-    let mut script = redis.connection();
-    let text = redis.qless().run("script").stdout();
-    let mut pipe = redis::pipe();
-    for n in 0..1203 {
+    redis.calls((0..1203).map(|n| {
         let jid = format!("j{n:04}");
-        pipe.cmd("EVAL")
-            .arg(&text)
-            .arg(0)
-            .arg("put")
-            .arg(n)
-            .arg("me")
-            .arg("q")
-            .arg(jid)
-            .arg("K")
-            .arg("{}")
-            .arg(0);
-    }
-    let _: redis::Value = pipe.query(&mut script).unwrap();
+        let words = ["put", "me", "q", &jid, "K", "{}", "0"];
+        (f64::from(n), words.map(str::to_owned).to_vec())
+    }));
     redis.send(&["CONFIG", "RESETSTAT"]);
     let jids = redis
         .at(5000)

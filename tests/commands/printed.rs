@@ -224,6 +224,7 @@ fn walk(places: &[Place]) {
             expected.sort();
             let mut printed = Vec::new();
             let shows = World::new(&redis, place, name);
+            let before = shows.bystanders();
             for line in place.shows {
                 printed.extend(commands(&shows.shown(line)));
             }
@@ -232,7 +233,6 @@ fn walk(places: &[Place]) {
             assert_eq!(printed, expected, "{name} {:?}", place.shows);
             for command in printed {
                 let world = World::new(&redis, place, name);
-                let before = world.bystanders();
                 let mut shell = Command::new("bash");
                 shell.args(["--norc", "-c", &filled(&command)]);
                 world.run(shell).exits(0);

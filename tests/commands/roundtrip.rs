@@ -217,7 +217,7 @@ fn there_and_back(from: &mut Core, to: &mut Core, steps: &[Step]) -> Result<(), 
 fn random_jobs_survive_export_and_import() {
     let (mut from, mut to) = (Core::new(), Core::new());
     let steps = prop::collection::vec(step(true), 1..60);
-    random::property(random::more_in_soak(10), steps, |steps| {
+    random::property(random::more_in_soak(5), steps, |steps| {
         there_and_back(&mut from, &mut to, &steps)
     });
 }

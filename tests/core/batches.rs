@@ -338,12 +338,12 @@ fn play(
 
 #[test]
 fn a_call_for_many_jobs_does_what_single_commands_do_in_order() {
-    property(30, false, &mut Core::new(), &mut Core::new());
+    property(15, false, &mut Core::new(), &mut Core::new());
 }
 
 #[test]
 fn a_call_for_many_jobs_does_so_for_jobs_with_lanes_and_throttles() {
-    property(30, true, &mut Core::new(), &mut Core::new());
+    property(15, true, &mut Core::new(), &mut Core::new());
 }
 
 /// Puts a job with a lane, throttles, payloads or a back-off, in any mixture.

@@ -710,10 +710,10 @@ fn run(cases: u32, ours: bool) {
 
 #[test]
 fn random_calls_of_reference_commands_match_the_second_implementation() {
-    run(50, false);
+    run(25, false);
 }
 
 #[test]
 fn random_calls_of_own_commands_match_the_second_implementation() {
-    run(40, true);
+    run(20, true);
 }

@@ -400,7 +400,7 @@ pub(crate) fn still_works(core: &mut Core, now: f64, keys: &Dump) -> Result<(), 
 fn random_calls_that_are_refused_change_nothing() {
     let mut core = Core::new();
     let calls = prop::collection::vec(call(), 1..40);
-    random::property(random::more_in_soak(30), calls, |calls| {
+    random::property(random::more_in_soak(15), calls, |calls| {
         play(&mut core, &calls)
     });
 }

@@ -72,8 +72,8 @@ fn a_killed_repair_can_be_reverted_or_repeated() {
         .exits(0);
     let whole = dump(&whole);
     let cuts: [fn(usize) -> Cut; 2] = [Cut::Before, Cut::After];
-    // In `make test`, every sixth request is cut before, and others after.
-    let step = if random::soaking() { 1 } else { 6 };
+    // In `make test`, every ninth request is cut before, and others after.
+    let step = if random::soaking() { 1 } else { 9 };
     let redis = Redis::start();
     for (cut, first) in cuts.into_iter().zip([step.min(4), 1]) {
         for request in (first..).step_by(step) {
@@ -257,7 +257,7 @@ fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
     redis.at(10_000).run("check --repair --yes").exits(0);
     let whole = with_list(&redis);
     let mut ends = 0;
-    let step = if random::soaking() { 3 } else { 17 };
+    let step = if random::soaking() { 3 } else { 29 };
     for request in (1..).step_by(step) {
         damage_list(&redis);
         let before = with_list(&redis);

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::support::config::ConfigHome;
+use crate::support::core::script_sha;
 use crate::support::qless::RunOutput;
 use crate::support::random;
-use crate::support::redis::Redis;
+use crate::support::redis::{Redis, load_script};
 
 /// A blank, a line end, a pattern, an option, no text at all, an escape.
 const JIDS: [&[u8]; 6] = [
@@ -73,9 +74,10 @@ fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> RunOutput {
 fn jobs(state: As) -> Redis {
     let redis = Redis::start();
     let mut connection = redis.connection();
+    load_script(&mut connection);
     let mut call = |now: u32, words: &[&[u8]]| {
-        let mut call = redis::cmd("EVAL");
-        call.arg(crate::support::core::script()).arg(0);
+        let mut call = redis::cmd("EVALSHA");
+        call.arg(script_sha()).arg(0);
         call.arg(words[0]).arg(now).arg(&words[1..]);
         let _: redis::Value = call.query(&mut connection).unwrap();
     };

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::support::core::{script, script_sha};
 use crate::support::qless::Qless;
 use crate::support::random::{self, Draw};
 use crate::support::redis::Redis;
@@ -187,7 +188,6 @@ fn spawn(qless: &Qless, stderr: &PathBuf, line: &str, script: &str) -> Child {
 struct RawClient {
     url: String,
     connection: Option<redis::Connection>,
-    sha: String,
 }
 
 /// What a call brought.
@@ -203,9 +203,6 @@ impl RawClient {
         RawClient {
             url: redis.url(),
             connection: None,
-            sha: sha1_smol::Sha1::from(crate::support::core::script())
-                .digest()
-                .to_string(),
         }
     }
 
@@ -220,11 +217,7 @@ impl RawClient {
     fn call(&mut self, words: &[&str]) -> Outcome {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let now = format!("{:.4}", now.as_secs_f64());
-        let sha = self.sha.clone();
-        for (how, script) in [
-            ("EVALSHA", sha.as_str()),
-            ("EVAL", crate::support::core::script()),
-        ] {
+        for (how, script) in [("EVALSHA", script_sha()), ("EVAL", script())] {
             let Some(connection) = self.connect() else {
                 thread::sleep(Duration::from_millis(20));
                 return Outcome::Unknown;
@@ -366,7 +359,6 @@ fn pop(redis: &RawAccess, is_over: &AtomicBool) {
 /// What the threads share.
 struct RawAccess {
     url: String,
-    sha: String,
     ledger: PathBuf,
     book: Book,
 }
@@ -376,7 +368,6 @@ impl RawAccess {
         RawClient {
             url: self.url.clone(),
             connection: None,
-            sha: self.sha.clone(),
         }
     }
 }
@@ -409,7 +400,6 @@ fn storm(seed: u64, jobs: usize, most: Duration) {
     }
     let access = RawAccess {
         url: redis.url(),
-        sha: client.sha.clone(),
         ledger: ledger.clone(),
         book: Book::default(),
     };

@@ -23,6 +23,7 @@ fn endless(mut stream: TcpStream, start: &[u8], again: &[u8]) {
     if again.is_empty() {
         // The rest of the reply does not come.
         _ = stream.read_to_end(&mut Vec::new());
+        return;
     }
     while stream.write_all(&chunk).is_ok() {}
 }

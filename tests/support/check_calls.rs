@@ -64,6 +64,13 @@ pub(crate) const DEFERRED_KINDS: &[(&str, &[&str])] = &[
     ("failed-counter", &["key", "job"]),
 ];
 
+/// Whether items can have the requested findings: any, or those of these kinds.
+fn may_have(asked: &str, kinds: &[&str], kind: &str, name: &str) -> bool {
+    // No list of names but that of the tags has numbers.
+    let has_counts = asked != "tag-count" || name == "tags";
+    kinds.is_empty() || kinds.contains(&kind) && has_counts
+}
+
 /// Keys that hold names.
 pub(crate) const NAMES: [&str; 6] = [
     "queues",
@@ -350,7 +357,7 @@ fn without_deferred(findings: &str) -> String {
 /// The findings in one state of the keys, by time and requested findings. A repair verifies the same
 /// state several times, and a call for each kind and name is expensive.
 pub(crate) struct Verified {
-    keys: (Dump, BTreeSet<String>),
+    pub(crate) keys: (Dump, BTreeSet<String>),
     found: BTreeMap<String, Vec<Finding>>,
 }
 
@@ -374,7 +381,7 @@ fn verify_keys(core: &mut Core, now: f64, findings: &str, before: &Dump) -> Vec<
     let mut found: Vec<Finding> = Vec::new();
     let mut ask = |core: &mut Core, asked: &str, kinds: &[&str], keep: &Keep| {
         for (kind, name, items) in candidates(before) {
-            if !kinds.is_empty() && !kinds.contains(&kind) {
+            if !may_have(asked, kinds, kind, &name) {
                 continue;
             }
             for finding in slice(core, now, "look", asked, kind, &name, &items) {
@@ -470,7 +477,7 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
             verify_all(core, now, "")
         };
         for (kind, name, mut items) in candidates(&dump) {
-            if kinds.is_empty() || kinds.contains(&kind) {
+            if may_have(asked, kinds, kind, &name) {
                 if asked == "depends-on-nothing" {
                     items.retain(|jid| !is_blocked(&dump, jid));
                 }

@@ -42,26 +42,29 @@ impl Core {
 
     /// Returns the findings without an excuse, one per line; an error if the sources disagree.
     pub(crate) fn damage(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
-        let found = self.agreed(now, excuses)?;
+        let (found, doubts) = self.agreed(now, excuses)?;
         binary_agrees(&self.qless(), now, &found)?;
-        Ok(lines(&alarms(found, excuses), self.doubts(excuses)))
+        Ok(lines(&alarms(found, excuses), doubts))
     }
 
     /// The same without the binary, for tests that ask thousands of times.
     pub(crate) fn damage_within(&mut self, now: f64, excuses: Excuses) -> Result<String, String> {
-        let found = self.agreed(now, excuses)?;
-        Ok(lines(&alarms(found, excuses), self.doubts(excuses)))
+        let (found, doubts) = self.agreed(now, excuses)?;
+        Ok(lines(&alarms(found, excuses), doubts))
     }
 
-    fn agreed(&mut self, now: f64, excuses: Excuses) -> Result<Vec<Finding>, String> {
+    /// The findings, and what the second implementation reports about the same keys.
+    fn agreed(
+        &mut self,
+        now: f64,
+        excuses: Excuses,
+    ) -> Result<(Vec<Finding>, Vec<String>), String> {
         let found = verify_all(self, now, "");
-        agree(&self.dump(), &found, excuses).map(|()| found)
-    }
-
-    fn doubts(&mut self, excuses: Excuses) -> Vec<String> {
-        let mut wrong = broken(&self.dump(), excuses);
-        wrong.retain(|text| !(tolerated(text) || excuses.garbage && garbage(text)));
-        wrong
+        let keys = &self.verified.as_ref().expect("just verified").keys.0;
+        agree(keys, &found, excuses)?;
+        let mut doubts = broken(keys, excuses);
+        doubts.retain(|text| !(tolerated(text) || excuses.garbage && garbage(text)));
+        Ok((found, doubts))
     }
 }
 

@@ -4,21 +4,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use super::redis::Redis;
+use super::core::script_sha;
+use super::redis::{Redis, load_script};
 
 /// A client of the core with the real time.
 pub struct Client {
     connection: redis::Connection,
-    sha: String,
 }
 
 impl Client {
     pub fn new(redis: &Redis) -> Client {
         let mut connection = redis.connection();
-        let mut load = redis::cmd("SCRIPT");
-        load.arg("LOAD").arg(super::core::script());
-        let sha = load.query(&mut connection).unwrap();
-        Client { connection, sha }
+        load_script(&mut connection);
+        Client { connection }
     }
 
     /// Makes a call; a refusal by the core is an error.
@@ -28,7 +26,7 @@ impl Client {
     ) -> redis::RedisResult<redis::Value> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let mut call = redis::cmd("EVALSHA");
-        call.arg(&self.sha).arg(0).arg(words[0]);
+        call.arg(script_sha()).arg(0).arg(words[0]);
         call.arg(now.as_secs_f64()).arg(&words[1..]);
         call.query(&mut self.connection)
     }

@@ -146,6 +146,21 @@ impl Wire {
         self.send(words);
         self.receive()
     }
+
+    /// Loads a script, unless it is the usual one and the server has it. Returns its name.
+    fn load(&mut self, text: &str) -> String {
+        if std::ptr::eq(text, script()) {
+            let sha = script_sha();
+            let known = self.ask(&[b"SCRIPT", b"EXISTS", sha.as_bytes()]);
+            if known == Reply::List(vec![Reply::Int(1)]) {
+                return sha.to_owned();
+            }
+        }
+        match self.ask(&[b"SCRIPT", b"LOAD", text.as_bytes()]) {
+            Reply::Text(sha) => sha,
+            other => panic!("the script does not load: {other:?}"),
+        }
+    }
 }
 
 /// Bytes as text; bytes that are not UTF-8 are escaped, so that no two names look alike.
@@ -253,6 +268,13 @@ pub(crate) fn script() -> &'static str {
     &SCRIPT
 }
 
+/// The name by which servers know that script.
+pub(crate) fn script_sha() -> &'static str {
+    static SHA: LazyLock<String> =
+        LazyLock::new(|| sha1_smol::Sha1::from(script()).digest().to_string());
+    &SHA
+}
+
 /// The script on a server of its own, or on a given one.
 pub(crate) struct Core {
     wire: Wire,
@@ -292,10 +314,7 @@ impl Core {
         let mut wire = Wire::connect(&socket);
         let mut listener = Wire::connect(&socket);
         listener.ask(&[b"PSUBSCRIBE", b"ql:*"]);
-        let sha = match wire.ask(&[b"SCRIPT", b"LOAD", script.as_bytes()]) {
-            Reply::Text(sha) => sha,
-            other => panic!("the script does not load: {other:?}"),
-        };
+        let sha = wire.load(script);
         Core {
             wire,
             listener,

@@ -170,6 +170,19 @@ impl RunOutput {
         self
     }
 
+    /// Prints a row of the table of failures, with `--nocapture` (`make failures`): what fails, how the test
+    /// makes it fail, and the code and the sentence that are expected and that came.
+    #[track_caller]
+    pub fn row(self, fault: &str, how: &str, code: i32, sentence: &str) -> RunOutput {
+        let stderr = self.stderr();
+        let told = stderr.lines().find(|line| line.contains(sentence));
+        let got = told.or(stderr.lines().next()).unwrap_or("nothing");
+        let got = format!("{} {}", self.code(), got.trim_start_matches("error: "));
+        println!("failure | {fault} | {how} | {code} {sentence} | {got}");
+        assert!(told.is_some() || sentence.is_empty(), "{got}");
+        self.exits(code)
+    }
+
     fn block(&self) -> String {
         let mut block = self.stdout();
         if !self.output.stderr.is_empty() {

@@ -60,9 +60,9 @@ pub(crate) fn is_played(case: usize, each: usize) -> bool {
     soaking() || case.is_multiple_of(each)
 }
 
-/// The number of cases of an expensive test: six times as many in `make soak`.
+/// The number of cases of an expensive test: twelve times as many in `make soak`.
 pub(crate) fn more_in_soak(cases: u32) -> u32 {
-    if soaking() { 6 * cases } else { cases }
+    if soaking() { 12 * cases } else { cases }
 }
 
 fn seeds() -> Vec<u64> {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::core::{script, script_sha};
 use super::qless::Qless;
 
 /// A running server.
@@ -164,16 +165,14 @@ impl Redis {
     /// Makes many calls of the core in few round trips: the time, then the arguments of each.
     pub fn calls<W: AsRef<str>>(&self, calls: impl IntoIterator<Item = (f64, Vec<W>)>) {
         let mut connection = self.connection();
-        let mut load = redis::cmd("SCRIPT");
-        load.arg("LOAD").arg(super::core::script());
-        let sha: String = load.query(&mut connection).unwrap();
+        load_script(&mut connection);
         let calls: Vec<(f64, Vec<W>)> = calls.into_iter().collect();
         for slice in calls.chunks(1000) {
             let mut pipe = redis::pipe();
             for (now, words) in slice {
                 let (name, args) = words.split_first().unwrap();
                 pipe.cmd("EVALSHA")
-                    .arg(&sha)
+                    .arg(script_sha())
                     .arg(0)
                     .arg(name.as_ref())
                     .arg(*now);
@@ -233,6 +232,17 @@ impl Redis {
         };
         let mut first = [0];
         stream.write_all(b"PING\r\n").is_ok() && matches!(stream.read(&mut first), Ok(1))
+    }
+}
+
+/// Loads the script, unless the server has it: it would read the whole text again.
+pub fn load_script(connection: &mut redis::Connection) {
+    let mut ask = redis::cmd("SCRIPT");
+    ask.arg("EXISTS").arg(script_sha());
+    if ask.query::<[bool; 1]>(connection).unwrap() == [false] {
+        let mut load = redis::cmd("SCRIPT");
+        load.arg("LOAD").arg(script());
+        load.exec(connection).unwrap();
     }
 }
 

@@ -271,9 +271,16 @@ pub(crate) fn repair_by_calls(
         }
     }
     let all = all_named();
-    repairs.extend(repair(core, now, &all));
+    // Nor is there anything to name where nothing is left. The binary names everything always.
+    if !left.is_empty() || random::soaking() {
+        repairs.extend(repair(core, now, &all));
+    }
     let (named, last) = (core.dump(), verify_all(core, now, ""));
-    let remains = verify_all(core, now, &all);
+    let remains = if last.is_empty() && !random::soaking() {
+        Vec::new()
+    } else {
+        verify_all(core, now, &all)
+    };
     if remains.iter().any(|one| one.outcome != "report") {
         return fault("after naming all", &remains);
     }

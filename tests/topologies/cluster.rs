@@ -31,7 +31,7 @@ fn each_kind_of_address_and_prefix_says_what_it_is() {
         error: prefix `ql:` cannot live in a Redis Cluster
         hint: give a hash tag: `--prefix '{ql}:'`; this works: qless --prefix='{ql}:' put mail Welcome '{}'
         --- exit 2
-    "#]]);
+    "#]]).row("plain prefix on a cluster", "3 masters", 2, "cannot live in a Redis Cluster");
 
     let tagged = cluster.qless(MAIL);
     tagged
@@ -308,7 +308,7 @@ fn a_scan_begins_again_when_its_keys_move() {
             error: slot 4247 of prefix `{mail}:` is being moved in `redis-cluster://127.0.0.1:PORT0,127.0.0.1:PORT1,127.0.0.1:PORT2,127.0.0.1:PORT3,127.0.0.1:PORT4,127.0.0.1:PORT5`
             hint: run the command again when the move has ended, or with a longer `--timeout`
             --- exit 6
-        "#]]);
+        "#]]).row("slot moves", "CLUSTER SETSLOT … MIGRATING", 6, "is being moved");
     assert!(begun.elapsed() < Duration::from_secs(4));
     let error = qless.run("check --timeout 1s -q -o json").exits(6).error();
     assert_eq!(error["code"], "slot_moving");
@@ -371,7 +371,8 @@ fn a_node_without_answer_is_passed_over() {
             error: the cluster at `redis-cluster://127.0.0.1:EMPTY` is down
             hint: `redis-cli CLUSTER INFO` on one of its nodes says why
             --- exit 6
-        "#]]);
+        "#]])
+        .row("CLUSTERDOWN", "node without slots", 6, "is down");
     cluster.members.truncate(6);
 }
 

@@ -142,7 +142,7 @@ fn each_wrong_address_says_what_is_wrong() {
             error: no master `nobody` is known to 3 Sentinels
             hint: this works: qless --redis 'redis-sentinel://127.0.0.1:SENTINEL0,127.0.0.1:SENTINEL1,127.0.0.1:SENTINEL2/0?master=mymaster' queues
             --- exit 6
-        "#]]);
+        "#]]).row("master name unknown", "another name", 6, "no master `nobody`");
     qless
         .run(&format!("--redis redis://127.0.0.1:{} queues", ports[0]))
         .shows(expect![[r#"
@@ -169,7 +169,13 @@ fn each_wrong_address_says_what_is_wrong() {
             error: none of 2 Sentinels replies: `127.0.0.1:1,127.0.0.1:2`
             hint: pass the right ones with `--redis URL`, or set QLESS_REDIS_URL
             --- exit 6
-        "#]]);
+        "#]])
+        .row(
+            "no Sentinel answers",
+            "closed ports",
+            6,
+            "none of 2 Sentinels replies",
+        );
     qless
         .run("--redis redis-sentinel://127.0.0.1:1/0 queues")
         .shows(expect![[r#"

@@ -577,11 +577,11 @@ fn play(
 #[test]
 fn random_events_leave_no_job_and_no_process_behind() {
     let modes = [
-        (DispatchMode::Single, 1, None, 120),
-        (DispatchMode::Persistent(2), 1, None, 120),
-        (DispatchMode::Persistent(2), 1, Some(8.0), 75),
-        (DispatchMode::Batch(2), 1, Some(8.0), 75),
-        (DispatchMode::Single, 501, None, 50),
+        (DispatchMode::Single, 1, None, 60),
+        (DispatchMode::Persistent(2), 1, None, 60),
+        (DispatchMode::Persistent(2), 1, Some(8.0), 38),
+        (DispatchMode::Batch(2), 1, Some(8.0), 38),
+        (DispatchMode::Single, 501, None, 25),
     ];
     for (mode, queues, limit, cases) in modes {
         let steps = prop::collection::vec(step(), 1..80);

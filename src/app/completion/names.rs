@@ -3,7 +3,7 @@
 //! The server has until the deadline. Its reply is kept for 10 s, and a server that did not reply is
 //! not asked again for a minute. Nothing here starts a private server or prompts for a password.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use super::Candidate;
 use super::cache::Cache;
 use crate::address::{Address, Target};
 use crate::app::parse;
+use crate::args::globals::Globals;
 use crate::args::value::{CandidateKind, JobCandidates};
 use crate::clock::Clock;
 use crate::core::api::index::Index;
@@ -25,6 +26,7 @@ use crate::name::Name;
 use crate::session::{password, tls};
 use crate::settings;
 use crate::settings::ConfigFile as File;
+use crate::settings::members::Member;
 use crate::text::is_harmful;
 use crate::ui::Ui;
 
@@ -50,6 +52,34 @@ pub(super) fn find_candidates(
         return Some(context_candidates(&file));
     }
     let deadline = deadline?;
+    let Some(members) = &file.members else {
+        return names_at(kind, globals, &file, deadline);
+    };
+    let found = thread::scope(|scope| {
+        let ask = |member: &Member| {
+            let (globals, file) = (member.globals.clone(), member.file.clone());
+            scope.spawn(move || names_at(kind, globals, &file, deadline))
+        };
+        let asked: Vec<_> = members.list.iter().map(ask).collect();
+        let replies = asked.into_iter().map(|asked| asked.join().ok().flatten());
+        replies.flatten().collect::<Vec<_>>()
+    });
+    let mut names = found.into_iter().reduce(|mut one, other| {
+        one.extend(other);
+        one
+    })?;
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.value.clone()));
+    Some(names)
+}
+
+/// The names of a kind on one server.
+fn names_at(
+    kind: CandidateKind,
+    globals: Globals,
+    file: &File,
+    deadline: Instant,
+) -> Option<Vec<Candidate>> {
     let file_name = cache_file_name(kind)?;
     let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
     let prefix = globals.prefix.clone().unwrap_or_else(|| USUAL.into());

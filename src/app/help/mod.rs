@@ -265,4 +265,9 @@ Times are RFC 3339 in UTC. Durations are seconds, in keys that end in _s. Job da
 JSON. Bytes that are not JSON or not UTF-8 are in data_bytes, in base64; names that are not UTF-8
 are in jid_bytes, queue_bytes and so on. Errors are documents on stderr, too. With --watch, ndjson
 prints the whole document on a line each time, with its time in \"at\".
+
+If the context names several prefixes or servers as one, tables have a column PREFIX or MEMBER, and
+items, lines and summaries a field \"prefix\" or \"member\". Totals are sums; of durations the longest
+counts. Documents without items are the items of a document \"members\". Those that did not answer
+are in \"away\", and the exit code is 3.
 ";

@@ -36,6 +36,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut exit = Exit::Ok;
     for context in contexts {
         let mut shown = context_item(session, config_file(session)?, &context);
+        if let Some(members) = &context.values.members {
+            // Each of them is a context itself.
+            shown.server = Some(format!("that of {}", members.join(", ")));
+            items.push(shown);
+            continue;
+        }
         match session.probe_context(&context) {
             Ok(version) => shown.server = Some(format!("Redis {version}")),
             Err(error) if args.name.is_some() => return Err(error),

@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::session::Session;
 use crate::submit;
 use crate::submit::SubmitOptions;
-use crate::submit::jid::LineDefaults;
 use crate::wait::Waiter;
 
 pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
@@ -19,11 +18,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     if *from == FileArg::Stream {
         source.claim_stdin_for("jobs")?;
     }
-    let defaults = LineDefaults {
-        job: args.new_job(data),
-        jids: args.jid_from.clone().unwrap_or_default(),
-        max_data: args.limit.max_data,
-    };
+    let defaults = args.line_defaults(data);
     let order = SubmitOptions {
         from: from.clone(),
         defaults,

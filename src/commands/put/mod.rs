@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::coordination::{CoordinationFlags, LaneFlags};
 use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
@@ -17,12 +18,17 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::line::{Dependency, NewJob, NewName};
 use crate::input::source::InputSource;
+use crate::input::two_pass::TwoPassFile;
+use crate::json::path::JsonPath;
 use crate::model::jid_source::JidOrigin;
 use crate::model::job::State;
 use crate::model::rate::MaxRate;
 use crate::name::Name;
 use crate::session::Session;
+use crate::submit;
 use crate::submit::RecordFile;
+use crate::submit::jid;
+use crate::submit::jid::LineDefaults;
 use crate::text::{duration, plural};
 use crate::wait;
 use crate::wait::{WaitOptions, Waiter};
@@ -144,6 +150,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "content|PATH", value_parser = value::jid_origin(), requires = "from",
           conflicts_with = "replace")]
     jid_from: Option<JidOrigin>,
+    /// In a context with several prefixes or members, keep jobs together by the value at this path in the
+    /// data, such as `customer.id` [default: by `--key`, else by the jid]
+    #[arg(long, value_name = "PATH", value_parser = value::data_path())]
+    shard_by: Option<JsonPath>,
     /// Put one job per line of this file, each a JSON object; `-` for stdin
     #[arg(help_heading = BULK, long, value_name = "FILE",
           conflicts_with_all = ["positional", "jid"])]
@@ -186,6 +196,54 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    fn members(&self) -> MemberUse<'_> {
+        if self.from.is_some() {
+            return MemberUse::NewJobs(self);
+        }
+        let data = match self.positional.as_ref().or(self.data.as_ref()) {
+            Some(InputArg::Value(data)) => data.as_bytes().to_vec(),
+            Some(_) if self.shard_by.is_some() => {
+                return MemberUse::Refused("`--shard-by` needs the data on the command line");
+            }
+            Some(_) => Vec::new(),
+            None => data::build_object(&self.arg).unwrap_or_default(),
+        };
+        let job = self.new_job(data);
+        let jid = self.jid.as_ref().map(Name::as_bytes);
+        let kept_with = jid::shard_key(&job, jid, self.shard_by.as_ref());
+        MemberUse::NewJob(kept_with.map(|key| Cow::Owned(key.into_owned())))
+    }
+
+    /// Shares the lines of the file out to several members.
+    pub(crate) fn share_lines(
+        &self,
+        members: usize,
+        session: &mut Session,
+    ) -> Result<Vec<TwoPassFile>, Error> {
+        let from = self.from.as_ref().unwrap_or(&FileArg::Stream);
+        let data = self.positional.as_ref().or(self.data.as_ref());
+        if data == Some(&InputArg::Stdin) {
+            let what = "the data comes from stdin, which several members cannot read";
+            return Err(Error::usage(what).hint("name a file: `@FILE`"));
+        }
+        if self.allow_missing {
+            let what = "`--allow-missing` cannot tell a job of another member from one that does not exist";
+            return Err(Error::usage(what));
+        }
+        let data = self.read_data(&mut session.input())?;
+        let defaults = self.line_defaults(data);
+        submit::share_lines(from, &defaults, self.shard_by.as_ref(), members)
+    }
+
+    /// What the command line says about all lines of a file.
+    fn line_defaults(&self, data: Vec<u8>) -> LineDefaults {
+        LineDefaults {
+            job: self.new_job(data),
+            jids: self.jid_from.clone().unwrap_or_default(),
+            max_data: self.limit.max_data,
+        }
+    }
+
     /// The data from the command line.
     fn read_data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
@@ -262,7 +320,7 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
     Ok(())
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run).members(Args::members);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &args.from {

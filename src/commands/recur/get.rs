@@ -22,7 +22,7 @@ use crate::session::Session;
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
-    jids: Vec<InputArg>,
+    pub(super) jids: Vec<InputArg>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {

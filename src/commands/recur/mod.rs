@@ -1,7 +1,9 @@
 //! `qless recur`: recurring jobs.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
+use std::borrow::Cow;
+
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::coordination::{Coordination, CoordinationOption};
@@ -58,9 +60,29 @@ const RECURRING: (&str, &str) = ("recurring job", "recurring jobs");
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     Group::Submit,
-    |args| args.command.writes(),
+    |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
-);
+)
+.members(Args::members);
+
+impl Args {
+    fn members(&self) -> MemberUse<'_> {
+        match &self.command {
+            Command::Get(get::Args { jids, .. })
+            | Command::Pause(pause::Args { jids, .. })
+            | Command::Resume(resume::Args { jids, .. })
+            | Command::Rm(rm::Args { jids, .. }) => MemberUse::Jobs(jids),
+            Command::Run(run::Args { jid, .. })
+            | Command::Set(set::Args { jid, .. })
+            | Command::Tag(tag::Args { jid, .. }) => MemberUse::Job(jid),
+            Command::Put(put::Args { jid, .. }) => {
+                let jid = jid.as_ref().map(Name::as_bytes);
+                MemberUse::NewJob(jid.map(Cow::Borrowed))
+            }
+            Command::List(_) => MemberUse::Each,
+        }
+    }
+}
 
 /// Reads one recurring job.
 fn read_recurring(

@@ -29,7 +29,7 @@ use crate::text::comma_list;
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
-    jids: Vec<InputArg>,
+    pub(super) jids: Vec<InputArg>,
     /// Reason, which `qless recur get` shows
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
     reason: Option<Name>,

@@ -95,7 +95,7 @@ pub(super) struct Args {
     backlog: u64,
     /// Jid of the recurring job [default: a new one]
     #[arg(long, value_parser = value::new_jid())]
-    jid: Option<Name>,
+    pub(super) jid: Option<Name>,
     /// Leave an existing recurring job with this jid as it is
     #[arg(long, conflicts_with = "replace")]
     if_absent: bool,

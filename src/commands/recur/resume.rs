@@ -32,7 +32,7 @@ use crate::text::comma_list;
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
-    jids: Vec<InputArg>,
+    pub(super) jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRunFlag,
 }

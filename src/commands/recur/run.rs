@@ -28,7 +28,7 @@ use crate::submit::one::SinglePut;
 pub(super) struct Args {
     /// Jid of the recurring job
     #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
-    jid: Name,
+    pub(super) jid: Name,
     #[command(flatten)]
     dry: DryRunFlag,
 }

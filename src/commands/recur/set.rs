@@ -35,7 +35,7 @@ use crate::session::consent::AskWhen;
 pub(super) struct Args {
     /// Jid of the recurring job
     #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
-    jid: Name,
+    pub(super) jid: Name,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
     #[arg(long, value_name = "D", value_parser = moment::typed_interval, allow_hyphen_values = true)]

@@ -27,7 +27,7 @@ use crate::session::consent::AskWhen;
 pub(super) struct Args {
     /// Jid of the recurring job
     #[arg(value_parser = value::name_or_empty(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
-    jid: Name,
+    pub(super) jid: Name,
     /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(),
           required_unless_present = "remove", add = value::CandidateKind::Tags)]

@@ -1,7 +1,7 @@
 //! `qless throttle`: named limits of the jobs that run at the same time.
 
 use super::subcommands::{Subcommands, nested_subcommands};
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 
 mod jobs;
 mod list;
@@ -42,6 +42,10 @@ nested_subcommands! {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     Group::Operate,
-    |args| args.command.writes(),
+    |args: &Args| args.command.writes(),
     |args, session| args.command.run(session),
-);
+)
+.members(|args| match &args.command {
+    Command::Release(release) => MemberUse::Jobs(&release.jids),
+    _ => MemberUse::Each,
+});

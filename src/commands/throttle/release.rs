@@ -37,7 +37,7 @@ pub(super) struct Args {
     id: Name,
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::CandidateKind::Jids(value::JobCandidates::Open))]
-    jids: Vec<InputArg>,
+    pub(super) jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRunFlag,
 }

@@ -38,6 +38,21 @@ impl Core {
         Ok(recurs)
     }
 
+    /// Whether each jid is that of a job or of a recurring job.
+    pub fn jids_in_use(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
+        let mut found = self.jobs_exist(now, jids)?;
+        let missing = jids.iter().zip(&found);
+        let missing: Vec<Name> = missing
+            .filter(|(_, found)| !**found)
+            .map(|(jid, _)| jid.clone())
+            .collect();
+        let mut recurring = self.recurring_jobs(now, &missing)?.into_iter();
+        for found in found.iter_mut().filter(|found| !**found) {
+            *found = recurring.next().flatten().is_some();
+        }
+        Ok(found)
+    }
+
     /// The templates of queues, those of each queue by next run.
     pub fn recurring_in_queues(
         &mut self,

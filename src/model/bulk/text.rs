@@ -77,6 +77,10 @@ impl View for BulkReport {
             columns => Table::new(columns, &self.rows, page).into_text(page),
         }
     }
+
+    fn is_about_jobs(&self) -> bool {
+        true
+    }
 }
 
 fn number_cell(text: &Name) -> Cell {

@@ -47,6 +47,13 @@ pub(crate) struct Heading {
     pub(super) warns: bool,
 }
 
+impl Heading {
+    /// A column of texts that is always shown.
+    pub(crate) fn of_text(title: &'static str) -> Heading {
+        Column::<()>::of_text(title, |(), _| Cell::missing()).heading
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum CellKind {
     Text,

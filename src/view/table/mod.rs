@@ -100,6 +100,31 @@ impl Table {
         }
     }
 
+    /// Adds a column before the others, with the same text in each row.
+    pub(crate) fn with_first_column(mut self, title: &'static str, text: &str) -> Table {
+        self.columns.insert(0, Heading::of_text(title));
+        for row in &mut self.rows {
+            row.insert(0, Cell::text(text));
+        }
+        self
+    }
+
+    /// Adds the rows of a table with the same columns.
+    pub(crate) fn append_rows(&mut self, other: Table) {
+        self.rows.extend(other.rows);
+    }
+
+    /// The text of a range of the sorted rows.
+    pub(crate) fn into_text_of_rows(
+        self,
+        page: &RenderOptions,
+        rows: Option<(u64, Option<u64>)>,
+    ) -> String {
+        let mut page = page.clone();
+        page.choice.rows = rows;
+        self.into_text(&page)
+    }
+
     /// The text; without rows it is empty, without even a header.
     pub(crate) fn into_text(mut self, page: &RenderOptions) -> String {
         if self.rows.is_empty() {

@@ -1,0 +1,48 @@
+//! The document of what several members of a context show, if their documents are no lists.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::view::document::DocumentKind;
+
+/// The documents of the members, as they are.
+pub(crate) const DOCUMENT: DocumentKind = DocumentKind::new::<MembersDocument>(
+    "members",
+    "The documents of several prefixes or servers that a context names as one",
+);
+
+/// What each member shows. `view::joined` writes it.
+#[derive(Serialize, JsonSchema)]
+struct MembersDocument {
+    /// The document of each member, behind `prefix` or `member`
+    items: Vec<MemberDocument>,
+    /// The members that did not answer, if there are any; lists have this field, too
+    #[serde(skip_serializing_if = "Option::is_none")]
+    away: Option<Vec<MemberAway>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MemberDocument {
+    /// The prefix of the member, if the context names prefixes
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+    /// The context of the member, if the context names members
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member: Option<String>,
+    /// The kind of its document
+    kind: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct MemberAway {
+    /// The prefix of the member, if the context names prefixes
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prefix: Option<String>,
+    /// The context of the member, if the context names members
+    #[serde(skip_serializing_if = "Option::is_none")]
+    member: Option<String>,
+    /// The kind of error
+    code: String,
+    /// Why it did not answer
+    message: String,
+}

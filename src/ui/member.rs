@@ -1,0 +1,115 @@
+//! The streams of a command that runs on one of several members: what it shows, notes and asks goes to
+//! the command as a whole, which joins it.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use super::Ui;
+use crate::args::format::Format;
+use crate::consent::Consent;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::json::Json;
+use crate::text::Sanitized;
+use crate::view::joined::Shown;
+use crate::view::json;
+
+/// A text for stderr behind the name of the member that it is about.
+pub(crate) fn label_with_member(member: &str, text: &str) -> String {
+    let member = Sanitized(member.trim_end_matches(':'));
+    format!("{member}: {text}")
+}
+
+/// What a member sends.
+#[derive(Debug)]
+pub(crate) enum MemberMessage {
+    Shown(Shown),
+    /// Output without a form, such as the core's own reply.
+    Bytes(Vec<u8>),
+    /// Text for stderr.
+    Note(Vec<u8>),
+    /// A question, which waits for its answer.
+    Question(MemberQuestion),
+    /// The member is done.
+    Ended(Result<Exit, Error>),
+}
+
+/// A question about a change on one member.
+#[derive(Debug)]
+pub(crate) struct MemberQuestion {
+    /// What would be done.
+    pub plan: String,
+    /// The word to type, if there is one besides the label.
+    pub word: Option<String>,
+}
+
+/// The way from a member to the command as a whole.
+#[derive(Clone, Debug)]
+pub(crate) struct MemberSender {
+    /// The position of the member in the list.
+    pub index: usize,
+    pub to: Sender<(usize, MemberMessage)>,
+}
+
+impl MemberSender {
+    pub(crate) fn send(&self, message: MemberMessage) {
+        // The receiver is dropped if the command as a whole has ended.
+        _ = self.to.send((self.index, message));
+    }
+}
+
+/// What the streams of a member need: the way out and that of answers.
+pub(crate) struct MemberStreams {
+    pub sender: MemberSender,
+    pub answers: Receiver<bool>,
+    /// The heading of the column of members, which `--columns` and `--sort` accept.
+    pub heading: &'static str,
+}
+
+impl MemberStreams {
+    /// Asks, together with the other members.
+    pub(super) fn ask(&self, question: MemberQuestion) -> bool {
+        self.sender.send(MemberMessage::Question(question));
+        self.answers.recv().unwrap_or(false)
+    }
+}
+
+impl Ui {
+    /// Asks once about the changes on several members: their plans one below the other.
+    pub(crate) fn confirm_for_members(
+        &mut self,
+        questions: &[(&str, MemberQuestion)],
+    ) -> Result<Consent, Error> {
+        for (member, question) in questions {
+            let text = label_with_member(member, &question.plan);
+            self.write_stderr(&text);
+        }
+        let words = questions.iter().map(|(_, question)| question.word.as_ref());
+        let counts = words.map(|word| word.and_then(|word| word.parse::<u64>().ok()));
+        let word = counts.sum::<Option<u64>>().map(|sum| sum.to_string());
+        let yes = self.read_consent(word.as_deref())?;
+        self.consent_or_error(yes)
+    }
+
+    /// The form of a result in which nothing is shown.
+    pub(crate) fn nothing_shown(&self) -> Shown {
+        match self.format {
+            Format::Ndjson => Shown::Lines(Vec::new()),
+            Format::Jid => Shown::Jids(Vec::new()),
+            Format::Table | Format::Json | Format::Raw => Shown::JobText(String::new()),
+        }
+    }
+
+    /// Shows what the members show together.
+    pub(crate) fn show_joined(&mut self, shown: Shown) -> Result<(), Error> {
+        match shown {
+            Shown::Document(bytes) if self.ticks => match Json::parse(&bytes) {
+                Some(json) => {
+                    let line = json::compact_line(&json).map_err(Error::internal)?;
+                    self.write(&line)
+                }
+                None => self.write(&bytes),
+            },
+            shown => self.write_shown(shown),
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! A context that names several prefixes, or several servers, as one.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use expect_test::expect;
+
+use crate::support::cluster::{Cluster, await_that};
+use crate::support::config::ConfigHome;
+use crate::support::keyboard;
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::Redis;
+
+/// Two servers, which context `both` names as one. Context `three` also names one that does not answer.
+struct Two {
+    _servers: [Redis; 2],
+    home: ConfigHome,
+}
+
+impl Two {
+    fn new() -> Two {
+        let (one, two) = (Redis::start(), Redis::start());
+        let home = ConfigHome::new(&format!(
+            "default = \"both\"\n\
+             [context.one]\nredis = \"{}\"\n[context.two]\nredis = \"{}\"\n\
+             [context.gone]\nredis = \"unix:///no/socket\"\n\
+             [context.both]\nmembers = [\"one\", \"two\"]\n\
+             [context.three]\nmembers = [\"one\", \"gone\", \"two\"]\n",
+            one.url(),
+            two.url()
+        ));
+        Two {
+            _servers: [one, two],
+            home,
+        }
+    }
+
+    fn qless(&self) -> Qless {
+        self.home.qless().at(1000)
+    }
+
+    fn on(&self, context: &str) -> Qless {
+        self.qless().env("QLESS_CONTEXT", context)
+    }
+
+    /// Puts jobs `k1` to `k4`, of which each server gets two.
+    fn with_jobs() -> Two {
+        let two = Two::new();
+        for jid in ["k1", "k2", "k3", "k4"] {
+            two.qless()
+                .run(&format!("put mail Welcome --jid {jid}"))
+                .ok();
+        }
+        two
+    }
+}
+
+/// A command for a terminal.
+fn typed(two: &Two, line: &str) -> Command {
+    let mut command = two.qless().command();
+    command.args(line.split(' '));
+    command
+}
+
+/// The document on stdout of a command that failed.
+fn json(run: &RunOutput) -> serde_json::Value {
+    serde_json::from_str(&run.stdout()).unwrap()
+}
+
+/// The sorted lines of a text.
+fn lines(text: &str) -> BTreeSet<&str> {
+    text.lines().collect()
+}
+
+#[test]
+fn what_the_members_have_is_listed_as_one() {
+    let two = Two::with_jobs();
+    let qless = two.qless();
+    qless.run("queues -o table").shows(expect![[r#"
+        MEMBER  QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
+        one     mail         2        0        0          0        0          0  0s
+        two     mail         2        0        0          0        0          0  0s
+    "#]]);
+    qless.run("queues").shows(expect![[r#"
+        one	mail	2	0	0	0	0	0	0s	
+        two	mail	2	0	0	0	0	0	0s	
+    "#]]);
+    qless.run("length mail").shows(expect![[r#"
+        4
+    "#]]);
+    let queues = qless.run("queues -o json").json();
+    assert_eq!(queues["total"], 2);
+    assert_eq!(queues["items"][0]["member"], "one");
+    assert_eq!(queues["items"][1]["member"], "two");
+    let found = qless.run("queues -o ndjson").ok();
+    assert!(found.lines().all(|line| line.starts_with("{\"member\":\"")));
+    let jids = qless.run("jobs --queue mail -o jid").ok();
+    assert_eq!(lines(&jids), BTreeSet::from(["k1", "k2", "k3", "k4"]));
+    qless
+        .run("jobs --queue mail --columns jid,member --sort jid")
+        .shows(expect![[r#"
+            k1	one
+            k2	two
+            k3	two
+            k4	one
+        "#]]);
+    // Documents without items stay whole.
+    let status = qless.run("status -o json").json();
+    assert_eq!(status["kind"], "members");
+    assert_eq!(status["items"][1]["member"], "two");
+    assert_eq!(status["items"][1]["kind"], "status");
+}
+
+#[test]
+fn completion_offers_the_names_of_all_members() {
+    let two = Two::new();
+    for (context, queue) in [("one", "images"), ("two", "mail"), ("two", "images")] {
+        two.on(context).run(&format!("put {queue} K")).ok();
+    }
+    let cache = two.home.dir().join("cache");
+    let qless = two.qless().env("XDG_CACHE_HOME", cache);
+    let qless = qless.env("QLESS_COMPLETE_LIVE", "20s");
+    let offered = qless
+        .args(["__complete", "fish", "qless", "jobs", "--queue", ""])
+        .ok();
+    let names = offered
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split('\t').next());
+    assert_eq!(names.collect::<Vec<_>>(), ["images", "mail"], "{offered}");
+}
+
+#[test]
+fn a_member_that_is_away_is_a_row_and_not_a_smaller_total() {
+    let two = Two::with_jobs();
+    let three = two.on("three");
+    three.run("queues -o table").shows(expect![[r#"
+        MEMBER  QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
+        one     mail         2        0        0          0        0          0  0s
+        two     mail         2        0        0          0        0          0  0s
+        gone  cannot open `/no/socket`: no such file or directory
+        --- stderr
+        error: gone: cannot open `/no/socket`: no such file or directory
+        --- exit 3
+    "#]]);
+    three.run("queues").shows(expect![[r#"
+        one	mail	2	0	0	0	0	0	0s	
+        two	mail	2	0	0	0	0	0	0s	
+        gone	cannot open `/no/socket`: no such file or directory
+        --- stderr
+        error: gone: cannot open `/no/socket`: no such file or directory
+        --- exit 3
+    "#]]);
+    three.run("length mail").shows(expect![[r#"
+        one	2
+        two	2
+        gone	cannot open `/no/socket`: no such file or directory
+        --- stderr
+        error: gone: cannot open `/no/socket`: no such file or directory
+        --- exit 3
+    "#]]);
+    let queues = json(&three.run("queues -o json").exits(3));
+    assert_eq!(queues["items"].as_array().map(Vec::len), Some(2));
+    assert_eq!(queues["away"][0]["member"], "gone");
+    assert_eq!(queues["away"][0]["code"], "unreachable");
+    let listed = three.run("queues -o ndjson").exits(3).stdout();
+    assert!(listed.contains("{\"member\":\"gone\",\"kind\":\"error\""));
+    // A job that a member has is found without the one that is away; another one may be there.
+    three.run("get k1 -o jid").shows(expect![[r#"
+        k1
+    "#]]);
+    three.run("get z").shows(expect![[r#"
+        --- stderr
+        error: cannot find job `z`: `gone`: cannot open `/no/socket`: no such file or directory
+        --- exit 3
+    "#]]);
+    three.run("cancel k1 k2 z --yes").shows(expect![[r#"
+        k1
+        k2
+        --- stderr
+        one: 1 cancelled
+        two: 1 cancelled
+        error: cannot find job `z`: `gone`: cannot open `/no/socket`: no such file or directory
+        --- exit 3
+    "#]]);
+    // Nobody answers: that is no partial result.
+    let none = two
+        .home
+        .text()
+        .replace("\"one\", \"gone\", \"two\"", "\"gone\"");
+    two.home.write(&none);
+    three.run("queues").shows(expect![[r#"
+        --- stderr
+        error: gone: cannot open `/no/socket`: no such file or directory
+        --- exit 6
+    "#]]);
+}
+
+#[test]
+fn a_job_is_put_where_its_jid_belongs_and_found_where_it_is() {
+    let two = Two::with_jobs();
+    let qless = two.qless();
+    let on_one = two.on("one").run("jobs --queue mail -o jid").ok();
+    let on_two = two.on("two").run("jobs --queue mail -o jid").ok();
+    assert_eq!((on_one.lines().count(), on_two.lines().count()), (2, 2));
+    // The same jid goes to the same member.
+    qless.run("put mail Welcome --jid k1").exits(5);
+    // A job that is elsewhere is found there.
+    two.on("two").run("put mail Welcome --jid moved").ok();
+    qless.run("priority moved --to 7").ok();
+    qless.run("tag moved --add x").ok();
+    let job = qless.run("get moved -o json").json();
+    assert_eq!(
+        (&job["priority"], &job["tags"][0]),
+        (&7.into(), &"x".into())
+    );
+    two.on("one").run("put mail Welcome --jid moved").ok();
+    qless.run("cancel moved").shows(expect![[r#"
+        --- stderr
+        error: `one` and `two` both have a job `moved`
+        hint: `--prefix` or `--context` names one of them
+        --- exit 5
+    "#]]);
+    qless.run("cancel nowhere").shows(expect![[r#"
+        --- stderr
+        error: job `nowhere` does not exist
+        --- exit 4
+    "#]]);
+    // Several jobs, also from a list.
+    let all = format!("{on_one}\n{on_two}\n");
+    let seen = qless.clone().input(&all).run("get - -o jid").ok();
+    assert_eq!(lines(&seen), lines(&all));
+    qless.run("explain k1 k2").ok();
+    // A recurring job has its member, too.
+    qless
+        .run("recur put mail Nightly --every 1d --jid nightly")
+        .ok();
+    qless.run("recur pause nightly").ok();
+    qless.run("recur get nightly").ok();
+}
+
+#[test]
+fn jobs_of_one_value_or_one_key_stay_together() {
+    let two = Two::new();
+    let qless = two.qless();
+    for number in 0..12 {
+        let data = format!("'{{\"customer\":{{\"id\":{}}}}}'", number % 3);
+        let put = format!("put mail Welcome {data} --shard-by customer.id --jid j{number}");
+        qless.run(&put).ok();
+        qless
+            .run(&format!("put lane Step --key k --jid l{number}"))
+            .ok();
+    }
+    for customer in 0..3 {
+        let jobs = qless.run(&format!(
+            "jobs --queue mail --where customer.id={customer} -o ndjson"
+        ));
+        let jobs = jobs.ok();
+        let members: BTreeSet<&str> = jobs.lines().map(|line| &line[..16]).collect();
+        assert_eq!((jobs.lines().count(), members.len()), (4, 1), "{jobs}");
+    }
+    let lane = qless.run("jobs --queue lane -o ndjson").ok();
+    let members: BTreeSet<&str> = lane.lines().map(|line| &line[..16]).collect();
+    assert_eq!((lane.lines().count(), members.len()), (12, 1));
+    let near = qless.run("jobs --queue lane -o jid --limit 1").ok();
+    assert_eq!(near, "l0");
+}
+
+#[test]
+fn a_dependency_on_another_member_is_refused_with_the_reason() {
+    let two = Two::with_jobs();
+    let qless = two.qless();
+    let on_one = two.on("one").run("jobs --queue mail -o jid").ok();
+    let first = on_one.lines().next().unwrap();
+    let other = two.on("two").run("jobs --queue mail -o jid").ok();
+    let other = other.lines().next().unwrap().to_owned();
+    let jid = (0..)
+        .map(|number| format!("n{number}"))
+        .find(|jid| {
+            qless.run(&format!("put side K --jid {jid}")).ok();
+            let there = two.on("one").run("jobs -o jid").ok();
+            qless.run(&format!("cancel {jid}")).ok();
+            there.contains(jid.as_str())
+        })
+        .unwrap();
+    let hidden = qless.clone().hide(&other, "OTHER").hide(&jid, "JID");
+    hidden
+        .run(&format!("put mail Welcome --jid {jid} --depends {other}"))
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot put `JID`: `OTHER` does not exist, so no job can depend on it
+            hint: a job can depend only on jobs of the same member: `--shard-by PATH` puts jobs with one value in their data together, `--prefix` or `--context` names a member
+            --- exit 4
+        "#]]);
+    qless
+        .run(&format!("put mail Welcome --jid {jid} --depends {first}"))
+        .ok();
+    let line =
+        format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"{jid}x\",\"depends\":[\"a\"]}}\n");
+    qless
+        .clone()
+        .input(line)
+        .run("put --from - --allow-missing")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--allow-missing` cannot tell a job of another member from one that does not exist
+            --- exit 2
+        "#]]);
+}
+
+#[test]
+fn bulk_verbs_ask_once_and_change_all_members() {
+    let two = Two::with_jobs();
+    let asked = keyboard::answer(
+        typed(&two, "cancel --queue mail"),
+        &[("Proceed? [y/N]", "n\r")],
+    );
+    let asked = asked.exits(9).stdout();
+    for name in ["one", "two"] {
+        let plan = format!("{name}: Cancel 2 waiting jobs on {name} (unix://");
+        assert!(asked.contains(&plan), "{asked}");
+    }
+    assert_eq!(asked.matches("Proceed?").count(), 1);
+    assert_eq!(two.qless().run("length mail").ok(), "4");
+    two.qless()
+        .run("cancel --queue mail --limit 1 --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--limit` counts the jobs of one, and the context has 2 members
+            hint: name one, such as `--context 'one'`
+            --- exit 2
+        "#]]);
+    two.qless().run("cancel --queue mail --yes -n").exits(0);
+    assert_eq!(two.qless().run("length mail").ok(), "4");
+    let report = two.home.dir().join("report");
+    let report = report.to_str().unwrap();
+    two.qless()
+        .run(&format!(
+            "move --queue mail --to post --yes --report {report}"
+        ))
+        .ok();
+    for name in ["one", "two"] {
+        let text = std::fs::read_to_string(format!("{report}.{name}")).unwrap();
+        assert_eq!(text.lines().count(), 5, "{text}");
+    }
+    keyboard::answer(
+        typed(&two, "cancel --queue post"),
+        &[("Proceed? [y/N]", "y\r")],
+    )
+    .exits(0);
+    assert_eq!(two.qless().run("length post").ok(), "0");
+    two.qless().run("put post K --jid k1").ok();
+    let last = two.qless().run("cancel --queue post --yes -o ndjson").ok();
+    let summaries = last.lines().filter(|line| line.contains("\"summary\""));
+    assert!(
+        summaries
+            .clone()
+            .all(|line| line.starts_with("{\"member\":"))
+    );
+    assert_eq!(summaries.count(), 2);
+    two.qless().run("import x").shows(expect![[r#"
+        --- stderr
+        error: an export belongs to one, and the context has 2 members
+        hint: name one, such as `--context 'one'`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn the_lines_of_a_file_are_shared_out_after_all_were_checked() {
+    let two = Two::new();
+    let qless = two.qless();
+    let line = |at: u32| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
+    let text: String = (0..300).map(line).collect();
+    let wrong = format!("{text}{{\"queue\":\"q\"}}\n");
+    qless
+        .clone()
+        .input(&wrong)
+        .run("put --from -")
+        .shows(expect![[r#"
+            --- stderr
+            error: stdin, line 301, column 1: it has no `klass`
+            hint: add `"klass"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`
+            --- exit 2
+        "#]]);
+    assert_eq!(qless.run("length q").ok(), "0");
+    let journal = two.home.dir().join("journal");
+    let put = format!("put --from - --journal {} -o json", journal.display());
+    let done = qless.clone().input(&text).run(&put).json();
+    assert_eq!(
+        (&done["matched"], &done["done"]),
+        (&300.into(), &300.into())
+    );
+    let again = qless.clone().input(&text).run(&put).json();
+    assert_eq!(
+        (&again["done"], &again["skipped"]),
+        (&0.into(), &300.into())
+    );
+    for name in ["one", "two"] {
+        let size: u64 = two.on(name).run("length q").ok().trim().parse().unwrap();
+        assert!((100..200).contains(&size), "{size}");
+    }
+    // A line without a jid has its place, so that a repetition finds it there.
+    let fresh: String = (0..50)
+        .map(|_| "{\"queue\":\"new\",\"klass\":\"K\"}\n")
+        .collect();
+    let journal = two.home.dir().join("other");
+    let put = format!("put --from - --journal {} -q", journal.display());
+    qless.clone().input(&fresh).run(&put).ok();
+    qless.clone().input(&fresh).run(&put).ok();
+    assert_eq!(qless.run("length new").ok(), "50");
+}
+
+#[test]
+fn six_prefixes_of_a_cluster_are_one() {
+    let mut cluster = Cluster::of(3, 0);
+    let prefixes: Vec<String> = (0..6).map(|at| format!("\"{{mail-{at}}}:\"")).collect();
+    let home = ConfigHome::new(&format!(
+        "default = \"mail\"\n[context.mail]\nredis = \"{}\"\nprefixes = [{}]\n",
+        cluster.urls(),
+        prefixes.join(", ")
+    ));
+    let qless = home.qless().env("QLESS_TIMEOUT", "20s");
+    let line = |at: u32| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
+    let text: String = (0..240).map(line).collect();
+    qless.clone().input(&text).run("put --from - -q").ok();
+    assert_eq!(qless.run("length q").ok(), "240");
+    let queues = qless.run("queues -o json").json();
+    assert_eq!(queues["items"].as_array().map(Vec::len), Some(6));
+    assert_eq!(queues["items"][5]["prefix"], "{mail-5}:");
+    qless
+        .run("bury --queue q --group broken --message no --yes -q")
+        .ok();
+    let failed = qless.run("failed -o json").json();
+    assert_eq!(failed["items"].as_array().map(Vec::len), Some(6));
+    qless.run("failed --group broken --retry-all --yes -q").ok();
+    let popped = qless.run("pop q --count 2 -o jid").ok();
+    assert_eq!(popped.lines().count(), 2);
+    let jids: Vec<&str> = popped.lines().collect();
+    qless.run(&format!("complete {}", jids.join(" "))).ok();
+    qless.run("check").exits(0);
+
+    // One worker for each prefix: they end when nothing is left.
+    let ran = home.dir().join("ran");
+    let work = format!(
+        "work q --drain -- sh -c 'echo $QLESS_JID >> {}'",
+        ran.display()
+    );
+    qless.run(&work).ok();
+    let done = std::fs::read_to_string(&ran).unwrap();
+    assert_eq!(lines(&done).len(), 238);
+    assert_eq!(qless.run("length q").ok(), "0");
+    let worker = qless.start("work q -- true");
+    await_that("all workers are there", || {
+        let workers = qless.run("workers -o ndjson").ok();
+        workers
+            .lines()
+            .filter(|line| line.contains("\"slots\":1"))
+            .count()
+            >= 6
+    });
+    worker.signal(rustix::process::Signal::TERM);
+    worker.end().exits(0);
+
+    // A cluster serves the other slots without a node only if it is told to.
+    for member in &cluster.members {
+        member.send::<()>(&["CONFIG", "SET", "cluster-require-full-coverage", "no"]);
+    }
+    // Without one of the nodes its prefixes are rows, and the rest goes on.
+    let lost = cluster.owner("{mail-0}:");
+    let prefixes = (0..6).map(|at| format!("{{mail-{at}}}:"));
+    let away: Vec<String> = prefixes
+        .filter(|prefix| cluster.owner(prefix) == lost)
+        .collect();
+    cluster.members[lost].kill();
+    let quick = qless.env("QLESS_TIMEOUT", "2s");
+    let queues = json(&quick.run("queues -o json").exits(3));
+    let told = queues["away"].as_array().unwrap();
+    let told: Vec<&str> = told
+        .iter()
+        .filter_map(|one| one["prefix"].as_str())
+        .collect();
+    assert_eq!(told, away);
+    let rest = queues["items"].as_array().map(Vec::len);
+    assert_eq!(rest, Some(6 - away.len()));
+    let checked = quick.run("check").exits(3);
+    assert!(
+        checked.stderr().contains("{mail-0}: "),
+        "{}",
+        checked.stderr()
+    );
+    quick.run("put q K --jid again").ok();
+}
