@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
@@ -73,7 +74,8 @@ impl CommandLine {
         if !self.has_valid_arguments() {
             return Vec::new();
         }
-        let words = self.words.iter().map(|word| match &word.value {
+        let line = self.to_destination();
+        let words = line.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
         });
@@ -85,7 +87,8 @@ impl CommandLine {
 
     /// The line as a shell reads it; `None` if no process can run it.
     pub(crate) fn shell_line(&self) -> Option<String> {
-        self.has_valid_arguments().then(|| self.quoted_line())
+        let valid = self.has_valid_arguments();
+        valid.then(|| self.to_destination().quoted_line())
     }
 
     /// A sentence in which `{}` stands for the line; `None` if no process can run it.
@@ -140,6 +143,20 @@ impl CommandLine {
         line
     }
 
+    /// The command line with the flags of the destination that were typed.
+    fn to_destination(&self) -> CommandLine {
+        let mut line = CommandLine::default();
+        let first = self.words.first().map(|word| word.text.as_bytes());
+        for (flag, value) in destination_flags(first.unwrap_or_default()) {
+            if !self.has_flag(flag) {
+                line = line.flag(flag, value.clone());
+            }
+        }
+        line.words.extend(self.words.iter().cloned());
+        line.names.clone_from(&self.names);
+        line
+    }
+
     /// The command line without a flag and its value.
     pub(crate) fn without_flag(&self, flag: &str) -> CommandLine {
         let mut line = self.clone();
@@ -173,6 +190,42 @@ impl CommandLine {
             .any(|name| is_ambiguous_argument(name.as_bytes()))
             .then_some("--")
     }
+}
+
+/// The flags that were typed and say to which server this process goes.
+static DESTINATION: OnceLock<Vec<(&'static str, Name)>> = OnceLock::new();
+
+/// Lets the commands that are printed from now on go to the server to which this process goes.
+pub(crate) fn set_destination(flags: Vec<(&'static str, Name)>) {
+    _ = DESTINATION.set(flags);
+}
+
+/// The flags of the destination for a command that begins with this word; none if it needs no server.
+fn destination_flags(word: &[u8]) -> &'static [(&'static str, Name)] {
+    match word {
+        b"help" | b"context" | b"completions" | b"version" => &[],
+        _ => DESTINATION.get().map_or(&[], Vec::as_slice),
+    }
+}
+
+/// A sentence whose commands, which begin with `` `qless ``, go to the server to which this process goes.
+pub(crate) fn direct_commands(sentence: &str) -> String {
+    const START: &str = "`qless ";
+    let mut parts = sentence.split(START);
+    let mut directed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        directed.push_str(START);
+        let command = part.split('`').next().unwrap_or_default();
+        let mut words = command.split(' ');
+        for (flag, value) in destination_flags(words.next().unwrap_or_default().as_bytes()) {
+            let is_flag = |word: &str| word.split('=').next() == Some(flag);
+            if !command.split(' ').any(is_flag) {
+                directed.push_str(&format!("{} ", flag_with_value(flag, value)));
+            }
+        }
+        directed.push_str(part);
+    }
+    directed
 }
 
 /// Whether an argument without `--` before it could mean something else than its name: a flag, stdin,

@@ -70,7 +70,7 @@ mod core {
     mod lag;
     mod library;
     mod lifecycle;
-    mod limits;
+    pub mod limits;
     mod lint;
     mod look;
     mod lost_lock;

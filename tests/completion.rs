@@ -210,6 +210,33 @@ fn bash_reads_offered_names_back() {
 }
 
 #[test]
+fn queues_of_work_are_offered_as_names() {
+    let redis = Redis::start();
+    let queues = ["kk*", "ww=3", "!neg", "@at", "-dash"];
+    redis.calls(queues.map(|queue| (0.0, vec!["put", "w", queue, queue, "K", "{}", "0"])));
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    for line in ["qless work '", "qless work -- '"] {
+        let mut offered = offers(&qless, line);
+        offered.sort();
+        assert_eq!(
+            offered,
+            ["\\!neg", "\\-dash", "\\@at", "kk\\*", "ww=3=1"],
+            "{line}"
+        );
+        for typed in offered {
+            let run = redis
+                .at(100)
+                .args(["work", &typed, "--drain", "--", "true"])
+                .ok();
+            assert_eq!(run.lines().count(), 0, "{typed}: {run}");
+        }
+    }
+    let complete = redis.at(101).run("jobs --state complete -o jid").ok();
+    assert_eq!(complete.lines().count(), queues.len(), "{complete}");
+}
+
+#[test]
 fn the_completion_script_registers_itself() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ran = Command::new("bash")

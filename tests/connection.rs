@@ -1,6 +1,7 @@
 //! What is reported if a server is missing, is not Redis, refuses, or does not reply.
 
 use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -479,6 +480,77 @@ fn a_write_without_reply_is_reported_as_unknown() {
         hint: `qless get j` shows it
         --- exit 6
     "#]]).row("timed out, not settled", "proxy holds the reply", 6, "may or may not have happened");
+}
+
+/// Runs in front of a server that makes the calls of this name, and then answers them with `reply`.
+fn with_reply(redis: &Redis, call: &str, reply: &'static [u8]) -> Qless {
+    let (socket, call) = (redis.socket(), format!("\r\n{call}\r\n"));
+    at_port(listen(move |mut client| {
+        let mut server = UnixStream::connect(&socket).unwrap();
+        let mut bytes = vec![0; 1 << 20];
+        while let Ok(asked @ 1..) = client.read(&mut bytes) {
+            let is_call = String::from_utf8_lossy(&bytes[..asked]).contains(&call);
+            server.write_all(&bytes[..asked]).unwrap();
+            let answered = server.read(&mut bytes).unwrap();
+            let answer = if is_call { reply } else { &bytes[..answered] };
+            if client.write_all(answer).is_err() {
+                return;
+            }
+        }
+    }))
+}
+
+#[test]
+fn a_change_with_a_reply_that_makes_no_sense_is_reported_as_unknown() {
+    let redis = Redis::start();
+    redis.at(0).run("put mail K --jid j").ok();
+    let put = with_reply(&redis, "guard.put", b"$-1\r\n");
+    put.run("put mail K --jid new").shows(expect![[r#"
+        --- stderr
+        error: unexpected reply to `guard.put`: invalid type: unit value, expected a tuple of size 1; the change may or may not have happened
+        hint: `qless get new` shows it
+        --- exit 6
+    "#]]);
+    assert_eq!(redis.at(1).run("get new --field state").ok(), "waiting");
+    let error = put.run("put mail K --jid k -o json").exits(6).error();
+    assert_eq!(
+        (&error["code"], &error["jid"]),
+        (&"unknown".into(), &"k".into())
+    );
+
+    for reply in [
+        b"$-1\r\n".as_slice(),
+        b"$2\r\n[]\r\n",
+        b"$1\r\nx\r\n",
+        b":7\r\n",
+    ] {
+        let ran = with_reply(&redis, "pop", reply).run("pop mail --worker w");
+        let told = ran.stderr();
+        if reply == b"$2\r\n[]\r\n" {
+            ran.exits(4);
+        } else {
+            assert!(
+                told.contains("the change may or may not have happened"),
+                "{told}"
+            );
+            assert!(told.contains("hint: `qless workers w` shows it"), "{told}");
+            ran.exits(6);
+        }
+    }
+    let cancel = with_reply(&redis, "guard.cancel", b"*0\r\n");
+    cancel.run("cancel j").shows(expect![[r#"
+        --- stderr
+        error: unexpected reply to `guard.cancel`: not an outcome for each job; the change may or may not have happened
+        --- exit 6
+    "#]]);
+    // A call that only reads has changed nothing.
+    let get = with_reply(&redis, "look.jobs", b":7\r\n");
+    get.run("get j").shows(expect![[r#"
+        --- stderr
+        error: unexpected reply to `look.jobs`: not a row for each job
+        hint: is it a Redis server, and the right port?
+        --- exit 6
+    "#]]);
 }
 
 #[test]

@@ -1,14 +1,13 @@
--- Deletes jobs that still fit their marks. All are judged before the first is deleted. After 20000 tags and
--- dependencies the reply ends: the further jobs are left for the next call.
+-- Deletes jobs that still fit their marks. All are judged before the first is deleted. After 20000 tags, dependencies
+-- and dependents the reply ends: the further jobs are left for the next call.
 -- Takes: refuse|cancel|release (what happens to dependents), then per job: jid mark
 -- Result: per job outcome, mark and details: `done` (further deleted or released jids), `gone`, `complete`,
---   `state_changed`, `has_dependents` (which), `invalid` (why)
+--   `state_changed`, `has_dependents` (which; of very many the first), `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as cancel
-local Job = Fields('job/delete', 'jid')
 
--- How many jobs a call deletes, and how many dependents a job may have: each is read twice. How many tags and
--- dependencies the given jobs have before the reply ends, and those below them at most.
+-- How many jobs a call deletes; how many dependents a job may have; how many tags, dependencies and dependents the
+-- given jobs have before the reply ends, and those below them at most.
 local most, most_dependents, most_links, most_links_below = 5000, 20000, 20000, 50000
 
 return function(argv, now)
@@ -19,29 +18,28 @@ return function(argv, now)
   local count = (#argv - 3) / 2
   if count % 1 ~= 0 then error('Guard(): jid and mark for each job') end
   if count > 500 then error('Guard(): more than 500 jobs') end
-  local outcome, mark_of = need('value/outcome_row'), need('job/mark')
-  local key_fault, job_key_fault = need('value/key_fault')(), need('job/key_fault')
-  local dependencies_fault = need('dependency/key_fault')
+  local outcome, key_fault = need('value/outcome_row'), need('value/key_fault')()
 
   -- 1. Judge each job alone. `going`: jids that may go; `stays`: why a given job may not go.
   local going, order, stays, marks, trouble, jobs, links = {}, {}, {}, {}, {}, {}, 0
+  local below, failed, dependents_of, mark_in_call = {}, {}, need('dependency/waiting_dependents'), {}
+  for i = 4, #argv, 2 do
+    if argv[i + 1] ~= '' or not mark_in_call[argv[i]] then mark_in_call[argv[i]] = argv[i + 1] end
+  end
+  local judge_alone = need('job/deletable')(key_fault)
   local function judge(jid)
-    local key = Keys.job .. jid
-    local job = redis.pcall('hmget', key, unpack(Job))
-    if job.err then
-      return 'invalid', need('value/wrong_type')(job, false, 'hash', key, 'hmget', key, 'jid', 'state')
+    local why, detail, mark, job = judge_alone(jid)
+    marks[jid], jobs[jid] = mark, job
+    if job then links = links + #job.dependencies + #(job.tag_list or {}) end
+    return why, detail
+  end
+  local function find_dependents(jid)
+    local found, apart, size = dependents_of(jid, true, most_dependents, mode == 'refuse' and mark_in_call)
+    below[jid], failed[jid] = found, apart
+    if not below[jid] then
+      going[jid], stays[jid], trouble[jid] = nil, 'invalid', 'more than ' .. most_dependents .. ' dependents'
     end
-    if not job[Job.jid] then return 'gone' end
-    local state, queue = job[Job.state], job[Job.queue]
-    marks[jid] = mark_of(jid, state, queue)
-    if state == 'complete' then return 'complete' end
-    local fault, tags, names = job_key_fault(key_fault, jid, {state = state, queue = queue,
-      worker = job[Job.worker], tags = job[Job.tags], failure = job[Job.failure]})
-    if not fault then fault, names = dependencies_fault(key_fault, jid) end
-    if fault then return 'invalid', fault end
-    job.dependencies, job.tag_list = names, tags
-    links = links + #names + (tags and #tags or 0)
-    jobs[jid] = job
+    return size
   end
   for i = 1, count do
     local jid, mark = argv[2 + 2 * i], argv[3 + 2 * i]
@@ -56,14 +54,13 @@ return function(argv, now)
       -- One mark of a jid that does not fit keeps the job, whatever the others say.
       going[jid], stays[jid] = nil, 'state_changed'
     end
-    if links > most_links then
-      count = i
-      break
-    end
+    if going[jid] and not below[jid] then links = links + find_dependents(jid) end
+    if links > most_links then count = i end
+    if i == count then break end
   end
 
-  -- 2. Find the dependents; with `cancel`, all levels of them.
-  local below, failed, blocked, dependents_of = {}, {}, {}, need('dependency/waiting_dependents')
+  -- 2. With `cancel`, find all levels of dependents. Those that wait count by their dependencies.
+  local blocked = {}
   local function test_release(jid)
     for _, name in ipairs(below[jid]) do
       local base = Keys.queue .. (call('hget', Keys.job .. name, 'queue') or '')
@@ -75,6 +72,9 @@ return function(argv, now)
     for _, name in ipairs(below[jid]) do
       if not going[name] and not stays[name] and not blocked[name] then
         blocked[name], trouble[name] = judge(name)
+        -- The call may have ended before this job.
+        local mark = mark_in_call[name] or ''
+        if mark ~= '' and mark ~= marks[name] then blocked[name] = blocked[name] or 'state_changed' end
         if not blocked[name] then
           going[name] = true
           order[#order + 1] = name
@@ -86,15 +86,14 @@ return function(argv, now)
   local position, limit = 1, links + most_links_below
   while order[position] and #order <= most and links <= limit do
     local jid = order[position]
-    if going[jid] then
-      below[jid], failed[jid] = dependents_of(jid, true, most_dependents)
-      if not below[jid] then
-        going[jid], stays[jid], trouble[jid] = nil, 'invalid', 'more than ' .. most_dependents .. ' dependents'
-      elseif mode == 'release' then
-        test_release(jid)
-      elseif mode == 'cancel' then
-        add_dependents(jid)
-      end
+    if going[jid] and not below[jid] then
+      local size = find_dependents(jid)
+      links = links + size - #(below[jid] or {})
+    end
+    if going[jid] and mode == 'release' then
+      test_release(jid)
+    elseif going[jid] and mode == 'cancel' then
+      add_dependents(jid)
     end
     position = position + 1
   end

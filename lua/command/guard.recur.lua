@@ -86,11 +86,12 @@ return function(argv, now, t, seconds)
   elseif verb == 'update' then
     local jid = argv[5]
     if not jid then error('Guard(): no jid') end
-    if word ~= '' and not need('value/number')(word) then error('Guard(): next is not a number: ' .. word) end
+    local due = need('value/number')(word)
+    if word ~= '' and not due then error('Guard(): next is not a number: ' .. word) end
     return changed(jid, function()
       need('recur.update', true)(words_from(5, 'recur.update'), now, t, seconds)
       local queue = call('hget', Keys.recurring .. jid, 'queue') or ''
-      if word ~= '' then call('zadd', Keys.queue .. queue .. Keys.recur, word, jid) end
+      if due then call('zadd', Keys.queue .. queue .. Keys.recur, string.format('%.17g', due), jid) end
       return word
     end)
   elseif verb == 'tag' or verb == 'untag' then

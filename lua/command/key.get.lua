@@ -6,9 +6,10 @@ local Job = Fields('state', 'queue')
 return function(argv)
   local lane = argv[3]
   if not lane then error('Key(): Arg "key" missing') end
-  local from, count = tonumber(argv[4] or 0), tonumber(argv[5] or 10000)
-  if not from or from % 1 ~= 0 or from < 0 or from > 9e15 then error('Key(): Arg "offset" is not a whole number') end
-  if not count or count % 1 ~= 0 or count < 0 then error('Key(): Arg "count" is not a whole number') end
+  local whole = need('value/whole')
+  local from, count = whole(argv[4] or 0, 0), whole(argv[5] or 10000, 0)
+  if not from then error('Key(): Arg "offset" is not a whole number') end
+  if not count then error('Key(): Arg "count" is not a whole number') end
   local last = from + math.min(count, 10000) - 1
   local encode, rows = cjson.encode, {}
   local jids = last < from and {} or redis.call('zrange', Keys.lane .. lane, from, last)

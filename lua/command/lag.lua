@@ -5,11 +5,10 @@
 -- Refuses: a missing queue, more than 10000 queues
 return function(argv, now, t)
   local call, pcall = redis.call, redis.pcall
-  local number, parts, seen = need('value/number'), {}, {}
+  local number, parts = need('value/number'), {}
   if not argv[3] then error('Queue(): no queue name provided') end
   if argv[10003] then error('Lag(): more than 10000 queues') end
-  for i = 3, #argv do
-    local queue = argv[i]
+  need('value/rows')(need('value/args_from')(argv, 3), function(queue)
     local base, since = Keys.queue .. queue, now
     local function consider(when)
       if when and when < since then since = when end
@@ -31,11 +30,9 @@ return function(argv, now, t)
     consider(number(call('zrangebyscore', base .. Keys.scheduled, '-inf', t, 'WITHSCORES', 'LIMIT', 0, 1)[2]))
     consider(number(call('zrangebyscore', base .. Keys.locks, '-inf', t, 'WITHSCORES', 'LIMIT', 0, 1)[2]))
 
-    if not seen[queue] then
-      local lag = math.floor((now - since) * 1000 + 0.5) / 1000
-      parts[#parts + 1] = cjson.encode(queue) .. ':' .. string.format('%.14g', lag)
-    end
-    seen[queue] = true
-  end
+    local lag = math.floor((now - since) * 1000 + 0.5) / 1000
+    parts[#parts + 1] = cjson.encode(queue) .. ':' .. string.format('%.14g', lag)
+    return true
+  end)
   return '{' .. table.concat(parts, ',') .. '}'
 end

@@ -5,11 +5,10 @@
 -- Refuses: unknown indexes, more than 10000 members
 return function(argv)
   local call = redis.call
-  local index, name, from, count = argv[3], argv[4], tonumber(argv[5]), tonumber(argv[6])
+  local whole, index, name = need('value/whole'), argv[3], argv[4]
+  local from, count = whole(argv[5], 0), whole(argv[6], 0)
   if not index or not name then error('Look(): index or name missing') end
-  if not from or not count or from % 1 ~= 0 or count % 1 ~= 0 or from < 0 or count < 0 or from > 9e15 then
-    error('Look(): offset and count must be whole numbers')
-  end
+  if not from or not count then error('Look(): offset and count must be whole numbers') end
   if count > 10000 then error('Look(): more than 10000 members') end
   local base = Keys.queue .. name
   local sets = {

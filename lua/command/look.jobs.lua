@@ -1,17 +1,8 @@
--- Stored fields of jobs and facts about them. Writes nothing.
+-- Stored fields of jobs and facts about them. Each job is read once. After 20000 dependencies and dependents the
+-- reply ends: the further jobs are left for the next call. Writes nothing.
 -- Takes: brief|full|names separated by commas, jid ...
 -- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
-
--- The throttles in which a job holds a slot.
--- Takes: jid
-local function slots(jid)
-  local held = {}
-  for _, id in ipairs(need('job/tags')(redis.pcall('hget', Keys.job .. jid, 'throttles'))) do
-    if type(redis.pcall('zscore', Keys.throttle .. id .. Keys.locks, jid)) == 'string' then held[#held + 1] = id end
-  end
-  return held
-end
 
 -- Since when a job is due that a throttle holds or held, as text; nil if its score does not give a time.
 -- Takes: jid; queue
@@ -27,6 +18,8 @@ local function held_since(jid, queue)
   local due = value and priority and (value + priority) * 10000000000
   return due and due > 0 and string.format('%.3f', due) or nil
 end
+
+local most_links = 20000
 
 return function(argv, now)
   local call, pcall = redis.call, redis.pcall
@@ -50,11 +43,15 @@ return function(argv, now)
     end
   end
   local function wants(name) return not wanted or wanted[name] end
-  local mark_of, members = need('job/mark'), need('value/members')
+  local mark_of, read_members, links = need('job/mark'), need('value/members'), 0
+  local function members(key)
+    local list = read_members(key)
+    links = links + #list
+    return list
+  end
   local tracking = wants('tracked') and call('exists', Keys.tracked) == 1
-  local reply = {}
-  for i = 4, #argv do
-    local jid = argv[i]
+  -- The row of a job, false if it does not exist.
+  local function row_of(jid)
     local key = Keys.job .. jid
     local job, row = {}, {}
     local stored = wanted and pcall('hmget', key, unpack(fields)) or not wanted and pcall('hgetall', key)
@@ -83,7 +80,7 @@ return function(argv, now)
       end
     end
     if not job.jid then
-      reply[i - 3] = false
+      return false
     else
       local base = Keys.queue .. (job.queue or '')
       local lock
@@ -132,9 +129,20 @@ return function(argv, now)
         local payloads = pcall('zrange', key .. Keys.payloads, 0, -1, 'WITHSCORES')
         add('payloads', payloads[1] and payloads)
       end
-      if wanted and wanted.slots then add('slots', slots(jid)) end
-      reply[i - 3] = row
+      if wanted and wanted.slots then add('slots', need('throttle/held_by')(jid)) end
+      return row
     end
+  end
+  local reply, rows, links_of, total = {}, {}, {}, 0
+  for i = 4, #argv do
+    local jid = argv[i]
+    if rows[jid] == nil then
+      links = 0
+      rows[jid] = row_of(jid)
+      links_of[jid] = links
+    end
+    reply[i - 3], total = rows[jid], total + links_of[jid]
+    if total > most_links then break end
   end
   return reply
 end

@@ -6,11 +6,10 @@
 --   `expired`, `recurring` or `paused`; for a throttle or a lane its name, else false
 -- Refuses: a missing queue, more than 10000 queues
 return function(argv, now, t)
-  local call, oldest, reply = redis.call, need('queue/oldest'), {}
+  local call, oldest = redis.call, need('queue/oldest')
   if not argv[3] then error('Look(): queue missing') end
   if argv[10003] then error('Look(): more than 10000 queues') end
-  for i = 3, #argv do
-    local queue = argv[i]
+  return need('value/rows')(need('value/args_from')(argv, 3), function(queue)
     local since, jid, why, by = oldest(now, t, queue)
     local function consider(part, from, what)
       local first = call('zrangebyscore', Keys.queue .. queue .. part, from, t, 'WITHSCORES', 'LIMIT', 0, 1)
@@ -24,7 +23,6 @@ return function(argv, now, t)
     if since and call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, true) then
       why, by = 'paused', false
     end
-    reply[i - 2] = since and {since, jid, why, by or false} or false
-  end
-  return reply
+    return since and {since, jid, why, by or false} or false
+  end)
 end

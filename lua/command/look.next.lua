@@ -3,18 +3,19 @@
 -- Takes: count; `peek` if a pause does not count, else `pop`; queue ...
 -- Result: per job: its jid, and false; for a job that its recurring job would put first, in place of false, its fields
 --   as name, value, ...
--- Refuses: a missing queue, a count that is not a number, what pop refuses
+-- Refuses: a missing queue, a count that is not a whole number, what pop refuses
 local fields = 'klass,queue,priority,retries,remaining,tags,data,spawned_from_jid,throttles,key,dup'
 
 return function(argv, now, t, seconds)
-  local exists, count, reply = redis.call, tonumber(argv[3]), {}
-  if not count or count - count ~= 0 then error('Look(): count is not a number') end
+  local exists, count, reply = redis.call, need('value/whole')(argv[3], 0), {}
+  if not count then error('Look(): count must be a whole number') end
   if not argv[5] then error('Look(): queue missing') end
   count = math.min(count, 1000)
   -- What follows calls functions that write.
   need('dry_run/begin')()
-  for i = 5, #argv do
-    local queue, want, given = argv[i], nil, nil
+  need('value/rows')(need('value/args_from')(argv, 5), function(queue)
+    local want, given
+    if #reply >= 2 * count then return true end
     if argv[4] == 'peek' then redis.call('srem', Keys.paused, queue) end
     repeat
       want = math.min(500, count - #reply / 2)
@@ -27,6 +28,7 @@ return function(argv, now, t, seconds)
           and need('look.jobs', true)({'look.jobs', t, fields, jid}, now)[1]
       end
     until want == 0 or given < want
-  end
+    return true
+  end)
   return reply
 end

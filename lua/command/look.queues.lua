@@ -14,9 +14,8 @@ return function(argv, now, t)
     if count > most then return {'' .. count} end
     queues = call('zrange', Keys.queues, 0, -1)
   end
-  local entry_time, reply = need('history/entry_time'), {}
-  for i = 1, #queues do
-    local queue = queues[i]
+  local entry_time = need('history/entry_time')
+  return need('value/rows')(queues, function(queue)
     local base = Keys.queue .. queue
     local lapsed = call('zcount', base .. Keys.locks, '-inf', t)
     local taken = call('zcount', base .. Keys.work, '+inf', '+inf')
@@ -43,7 +42,7 @@ return function(argv, now, t)
       local newest = redis.pcall('lrange', Keys.job .. head .. Keys.history, -1, -1)
       since = need('job/waits_since')(now, head, queue, not newest.err and entry_time(newest[1]) or nil) or false
     end
-    reply[i] = {
+    return {
       'name', queue,
       'known', call('zscore', Keys.queues, queue) and '1' or '0',
       'running', '' .. call('zcard', base .. Keys.locks) - lapsed,
@@ -60,6 +59,5 @@ return function(argv, now, t)
       'by', stored('by'),
       'head', since,
     }
-  end
-  return reply
+  end)
 end

@@ -2,15 +2,14 @@
 -- jobs, expired locks, or templates that are due. Writes nothing. A key of a wrong type counts as jobs: the pop
 -- refuses it by name.
 -- Takes: [queue ...]; without names all known queues
--- Result: in how many seconds the next other queue is due, `''` if that is not known; queue ...
+-- Result: in how many seconds the next other queue is due, `''` if that is not known; queue ..., each once
 -- Refuses: more than 10000 names
 return function(argv, now)
   local call = redis.call
   if argv[10003] then error('Look(): more than 10000 queues') end
   local queues, ready, due = need('value/args_from')(argv, 3), {''}, nil
   if not queues[1] then queues = call('zrange', Keys.queues, 0, -1) end
-  for i = 1, #queues do
-    local queue = queues[i]
+  need('value/rows')(queues, function(queue)
     local base = Keys.queue .. queue
     local work, held = base .. Keys.work, base .. Keys.throttled
     -- One command for an empty queue: most are.
@@ -28,7 +27,8 @@ return function(argv, now)
         due = at
       end
     end
-  end
+    return true
+  end)
   if due then ready[1] = string.format('%.3f', due - now + 0.001) end
   return ready
 end

@@ -5,9 +5,8 @@
 -- Refuses: more than 500 jids
 return function(argv)
   if #argv - 2 > 500 then error('Look(): more than 500 jids') end
-  local reply = {}
-  for i = 3, #argv do
-    local key = Keys.recurring .. argv[i]
+  return need('value/rows')(need('value/args_from')(argv, 3), function(jid)
+    local key = Keys.recurring .. jid
     local row, found, queue = redis.pcall('hgetall', key), false, ''
     if row.err then
       need('value/wrong_type')(row, false, 'hash', key, 'hgetall', key)
@@ -18,11 +17,11 @@ return function(argv)
       end
     end
     if found then
-      local next_run = redis.pcall('zscore', Keys.queue .. queue .. Keys.recur, argv[i])
+      local next_run = redis.pcall('zscore', Keys.queue .. queue .. Keys.recur, jid)
       if type(next_run) == 'string' then row[#row + 1], row[#row + 2] = 'next', next_run end
-      reply[i - 2] = row
+      return row
     else
-      local document, paused = need('recurring/paused')(argv[i]), false
+      local document, paused = need('recurring/paused')(jid), false
       if document then
         paused = {'paused', document.since or ''}
         for n = 1, #document.fields do paused[#paused + 1] = document.fields[n] end
@@ -30,8 +29,7 @@ return function(argv)
           if document[name] then paused[#paused + 1], paused[#paused + 2] = name, document[name] end
         end
       end
-      reply[i - 2] = paused
+      return paused
     end
-  end
-  return reply
+  end)
 end

@@ -3,11 +3,9 @@
 -- Result: next cursor, then jids or key names without the prefix; a name may come twice
 -- Refuses: a cursor or count that is not a number
 return function(argv)
-  local kind, cursor, count = argv[3], argv[4], tonumber(argv[5])
+  local kind, cursor, count = argv[3], argv[4], need('value/whole')(argv[5], 1, 10000)
   if not cursor or not string.find(cursor, '^%d+$') or #cursor > 19 then error('Look(): cursor must be a number') end
-  if not count or count % 1 ~= 0 or count < 1 or count > 10000 then
-    error('Look(): count must be a whole number from 1 to 10000')
-  end
+  if not count then error('Look(): count must be a whole number from 1 to 10000') end
   local prefix, step
   if kind == 'jobs' then
     prefix = Keys.job

@@ -39,10 +39,8 @@ return function(argv, now, t)
   local since = need('value/number')(argv[3])
   if not since then error('Look(): since is not a number') end
   local given = argv[4]
-  local count = tonumber(given or 0)
-  if not count or count % 1 ~= 0 or count < 0 or 4 + count > math.max(4, #argv) then
-    error('Look(): wrong number of groups: ' .. given)
-  end
+  local count = need('value/whole')(given or 0, 0, math.max(0, #argv - 4))
+  if not count then error('Look(): wrong number of groups: ' .. given) end
   if argv[most + 5] then error('Look(): more than ' .. most .. ' names') end
   -- The given names, or all members of a key; of too many none, and their number.
   local function names_or_count(first, last, how_many, members, key, ...)
@@ -56,13 +54,12 @@ return function(argv, now, t)
     return call(members, key, ...)
   end
   local names, groups = names_or_count(5, 4 + count, 'scard', 'smembers', Keys.failures)
-  names, groups = need('value/sort')(names), groups or {}
-  for i = 1, #names do
-    local key = Keys.group .. names[i]
+  groups = groups or need('value/rows')(need('value/sort')(names), function(group)
+    local key = Keys.group .. group
     local size = pcall('llen', key)
     if type(size) ~= 'number' then size = 0 end
-    groups[i] = {names[i], '' .. size, '' .. count_recent(key, size, since)}
-  end
+    return {group, '' .. size, '' .. count_recent(key, size, since)}
+  end)
   local day = now - now % 86400 .. ':'
   local function counter(key, field)
     local value = pcall('hget', key, field)
@@ -70,13 +67,12 @@ return function(argv, now, t)
   end
   local queues, oldest, urgent
   names, queues = names_or_count(5 + count, #argv, 'zcard', 'zrange', Keys.queues, 0, -1)
-  queues, oldest, urgent = queues or {}, need('queue/oldest'), need('queue/urgent')
-  for i = 1, #names do
-    local queue = names[i]
+  oldest, urgent = need('queue/oldest'), need('queue/urgent')
+  queues = queues or need('value/rows')(names, function(queue)
     local due = call('zrangebyscore', Keys.queue .. queue .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)
     local waits, jid, why, by = oldest(now, t, queue)
     local blocked, waiting, stuck, first, worker = urgent(now, t, queue, why == 'throttled' and by)
-    queues[i] = {
+    return {
       queue,
       counter(Keys.wait .. day .. queue, 'total'),
       counter(Keys.run .. day .. queue, 'total'),
@@ -93,7 +89,7 @@ return function(argv, now, t)
       first,
       worker,
     }
-  end
+  end)
   if given then return {false, false, groups, queues} end
   -- A denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')

@@ -17,16 +17,14 @@ return function(argv, now, t)
     if count > most then return {'' .. count} end
     workers = call('zrevrangebyscore', Keys.workers, '+inf', first)
   end
-  local reply = {}
-  for i = 1, #workers do
-    local held, seen = Keys.worker .. workers[i] .. Keys.held, call('zscore', Keys.workers, workers[i])
-    reply[i] = {
-      'name', workers[i],
+  return need('value/rows')(workers, function(worker)
+    local held, seen = Keys.worker .. worker .. Keys.held, call('zscore', Keys.workers, worker)
+    return {
+      'name', worker,
       'seen', seen,
       'recent', seen and tonumber(seen) > since and '1' or '0',
       'running', '' .. call('zcount', held, '(' .. t, '+inf'),
       'stalled', '' .. call('zcount', held, '-inf', t),
     }
-  end
-  return reply
+  end)
 end

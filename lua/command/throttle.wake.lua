@@ -4,11 +4,9 @@
 -- Result: how many it returned; how many still wait; the free slots, -1 if it has no limit
 -- Refuses: missing or wrong words
 return function(argv)
-  local id, most = argv[3], tonumber(argv[4])
+  local id, most = argv[3], need('value/whole')(argv[4], 0)
   if not id then error('Throttle(): Arg "id" missing') end
-  if not most or most % 1 ~= 0 or most < 0 then
-    error('Throttle(): Arg "most" not a positive number: ' .. tostring(argv[4]))
-  end
+  if not most then error('Throttle(): Arg "most" not a positive number: ' .. tostring(argv[4])) end
   local key, woken = Keys.throttle .. id, need('throttle/wake')(id, most)
   -- A key of another type has no entries.
   local function size(part) return tonumber(redis.pcall('zcard', key .. part)) or 0 end

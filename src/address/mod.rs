@@ -146,6 +146,12 @@ impl Target {
         self.password.is_some()
     }
 
+    /// The address without its password, such as a printed command has it.
+    pub(crate) fn without_password(self) -> Target {
+        let password = None;
+        Target { password, ..self }
+    }
+
     /// One of several servers, with this login.
     pub(crate) fn with_node(&self, node: &Node) -> Target {
         Target {
@@ -228,21 +234,34 @@ pub(crate) fn mask_password(text: &str) -> String {
         (start, Some(at)) if start <= at => format!("{}***{}", &text[..start], &text[at..]),
         _ => text.to_string(),
     };
-    // A query may hold a password, which other clients take there; `qless` does not.
-    match shown.split_once("password=") {
-        Some((before, after)) => {
-            let rest = after.find('&').map_or("", |at| &after[at..]);
-            format!("{before}password=***{rest}")
-        }
-        None => shown,
-    }
+    mask_query(&shown)
+}
+
+/// A text without the passwords in a query: other clients take them there, `qless` does not.
+fn mask_query(shown: &str) -> String {
+    let query = shown.find('?').map_or(0, |at| at + 1);
+    let (before, query) = shown.split_at(query);
+    let is_secret = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        ["pass", "pwd", "auth", "secret"]
+            .iter()
+            .any(|word| key.contains(word))
+    };
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((key, _)) if is_secret(key) => format!("{key}=***"),
+        _ => pair.to_owned(),
+    });
+    format!("{before}{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
 /// Whether an address has a password, even an address that cannot be used.
 pub(crate) fn holds_password(text: &str) -> bool {
     match (Target::parse(text), Url::parse(text)) {
         (Ok(target), _) => target.has_password(),
-        (Err(_), Ok(url)) => url.password().is_some_and(|password| !password.is_empty()),
+        (Err(_), Ok(url)) => {
+            let in_login = url.password().is_some_and(|password| !password.is_empty());
+            in_login || url.query().is_some_and(|query| mask_query(query) != query)
+        }
         (Err(_), Err(_)) => mask_password(text) != text,
     }
 }
@@ -276,7 +295,7 @@ pub(crate) fn display_address(text: &str, has_stored_password: bool) -> String {
     };
     let hides = url.password().is_some() || (has_stored_password && !url.username().is_empty());
     if !hides || url.set_password(Some("***")).is_ok() {
-        url.into()
+        mask_query(url.as_str())
     } else {
         mask_password(text)
     }
@@ -604,6 +623,8 @@ mod tests {
                 "unix:///x?password=***&db=1",
             ),
             ("redis://h?password=secret", "redis://h?password=***"),
+            ("unix:///x?pass=secret&db=1", "unix:///x?pass=***&db=1"),
+            ("unix:///x?db=1&PASSWD=secret", "unix:///x?db=1&PASSWD=***"),
             ("redis://h:6379/0", "redis://h:6379/0"),
             ("u@h", "***@h"),
         ] {

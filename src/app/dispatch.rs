@@ -7,6 +7,7 @@ use super::parse::NotRun;
 use super::tree::Command;
 use super::{completion, members, usage};
 use crate::clock::Clock;
+use crate::command_line;
 use crate::commands::ConfigFileUse;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -28,6 +29,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(stop) => return report_not_run(stop, &args),
     };
+    command_line::set_destination(std::mem::take(&mut cli.globals.given.destination));
     let settings = match cli.command.config_file_use() {
         ConfigFileUse::Nothing => Ok(None),
         ConfigFileUse::Defaults => {

@@ -9,13 +9,16 @@ use super::globals::{AddressOrigin, Globals, TypedFlags};
 use super::invalid::Invalid;
 use super::tls::TlsFiles;
 use super::value;
+use crate::address::Target;
 use crate::env;
 use crate::error::Error;
+use crate::name::Name;
 
 impl Globals {
     /// Fills in the flags that were not typed.
     pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
         self.given = TypedFlags {
+            destination: self.destination_flags(),
             output: self.output.is_some(),
             prefix: self.prefix.is_some(),
             read_only: self.read_only,
@@ -64,6 +67,31 @@ impl Globals {
         self.no_input |= env::var("QLESS_NO_INPUT").is_some();
         self.read_only |= env::var("QLESS_READ_ONLY").is_some();
         Ok(())
+    }
+}
+
+impl Globals {
+    /// The flags that say to which server the command goes. The address has no password.
+    fn destination_flags(&self) -> Vec<(&'static str, Name)> {
+        let redis = self.redis.as_ref().and_then(|text| {
+            let target = Target::parse(text).ok()?;
+            Some(if target.has_password() {
+                target.without_password().to_string().into()
+            } else {
+                Name::from(text.as_str())
+            })
+        });
+        let name = |text: &Option<String>| text.as_deref().map(Name::from);
+        let config = self.config.as_deref().map(Name::from);
+        [
+            ("--redis", redis),
+            ("--config", config),
+            ("--context", name(&self.context)),
+            ("--prefix", name(&self.prefix)),
+        ]
+        .into_iter()
+        .filter_map(|(flag, value)| Some((flag, value?)))
+        .collect()
     }
 }
 

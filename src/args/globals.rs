@@ -8,6 +8,7 @@ use super::format::{DisplayWhen, OutputFlag, TimeFormat};
 use super::tls::TlsFiles;
 use super::value;
 use crate::command_line::CommandLine;
+use crate::name::Name;
 
 /// The flags of every command, before or after its name.
 #[derive(Clone, Debug, Args)]
@@ -112,6 +113,8 @@ pub(crate) enum AddressOrigin {
 /// The flags that were typed, which neither the environment nor the file has set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TypedFlags {
+    /// Those that say to which server the command goes, without a password.
+    pub destination: Vec<(&'static str, Name)>,
     pub output: bool,
     pub prefix: bool,
     pub read_only: bool,

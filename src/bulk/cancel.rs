@@ -196,6 +196,10 @@ fn cancel_outcome<D>(
             running.add_run_details(JobOutcome::done(&job.jid).raw_reply(job.jid.as_bytes()))
         }
         OutcomeCode::HasDependents => has_dependents_outcome(job, reply.detail_names()),
+        OutcomeCode::Invalid if reply.refusal_text().ends_with(" below") => {
+            JobOutcome::from_refusing_reply(job, reply)
+                .hint("`--save FILE` cancels so many in several calls, from the leaves of the tree")
+        }
         _ => JobOutcome::from_refusing_reply(job, reply),
     };
     outcome.with_snapshot(job)
@@ -208,7 +212,11 @@ fn has_dependents_outcome<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Na
     let shown = match by.len() {
         0 => "other jobs".to_string(),
         1..=5 => by.join(", "),
-        more => format!("{} and {} more", by[..4].join(", "), more - 4),
+        // Of very many, the server names only the first hundred.
+        more => {
+            let least = if more < 100 { "" } else { "at least " };
+            format!("{} and {least}{} more", by[..4].join(", "), more - 4)
+        }
     };
     JobOutcome::refused(
         &job.jid,

@@ -7,6 +7,7 @@ use crate::args::{moment, value};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::input::source::ByteLimit;
 use crate::session::Session;
 use crate::text::Sanitized;
 
@@ -52,6 +53,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes
     .unpaged()
     .members(|_| MemberUse::Refused("it makes one call"));
 
+/// Maximum length of an argument: as much as a server takes in one value.
+const LONGEST: ByteLimit = ByteLimit::fixed(512 << 20);
+
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let writes = args.writes();
@@ -59,11 +63,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut source = session.input();
     let mut call = Call::raw_call(args.command);
     for (at, arg) in args.args.iter().enumerate() {
-        let max_bytes = value::LARGEST as usize;
         call = if *arg == InputArg::Stdin && is_dash_for_core(&name, at) {
             call.arg("-")
         } else {
-            call.arg(source.read_input(arg, "the argument", max_bytes)?.bytes)
+            call.arg(source.read_input(arg, "the argument", LONGEST)?.bytes)
         };
     }
     let now = session.connect()?;

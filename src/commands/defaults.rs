@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::option::validate_queue_defaults;
+use crate::input::source::ByteLimit;
 use crate::json::Json;
 use crate::model::defaults::QueueDefaults;
 use crate::model::list::List;
@@ -69,7 +70,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes
 const SUFFIX: &[u8] = b"-defaults";
 
 /// The most bytes of the options.
-const LONGEST: usize = 1 << 16;
+const LONGEST: ByteLimit = ByteLimit::fixed(1 << 16);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

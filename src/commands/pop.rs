@@ -144,7 +144,8 @@ fn pop_jobs(
             }
             let (core, out) = session.core_and_ui()?;
             let reply = core.pop(now, queue, worker, count)?;
-            let got = parse_popped_jids(&reply)?;
+            let got =
+                parse_popped_jids(&reply).map_err(|error| error.hint_if(shows_jobs_of(worker)))?;
             if out.format() == Format::Raw && !got.is_empty() {
                 out.write_verbatim(&[&reply[..], b"\n"].concat())?;
             }
@@ -206,11 +207,13 @@ fn unshown_jobs_error(jids: &[Name], worker: &Name, error: &Error) -> Error {
         error.kind(),
         format!("popped {names}, but cannot show it: {}", error.message()),
     )
-    .hint_if(
-        CommandLine::new("workers")
-            .name(worker)
-            .fill_sentence("{} shows it"),
-    )
+    .hint_if(shows_jobs_of(worker))
+}
+
+/// The hint at the command that shows the jobs of a worker.
+fn shows_jobs_of(worker: &Name) -> Option<String> {
+    let command = CommandLine::new("workers").name(worker);
+    command.fill_sentence("{} shows it")
 }
 
 /// Shows the jobs that a pop would get now.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::source::{InputSource, too_long_error};
+use super::source::{ByteLimit, InputSource, too_long_error};
 use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::json::quote::quote_string;
@@ -14,9 +14,9 @@ use crate::json::syntax::JsonType;
 pub(crate) fn read_json_data(
     source: &mut InputSource,
     given: &InputArg,
-    max_bytes: usize,
+    limit: impl Into<ByteLimit>,
 ) -> Result<(Vec<u8>, JsonType), Error> {
-    let text = source.read_input(given, "data", max_bytes)?;
+    let text = source.read_input(given, "data", limit)?;
     match syntax::check_syntax(&text.bytes) {
         Ok(shape) => Ok((text.bytes, shape)),
         Err(fault) => Err(Error::usage(format!("{} is not JSON: {fault}", text.what))
@@ -27,7 +27,11 @@ pub(crate) fn read_json_data(
 /// Refuses data that is longer than `max_bytes`.
 pub(crate) fn refuse_too_long(data: Vec<u8>, max_bytes: usize) -> Result<Vec<u8>, Error> {
     if data.len() > max_bytes {
-        return Err(too_long_error("data", Some(data.len() as u64), max_bytes));
+        return Err(too_long_error(
+            "data",
+            Some(data.len() as u64),
+            max_bytes.into(),
+        ));
     }
     Ok(data)
 }

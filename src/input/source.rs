@@ -56,6 +56,42 @@ pub(crate) enum InputItem<'i> {
     Exact(&'i [u8]),
 }
 
+/// How long an input, or a line of one, may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByteLimit {
+    pub(super) bytes: usize,
+    /// Whether `--max-data` sets it.
+    is_set_by_flag: bool,
+}
+
+impl From<usize> for ByteLimit {
+    /// The limit that `--max-data` sets.
+    fn from(bytes: usize) -> ByteLimit {
+        let is_set_by_flag = true;
+        ByteLimit {
+            bytes,
+            is_set_by_flag,
+        }
+    }
+}
+
+impl ByteLimit {
+    /// A limit that no flag sets.
+    pub(crate) const fn fixed(bytes: usize) -> ByteLimit {
+        let is_set_by_flag = false;
+        ByteLimit {
+            bytes,
+            is_set_by_flag,
+        }
+    }
+
+    /// The error for what exceeds the limit.
+    pub(super) fn exceeded_error(self, message: String) -> Error {
+        let hint = "`--max-data` raises the limit";
+        Error::usage(message).hint_if(self.is_set_by_flag.then(|| hint.to_owned()))
+    }
+}
+
 /// Maximum length of a line of a list: twice a job with the longest data.
 const LONGEST: u64 = 64 << 20;
 
@@ -79,13 +115,15 @@ impl InputSource {
         }
     }
 
-    /// Reads `what` from the source `given`, up to `max_bytes`.
+    /// Reads `what` from the source `given`, up to a limit.
     pub(crate) fn read_input(
         &mut self,
         given: &InputArg,
         what: &'static str,
-        max_bytes: usize,
+        limit: impl Into<ByteLimit>,
     ) -> Result<InputText, Error> {
+        let limit = limit.into();
+        let max_bytes = limit.bytes;
         let text = match given {
             InputArg::Value(value) => InputText {
                 bytes: value.as_bytes().to_vec(),
@@ -104,7 +142,7 @@ impl InputSource {
             InputArg::File(path) => path.metadata().ok().map(|file| file.len()),
         };
         let size = size.filter(|size| *size > max_bytes as u64);
-        Err(too_long_error(&text.what, size, max_bytes))
+        Err(too_long_error(&text.what, size, limit))
     }
 
     /// Passes each item of the list `given` to `take`, one at a time. Returns the value if `given` is
@@ -181,14 +219,15 @@ impl InputSource {
     }
 }
 
-/// The error for a text that is longer than `max_bytes`. The size of what is read from a pipe is not
+/// The error for a text that is longer than it may be. The size of what is read from a pipe is not
 /// known.
-pub(super) fn too_long_error(what: &str, size: Option<u64>, max_bytes: usize) -> Error {
+pub(super) fn too_long_error(what: &str, size: Option<u64>, limit: ByteLimit) -> Error {
+    let max_bytes = limit.bytes;
     let message = match size {
         Some(size) => format!("{what} is {size} bytes long, the maximum is {max_bytes}"),
         None => format!("{what} is longer than {max_bytes} bytes"),
     };
-    Error::usage(message).hint("`--max-data` raises the limit")
+    limit.exceeded_error(message)
 }
 
 /// Reads an input up to `max_bytes`, and one byte more, by which the caller sees that it is too long.

@@ -11,6 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::source::ByteLimit;
 use crate::args::input_arg::FileArg;
 use crate::error::{Error, Kind, io_message};
 use crate::text::Sanitized;
@@ -30,7 +31,7 @@ pub(crate) struct TwoPassFile {
     /// The state of a file that other processes may change.
     stamp: Option<FileStamp>,
     /// Maximum length of a line in bytes.
-    longest: usize,
+    longest: ByteLimit,
     /// Which lines belong to this part of the file, if it was shared out.
     part: Option<LinePart>,
 }
@@ -74,7 +75,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl TwoPassFile {
     /// Opens a file, or stdin. No line may be longer than `max_line_bytes`.
-    pub(crate) fn open(given: &FileArg, max_line_bytes: usize) -> Result<TwoPassFile, Error> {
+    pub(crate) fn open(
+        given: &FileArg,
+        max_line_bytes: impl Into<ByteLimit>,
+    ) -> Result<TwoPassFile, Error> {
+        let max_line_bytes = max_line_bytes.into();
         match given {
             FileArg::Stream => TwoPassFile::open_stdin(max_line_bytes),
             FileArg::Path(path) => {
@@ -96,7 +101,7 @@ impl TwoPassFile {
         }
     }
 
-    fn open_stdin(max_line_bytes: usize) -> Result<TwoPassFile, Error> {
+    fn open_stdin(max_line_bytes: ByteLimit) -> Result<TwoPassFile, Error> {
         let stdin = io::stdin();
         if stdin.is_terminal() {
             return Err(
@@ -122,7 +127,7 @@ impl TwoPassFile {
         }
     }
 
-    fn new(what: String, file: File, start: u64, max_line_bytes: usize) -> TwoPassFile {
+    fn new(what: String, file: File, start: u64, max_line_bytes: ByteLimit) -> TwoPassFile {
         TwoPassFile {
             what,
             stamp: FileStamp::of_file(&file),
@@ -173,7 +178,7 @@ impl TwoPassFile {
     fn copy_to_spool(
         what: String,
         from: File,
-        max_line_bytes: usize,
+        max_line_bytes: ByteLimit,
     ) -> Result<TwoPassFile, Error> {
         let spool = tempfile::tempfile().map_err(|fault| spool_error(&what, &fault))?;
         Ok(TwoPassFile {
@@ -201,7 +206,7 @@ impl TwoPassFile {
                     to: &self.file,
                     write_error: None,
                 };
-                let mut lines = OffsetLineReader::starting_at(copy, 0, self.longest);
+                let mut lines = OffsetLineReader::starting_at(copy, 0, self.longest.bytes);
                 let read = self.pass_lines(&mut lines, take);
                 if let Some(fault) = lines.from.into_inner().write_error {
                     return Err(spool_error(&self.what, &fault));
@@ -221,7 +226,7 @@ impl TwoPassFile {
             at: self.start,
             end: self.end,
         };
-        OffsetLineReader::starting_at(part, self.start, self.longest)
+        OffsetLineReader::starting_at(part, self.start, self.longest.bytes)
     }
 
     /// Reads one line again.
@@ -256,13 +261,12 @@ impl TwoPassFile {
             if part.is_some_and(|part| !part.has_line(lines.number)) {
                 continue;
             }
-            if lines.line.len() > self.longest {
+            if lines.line.len() > self.longest.bytes {
                 let (what, number) = (&self.what, lines.number);
-                return Err(Error::usage(format!(
-                    "{what}, line {number}: it is longer than {} bytes",
-                    self.longest
-                ))
-                .hint("`--max-data` raises the limit"));
+                let most = self.longest.bytes;
+                return Err(self.longest.exceeded_error(format!(
+                    "{what}, line {number}: it is longer than {most} bytes"
+                )));
             }
             if !lines.current_line().text.trim_ascii().is_empty() {
                 take(lines.current_line())?;
@@ -407,6 +411,20 @@ impl Read for CopyingReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_limit_of_a_flag_has_a_hint_at_it() {
+        let hint = |limit: ByteLimit| {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("jobs");
+            std::fs::write(&path, b"too long\n").unwrap();
+            let mut file = TwoPassFile::open(&FileArg::Path(path), limit).unwrap();
+            let error = file.first_pass(|_| Ok(())).unwrap_err();
+            error.hint_text().map(str::to_owned)
+        };
+        assert!(hint(ByteLimit::from(3)).unwrap().contains("--max-data"));
+        assert_eq!(hint(ByteLimit::fixed(3)), None);
+    }
 
     fn read(bytes: &[u8], longest: usize) -> Result<Vec<(u64, u64, Vec<u8>)>, String> {
         let dir = tempfile::tempdir().unwrap();

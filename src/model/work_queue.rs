@@ -1,7 +1,7 @@
 //! A queue of `qless work`, as typed or stored.
 
 use super::pattern::Pattern;
-use crate::name::Name;
+use crate::name::{self, Name};
 
 /// The most turns that a queue may have in a round.
 const MAX_WEIGHT: u32 = 1000;
@@ -50,6 +50,20 @@ impl QueueSelector {
         })
     }
 
+    /// What is typed for the queue of this name and no other.
+    pub(crate) fn exact_text(name: &Name) -> Name {
+        let mut text = name::escape_wildcards(name).into_bytes();
+        if matches!(text.first(), Some(b'!' | b'@' | b'-')) {
+            text.insert(0, b'\\');
+        }
+        let mut parts = text.rsplitn(2, |byte| *byte == b'=');
+        let last = parts.next().unwrap_or_default();
+        if parts.next().is_some() && looks_like_weight(last) {
+            text.extend(b"=1");
+        }
+        Name::from(text)
+    }
+
     /// The name of the queue, if it is one.
     pub(crate) fn as_plain_name(&self) -> Option<&Name> {
         match &self.names {
@@ -73,4 +87,32 @@ fn parse_weight(text: &[u8]) -> Result<u32, String> {
         .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())
         .filter(|weight| (1..=MAX_WEIGHT).contains(weight))
         .ok_or_else(|| format!("a weight between 1 and {MAX_WEIGHT}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exact_text_of_a_name_means_this_name() {
+        for (name, text) in [
+            ("mail", "mail"),
+            ("kk*", r"kk\*"),
+            ("ww=3", "ww=3=1"),
+            ("w=", "w==1"),
+            ("a=b", "a=b"),
+            ("!neg", r"\!neg"),
+            ("@at", r"\@at"),
+            ("-x", r"\-x"),
+            ("!a?=2", r"\!a\?=2=1"),
+            (r"b\[", r"b\\\["),
+        ] {
+            let name = Name::from(name);
+            let typed = QueueSelector::exact_text(&name);
+            assert_eq!(typed, Name::from(text));
+            let read = QueueSelector::parse(&typed).unwrap();
+            assert_eq!(read.as_plain_name(), Some(&name), "{text}");
+            assert_eq!((read.weight, read.is_excluded), (1, false), "{text}");
+        }
+    }
 }

@@ -144,7 +144,52 @@ fn api_arguments_may_be_any_bytes() {
               "length": 1
             }
         "#]]);
+    // What the core says about such a name keeps its meaning.
     let words: [&[u8]; 6] = [b"api", b"complete", b"\xfe", b"w", b"q", b"{}"];
-    let ran = redis.at(0).args(words.map(OsStr::from_bytes));
-    assert!(ran.stderr().contains("not UTF-8"), "{}", ran.stderr());
+    redis
+        .at(0)
+        .args(words.map(OsStr::from_bytes))
+        .shows(expect![[r#"
+            --- stderr
+            error: job `\xfe` does not exist
+            --- exit 4
+        "#]]);
+    let words: [&[u8]; 5] = [b"api", b"pop", b"q\xff", b"w\xfd", b"1"];
+    redis.at(0).args(words.map(OsStr::from_bytes)).exits(0);
+    let words: [&[u8]; 7] = [
+        b"api",
+        b"complete",
+        b"j\xfe",
+        b"w",
+        b"q\xff",
+        b"{}",
+        b"-ojson",
+    ];
+    redis
+        .at(0)
+        .args(words.map(OsStr::from_bytes))
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot complete `j\\xfe`: it is held by `w\\xfd`","hint":"`--as-holder` acts in the name of the holder","jid":"j\\xfe","jid_bytes":"av4="}
+            --- exit 5
+        "#]]);
+    let words: [&[u8]; 8] = [b"api", b"put", b"w", b"q", b"k", b"K", b"{}", b"\xff"];
+    redis
+        .at(0)
+        .args(words.map(OsStr::from_bytes))
+        .shows(expect![[r#"
+            --- stderr
+            error: put: Arg "delay" not a number: \xff
+            --- exit 2
+        "#]]);
+    let words: [&[u8]; 2] = [b"api", b"not\xff"];
+    redis
+        .at(0)
+        .args(words.map(OsStr::from_bytes))
+        .shows(expect![[r#"
+            --- stderr
+            error: an argument is not UTF-8
+            hint: usage: `qless api [OPTIONS] <COMMAND> [ARGS]...`
+            --- exit 2
+        "#]]);
 }

@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use crate::core::limits::many_dependents;
 use crate::support::files::write_private;
 use crate::support::keyboard;
 use crate::support::qless::RunOutput;
@@ -643,4 +644,55 @@ fn a_dry_run_counts_a_single_dependent() {
         told.ends_with("would cancel a, and 1 job that waits for it\n"),
         "{told}"
     );
+}
+
+#[test]
+fn jobs_with_many_dependents_take_several_calls() {
+    let core = many_dependents();
+    let qless = core.qless().at(10);
+    let found = qless.run("get p0 p1 p2 p3 p4 -o ndjson").ok();
+    let found: Vec<serde_json::Value> = found
+        .lines()
+        .map(|job| serde_json::from_str(job).unwrap())
+        .collect();
+    let counts = found
+        .iter()
+        .map(|job| job["dependents"].as_array().unwrap().len());
+    assert_eq!(counts.collect::<Vec<_>>(), [9000; 5]);
+    qless.run("cancel p0").shows(expect![[r#"
+        --- stderr
+        error: cannot cancel `p0`: `d-1`, `d-10`, `d-100`, `d-1000` and at least 96 more wait for it
+        hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
+        --- exit 5
+    "#]]);
+    qless
+        .run("cancel p0 --dependents cancel --yes")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot cancel `p0`: more than 5000 jobs below
+            hint: `--save FILE` cancels so many in several calls, from the leaves of the tree
+            --- exit 1
+        "#]]);
+    qless.run("cancel p0 p1 p2 p3 p4 --yes").shows(expect![[r#"
+            --- stderr
+            0 cancelled, 5 failed
+              failed   5  `d-1`, `d-10`, `d-100`, `d-1000` and at least 96 more wait for it:
+                p0, p1, p2, p3, p4
+            --- exit 5
+        "#]]);
+    qless
+        .run("cancel p0 p1 p2 p3 p4 --dependents release --yes -o jid")
+        .shows(expect![[r#"
+            p0
+            p1
+            p2
+            p3
+            p4
+            --- stderr
+            5 cancelled
+        "#]]);
+    let waiting = qless
+        .run("jobs --queue q --state waiting --count -o json")
+        .ok();
+    assert!(waiting.contains("9000"), "{waiting}");
 }

@@ -327,3 +327,22 @@ fn stored_defaults_that_are_ignored_are_named() {
     redis.at(10).run("defaults p --unset --yes").ok();
     redis.at(10).run("check").exits(0);
 }
+
+#[test]
+fn a_limit_that_no_flag_raises_has_no_such_hint() {
+    let redis = Redis::start();
+    redis.at(1).run("defaults q @/dev/zero").shows(expect![[r#"
+            --- stderr
+            error: `/dev/zero` is longer than 65536 bytes
+            --- exit 2
+        "#]]);
+    redis
+        .at(1)
+        .run("put q K @/dev/zero --max-data 5")
+        .shows(expect![[r#"
+            --- stderr
+            error: `/dev/zero` is longer than 5 bytes
+            hint: `--max-data` raises the limit
+            --- exit 2
+        "#]]);
+}

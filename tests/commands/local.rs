@@ -381,3 +381,36 @@ fn a_private_server_that_syncs_each_change_refuses_changes_at_once_on_a_full_dis
         begun.elapsed()
     );
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_private_server_keeps_no_file_of_the_caller_open() {
+    let local = LocalServer::new();
+    let held: Vec<String> = ["lock", "other"]
+        .map(|name| local.dir.path().join(name).display().to_string())
+        .into();
+    let qless = local.qless().command();
+    let envs = qless
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let status = Command::new("/bin/bash")
+        .args([
+            "-c",
+            "exec 9>$1 63>$2; exec \"$3\" length mail",
+            "bash",
+            &held[0],
+            &held[1],
+        ])
+        .arg(qless.get_program())
+        .env_clear()
+        .envs(envs)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let open = std::fs::read_dir(format!("/proc/{}/fd", local.pid())).unwrap();
+    let open = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    let kept: Vec<_> = open
+        .filter(|path| held.iter().any(|held| path.as_path() == Path::new(held)))
+        .collect();
+    assert!(kept.is_empty(), "{kept:?}");
+}

@@ -6,9 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use expect_test::expect;
 use proc_macro2::{TokenStream, TokenTree};
 
-use crate::support::qless::RunOutput;
+use crate::support::proxy::{Cut, proxy};
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::terminal;
 
@@ -754,4 +756,78 @@ fn a_name_that_no_argument_can_hold_is_in_no_command() {
     redis.send(&["HSET", "ql:j:a", "queue", ""]);
     let found = redis.at(100).run("explain -o json a").ok();
     assert!(!found.contains("--queue=\""), "{found}");
+}
+
+#[test]
+fn a_printed_command_goes_where_the_typed_one_went() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid same").ok();
+    redis.at(2).run("pop mail --worker w").ok();
+    redis.at(2).run("put mail K --jid next").ok();
+    redis.at(2).run("pause mail").ok();
+    redis.send(&["SET", "wrong:queues", "x"]);
+    redis.send(&["CONFIG", "SET", "requirepass", "geheim-4711"]);
+    let port = proxy(redis.socket(), Cut::Before(usize::MAX));
+    let bare = Qless::bare().at(3).hide(&port.to_string(), "PORT");
+    let with_password = bare.clone().env("QLESS_REDIS_PASSWORD", "geheim-4711");
+    let to = format!("--redis redis://127.0.0.1:{port}");
+    with_password
+        .run(&format!("retry same {to}"))
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot retry `same`: it is running, held by `w`
+            hint: take its lock away: `qless --redis=redis://127.0.0.1:PORT retry --force same`
+            --- exit 5
+        "#]]);
+    with_password
+        .run(&format!(
+            "{to} --prefix ql: --config none retry same -o json"
+        ))
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"conflict","exit":5,"message":"cannot retry `same`: it is running, held by `w`","hint":"take its lock away: `qless --redis=redis://127.0.0.1:PORT --config=none --prefix=ql: retry --force same`","jid":"same"}
+            --- exit 5
+        "#]]);
+    // A password is not printed.
+    let secret = format!("--redis redis://:geheim-4711@127.0.0.1:{port}");
+    bare.run(&format!("retry same {secret}")).shows(expect![[r#"
+            --- stderr
+            error: cannot retry `same`: it is running, held by `w`
+            hint: take its lock away: `qless --redis=redis://127.0.0.1:PORT/0 retry --force same`
+            --- exit 5
+        "#]]);
+    // What was not typed need not be typed again.
+    let url = format!("redis://127.0.0.1:{port}");
+    let set = with_password
+        .env("QLESS_REDIS_URL", url)
+        .env("QLESS_PREFIX", "ql:");
+    set.run("retry same").shows(expect![[r#"
+        --- stderr
+        error: cannot retry `same`: it is running, held by `w`
+        hint: take its lock away: `qless retry --force same`
+        --- exit 5
+    "#]]);
+    set.run("--prefix other: get same").shows(expect![[r#"
+        --- stderr
+        error: job `same` does not exist
+        hint: it exists under another prefix: add `--prefix=ql:`
+        --- exit 4
+    "#]]);
+    // In a fixed sentence as well, and in a document.
+    set.run("--prefix wrong: queues").shows(expect![[r#"
+        --- stderr
+        error: cannot read the reply: a key that it needs has the wrong type
+        hint: `qless --prefix=wrong: check --only key-type` names it
+        --- exit 1
+    "#]]);
+    let fix = set
+        .run("--prefix ql: explain next -o json")
+        .json()
+        .to_string();
+    assert!(
+        fix.contains(r#"["qless","--prefix=ql:","unpause","mail"]"#),
+        "{fix}"
+    );
+    let fix = set.run("explain next").ok();
+    assert!(fix.contains("qless unpause mail"), "{fix}");
 }

@@ -491,3 +491,221 @@ fn a_call_deletes_and_puts_jobs_with_a_limited_number_of_tags() {
     );
     assert_eq!(core.ok("get 3 j50"), Reply::Nil);
 }
+
+#[test]
+fn a_number_of_an_own_call_that_is_no_count_is_refused() {
+    let mut core = Core::new();
+    core.all("put 0 w q j K {} 0 key k; put 0 w q i K {} 0; recur 0 q r K {} interval 60 0; throttle.set 0 t 1");
+    for call in [
+        "look.next 1 # pop q",
+        "look.next 1 # peek q",
+        "look.index 1 waiting q # 5",
+        "look.index 1 waiting q 0 #",
+        "look.scan 1 keys 0 #",
+        "look.scan 1 keys # 5",
+        "look.status 1 0 # q",
+        "guard.turn 1 w # 2 q 1",
+        "guard.turn 1 w 1 # q 1",
+        "guard.turn 1 w 1 2 q #",
+        "guard.finish 1 w # j q fail G M",
+        "guard.put 1 {} # q new K {} 0",
+        "guard.call 1 j '' '' tag swap j # t",
+        "check.slice 1 look '' '' entries G #",
+        "throttle.wake 1 t #",
+        "key.get 1 q/k #",
+        "key.get 1 q/k 0 #",
+    ] {
+        for count in [
+            "-1", "-0.5", "1.5", "nan", "-nan", "inf", "-inf", "1e300", "x", "''",
+        ] {
+            let error = core.refused(&call.replace('#', count));
+            let area = ["Look()", "Guard()", "Check()", "Throttle()", "Key()"];
+            let ours = |area| error.contains(&format!(": {area}: "));
+            assert!(area.into_iter().any(ours), "{call} with {count}: {error}");
+        }
+    }
+    // Redis does not take -0 for a number.
+    for call in [
+        "look.next 1 # pop q",
+        "look.index 1 waiting q # #",
+        "throttle.wake 1 t #",
+        "key.get 1 q/k # #",
+    ] {
+        for zero in ["0", "-0", "0.0"] {
+            core.ok(&call.replace('#', zero));
+        }
+    }
+}
+
+#[test]
+fn a_number_that_is_no_time_or_amount_is_refused() {
+    let mut core = Core::new();
+    core.all("put 0 w q j K {} 0; recur 0 q r K {} interval 60 0; throttle.set 0 t 1");
+    for call in [
+        "look.status 1 #",
+        "guard.pause 1 # '' q",
+        "guard.recur 1 update # r priority 2",
+        "guard.requeue 1 {} '' j '' #",
+        "guard.requeue 1 {\"priority\":#} '' j '' ''",
+        "guard.put 1 {} 5 q new K {} #",
+        "guard.put 1 {} 7 q new K {} 0 at #",
+        "guard.put 1 {} 7 q new K {} 0 priority #",
+        "guard.put 1 {} 7 q new K {} 0 retries #",
+        "guard.put 1 {} 7 q new K {} 0 remaining #",
+        "throttle.set 1 t #",
+        "throttle.set 1 t 1 #",
+        "queue.throttle.set 1 q #",
+    ] {
+        for number in ["nan", "-nan", "inf", "-inf", "1e999", "x"] {
+            let error = core.refused(&call.replace('#', number));
+            let area = ["Look()", "Guard()", "Throttle()"];
+            let ours = |area| error.contains(&format!(": {area}: "));
+            assert!(area.into_iter().any(ours), "{call} with {number}: {error}");
+        }
+    }
+    // Lua reads blanks around a number, which Redis does not.
+    core.redis_words(&[b"HSET", b"ql:r:r", b"priority", b"1"]);
+    core.call(&[
+        b"guard.recur",
+        b"1",
+        b"update",
+        b" 30 ",
+        b"r",
+        b"priority",
+        b"2",
+    ])
+    .unwrap();
+    assert_eq!(core.score("ql:q:q-recur", "r"), Some(30.0));
+}
+
+/// Five jobs `p0` to `p4`, and 9,000 jobs that wait for all of them.
+pub(crate) fn many_dependents() -> Core {
+    let mut core = Core::new();
+    core.many((0..5).map(|n| format!("put 0 w q p{n} K {{}} 0")));
+    let fill = "for i = 1, 9000 do
+        local key = 'ql:j:d-' .. i
+        redis.call('hset', key, 'jid', 'd-' .. i, 'state', 'depends', 'queue', 'q', 'priority', 0)
+        redis.call('zadd', 'ql:q:q-depends', i, 'd-' .. i)
+        for n = 0, 4 do
+          redis.call('sadd', key .. '-dependencies', 'p' .. n)
+          redis.call('sadd', 'ql:j:p' .. n .. '-dependents', 'd-' .. i)
+        end
+      end";
+    core.redis_words(&[b"EVAL", fill.as_bytes(), b"0"]);
+    core
+}
+
+#[test]
+fn a_call_reads_20000_dependents_and_the_next_goes_on() {
+    let mut core = many_dependents();
+    for fields in ["brief", "full", "dependents"] {
+        let reply = core.ok(&format!("look.jobs 1 {fields} p0 p1 p2 p3 p4"));
+        assert_eq!(reply.list().len(), 3, "{fields}");
+        let again = core.ok(&format!("look.jobs 1 {fields} p0 p0 p0 p0"));
+        assert_eq!(again.list().len(), 3, "{fields}");
+        assert_eq!(
+            reply.list()[2].field("dependents").unwrap().list().len(),
+            9000
+        );
+    }
+    let reply = core.ok("look.jobs 1 mark p0 p1 p2 p3 p4");
+    assert_eq!(reply.list().len(), 5);
+
+    let call = "guard.cancel 1 refuse p0 '' p1 '' p2 '' p3 '' p4 ''";
+    assert!(commands(&mut core, &[call.to_owned()]) < 1000);
+    let reply = core.ok(call);
+    assert_eq!(reply.list().len(), 3);
+    for row in reply.list() {
+        assert_eq!(row.list()[0].text(), "has_dependents");
+        assert_eq!(row.list().len(), 102);
+    }
+    let reply = core.ok("guard.cancel 1 release p0 '' p1 '' p2 '' p3 '' p4 ''");
+    assert_eq!(reply.list().len(), 3);
+    let reply = core.ok("guard.cancel 1 release p3 '' p4 ''");
+    assert_eq!(reply.list()[1].list().len(), 9002);
+    assert_eq!(zcard(&mut core, "ql:q:q-depends"), 0);
+    assert_eq!(zcard(&mut core, "ql:q:q-work"), 9000);
+}
+
+#[test]
+fn a_call_that_ends_early_keeps_the_marks_of_the_jobs_behind() {
+    let mut core = many_dependents();
+    // Two trees of 3,000 jobs would be more than the 5,000 of one call; with entries of jobs that do not wait, the call
+    // ends behind the third.
+    core.redis("DEL ql:j:p3-dependents");
+    core.all("put 1 w q child K {} 0 depends [\"p3\"]");
+    core.redis_words(&[
+        b"EVAL",
+        b"for n = 0, 2 do
+            for i = 1, 9000 do redis.call('srem', 'ql:j:d-' .. i .. '-dependencies', 'p' .. n) end
+          end",
+        b"0",
+    ]);
+    let call = "guard.cancel 1 cancel p3 '' p0 '' p1 '' p2 '' child other";
+    let reply = core.ok(call);
+    let outcomes: Vec<&str> = reply
+        .list()
+        .iter()
+        .map(|row| row.list()[0].text())
+        .collect();
+    assert_eq!(outcomes, ["has_dependents", "done", "done", "done"]);
+    assert_eq!(core.state("child"), "depends");
+}
+
+#[test]
+fn guard_cancel_refuse_takes_a_job_with_its_many_dependents_of_the_same_call() {
+    let mut core = Core::new();
+    core.ok("put 0 w q p K {} 0");
+    core.many((0..300).map(|n| format!("put 0 w q d{n} K {{}} 0 depends [\"p\"]")));
+    let all: String = (0..300).map(|n| format!(" d{n} ''")).collect();
+    let reply = core.ok(&format!("guard.cancel 1 refuse p ''{all}"));
+    let mut outcomes = reply.list().iter().map(|row| row.list()[0].text());
+    assert!(outcomes.all(|outcome| outcome == "done"));
+}
+
+#[test]
+fn an_own_call_reads_a_name_that_comes_again_once() {
+    let mut core = Core::new();
+    core.all(
+        "put 0 w q j K {} 0 key k tags [\"t\"]; put 0 w q i K {} 0 depends [\"j\"]; recur 0 q r K {} interval 60 0; \
+         put 0 w q f K {} 0; pop 1 q w 9; fail 1 f w G M; put 1 w q l K {} 0",
+    );
+    for call in [
+        "look.jobs 9 full# j",
+        "look.jobs 9 brief# none",
+        "look.jobs 9 slots,unlisted# i",
+        "look.recurs 9# r",
+        "look.recurs 9# none",
+        "look.queues 9# q",
+        "look.ready 9# q",
+        "look.workers 9# w",
+        "look.lag 9# q",
+        "look.next 9 5 pop# q",
+        "look.status 9 0 0# q",
+        "lag 9# q",
+    ] {
+        let (area, name) = call.split_once('#').unwrap();
+        let once = format!("{area}{name}");
+        let often = format!("{area}{}", name.repeat(100));
+        let (one, many) = (
+            commands(&mut core, std::slice::from_ref(&once)),
+            commands(&mut core, std::slice::from_ref(&often)),
+        );
+        assert_eq!(many, one, "{call}");
+        let (one, many) = (core.ok(&once), core.ok(&often));
+        let per_name = [
+            "look.jobs",
+            "look.recurs",
+            "look.queues",
+            "look.workers",
+            "look.lag",
+        ];
+        if per_name.contains(&call.split(' ').next().unwrap()) {
+            assert_eq!(many.list().len(), 100, "{call}");
+            assert!(
+                many.list().iter().all(|row| *row == one.list()[0]),
+                "{call}"
+            );
+        }
+    }
+}

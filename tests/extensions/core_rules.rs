@@ -823,3 +823,34 @@ fn a_pop_makes_a_bounded_number_of_children_that_cannot_run() {
     let seen = cost(&mut core, "pop 10003 q w 1");
     assert!(seen < 20_000, "{seen} commands");
 }
+
+#[test]
+fn a_merge_job_takes_16_mib_of_data() {
+    let mut core = Core::new();
+    let put = |core: &mut Core, jid: &str, payload: &str, size: usize| {
+        let data = format!("\"{payload}{}\"", "x".repeat(size));
+        let words = [
+            "put", "1", "me", "q", jid, "K", &data, "0", "key", "k", "dup", "merge",
+        ];
+        let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        core.call(&words).unwrap().text().to_owned()
+    };
+    const MIB: usize = 1 << 20;
+    assert_eq!(put(&mut core, "a", "1", 9 * MIB), "a");
+    assert_eq!(put(&mut core, "b", "2", 6 * MIB), "a");
+    // The same payload again needs no room.
+    assert_eq!(put(&mut core, "c", "2", 6 * MIB), "a");
+    assert_eq!(put(&mut core, "c", "3", 2 * MIB), "c");
+    assert_eq!(put(&mut core, "d", "4", 2 * MIB), "c");
+    // A job that is put alone may be longer.
+    assert_eq!(put(&mut core, "e", "5", 17 * MIB), "e");
+    // A job that runs again does not take what would be too long.
+    core.all("pop 2 q w 1; retry 3 a q w 0");
+    let count =
+        |core: &mut Core, jid: &str| core.redis(&format!("ZCARD ql:j:{jid}-payloads")).int();
+    assert_eq!((count(&mut core, "a"), count(&mut core, "c")), (2, 2));
+    // But what has room.
+    core.all("pop 4 q w 1; complete 5 a w q {}; pop 6 q w 1");
+    assert_eq!(put(&mut core, "f", "6", MIB), "f");
+    assert_eq!(put(&mut core, "g", "7", MIB), "f");
+}

@@ -48,10 +48,8 @@ return function(check, group)
     local before, judged = length, 0
     while judged < #starts and check.cost < 3000 do
       judged = judged + 1
-      local start = tonumber(starts[judged])
-      if not start or start < 0 or start % 1 ~= 0 then
-        error('Check(): position is not a number: ' .. starts[judged])
-      end
+      local start = need('value/whole')(starts[judged], 0)
+      if not start then error('Check(): position is not a number: ' .. starts[judged]) end
       local from, to = math.max(0, length - start - 50), math.min(before, length - start) - 1
       if from <= to then
         local page = redis.call('lrange', key, from, to)

@@ -1,13 +1,15 @@
 -- The dependents of a job that are in state `depends` and name it; and those that have failed and name it, as
 -- a buried job does that keeps its place in its lane.
 -- Takes: jid; whether to leave out the job behind it in its lane; the most entries to read, if there is a
---   limit: of a job with more, nothing is returned
+--   limit: of a job with more, nothing is returned; if any other job that waits keeps this one, the set of those
+--   that do not: then a hundred of the others are enough
+-- Result: those that wait; those that failed; how many entries there are
 -- Refuses: raises a missing right
 local members = need('value/members')
 
-return function(jid, apart, most)
-  local list, found, failed = members(Keys.job .. jid .. Keys.dependents), {}, {}
-  if most and #list > most then return end
+return function(jid, apart, most, known)
+  local list, found, failed, others = members(Keys.job .. jid .. Keys.dependents), {}, {}, 0
+  if most and #list > most then return nil, nil, #list end
   for i = 1, #list do
     local key = Keys.job .. list[i]
     local above = key .. Keys.dependencies
@@ -15,7 +17,11 @@ return function(jid, apart, most)
     if type(state) == 'table' then need('value/wrong_type')(state, false, 'hash', key, 'hget', key, 'state') end
     if type(edge) == 'table' then need('value/wrong_type')(edge, false, 'set', above, 'sismember', above, jid) end
     local into = state == 'depends' and found or state == 'failed' and failed
-    if into and edge == 1 and not (apart and need('lane/precedes')(jid, list[i])) then into[#into + 1] = list[i] end
+    if into and edge == 1 and not (apart and need('lane/precedes')(jid, list[i])) then
+      into[#into + 1] = list[i]
+      if known and state == 'depends' and not known[list[i]] then others = others + 1 end
+      if others == 100 then break end
+    end
   end
-  return found, failed
+  return found, failed, #list
 end

@@ -1,5 +1,5 @@
 -- Lets a merge job that runs again take the payloads of the job behind it in its lane, if that is a merge job of the
--- same queue and klass that has not started, waits for nothing else, and if `merge-max` allows it.
+-- same queue and klass that has not started, waits for nothing else, and if there is room.
 -- Takes: now; jid; lane; queue
 -- Publishes: as merge/vanish
 local Job = Fields('lane/live')
@@ -16,8 +16,7 @@ return function(now, jid, lane, queue)
   local above = call('smembers', Keys.job .. name .. Keys.dependencies)
   if #above > 1 or above[1] and above[1] ~= jid then return end
   local mine, theirs = Keys.job .. jid .. Keys.payloads, Keys.job .. name .. Keys.payloads
-  local most = need('merge/most')(redis.pcall('hget', Keys.config, 'merge-max'))
-  if call('zcard', mine) + call('zcard', theirs) > most then return end
+  if not need('merge/room')(mine, theirs, redis.pcall('hget', Keys.config, 'merge-max')) then return end
   call('zunionstore', mine, 2, mine, theirs, 'AGGREGATE', own[Own.rescore] == 'max' and 'MAX' or 'MIN')
   need('merge/vanish')(now, name, jid)
 end

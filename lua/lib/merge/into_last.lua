@@ -28,8 +28,7 @@ return function(now, jid, lane, queue)
     return false
   end
   local theirs, mine = Keys.job .. last .. Keys.payloads, key .. Keys.payloads
-  local most = need('merge/most')(redis.pcall('hget', Keys.config, 'merge-max'))
-  if call('zcard', theirs) + call('zcard', mine) > most then return false end
+  if not need('merge/room')(theirs, mine, redis.pcall('hget', Keys.config, 'merge-max')) then return false end
   call('zunionstore', theirs, 2, theirs, mine, 'AGGREGATE', job[Job.rescore] == 'max' and 'MAX' or 'MIN')
   call('hset', Keys.job .. last, 'data', need('merge/compose')(last))
   refresh(now, last, job)

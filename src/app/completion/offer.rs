@@ -12,6 +12,7 @@ use crate::app::help;
 use crate::args::value::{CandidateKind, JobCandidates};
 use crate::command_line;
 use crate::model::pattern::Pattern;
+use crate::model::work_queue::QueueSelector;
 use crate::name;
 
 /// The maximum number of names that are offered.
@@ -148,7 +149,7 @@ fn add_value_candidates(
         Some(kind) => {
             let known = names::find_candidates(kind, &cursor.globals, deadline).unwrap_or_default();
             let typed = known.into_iter().filter_map(|name| {
-                let value = if cursor.escaped && arg.is_positional() {
+                let value = if cursor.escaped && arg.is_positional() && !takes_work_queue(arg) {
                     name.value
                 } else {
                     quoted_for_arg(&name.value, arg)?
@@ -199,8 +200,17 @@ pub(super) fn takes_glob(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
 }
 
+/// Whether a value is read as a queue of `work`, also after `--`.
+fn takes_work_queue(arg: &Arg) -> bool {
+    arg.get_value_parser().type_id() == TypeId::of::<QueueSelector>()
+}
+
 /// A name as it must be typed for this argument, with escapes; `None` if it cannot be typed.
 fn quoted_for_arg(name: &str, arg: &Arg) -> Option<String> {
+    if !name.is_empty() && takes_work_queue(arg) {
+        let text = QueueSelector::exact_text(&name.into());
+        return text.as_str().map(str::to_owned);
+    }
     if name.is_empty() || command_line::has_ambiguous_start(name.as_bytes()) {
         return None;
     }

@@ -14,6 +14,7 @@ use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply::Bytes;
+use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::lenient;
@@ -186,11 +187,16 @@ impl Core {
             dependents: Vec<Name>,
         }
         let mut dependents = HashMap::new();
-        for jids in jids.chunks(JOBS_PER_READ) {
-            let rows: Vec<Option<DependentsRow>> = self.read_job_fields(now, "dependents", jids)?;
-            let found = jids.iter().zip(rows);
-            let found = found.filter_map(|(jid, row)| Some((jid.clone(), row?.dependents)));
-            dependents.extend(found.filter(|(_, names)| !names.is_empty()));
+        let (mut rest, mut size) = (jids, SliceSize::new(JOBS_PER_READ, JOBS_PER_READ));
+        while !rest.is_empty() {
+            let (jids, rows) = self.read_next_slice(now, "dependents", &mut rest, &mut size)?;
+            for (jid, row) in jids.iter().zip(rows) {
+                let row: Option<DependentsRow> = reply::read_reply(calls::LOOK_JOBS.name, row)?;
+                let names = row.map(|row| row.dependents).unwrap_or_default();
+                if !names.is_empty() {
+                    dependents.insert(jid.clone(), names);
+                }
+            }
         }
         Ok(dependents)
     }
@@ -274,7 +280,11 @@ impl Core {
         let mut outcomes: Vec<GuardReply<_>> = reply.read()?;
         if outcomes.is_empty() || outcomes.len() > jobs.len() {
             let call = calls::GUARD_CANCEL.name;
-            return Err(reply::unexpected_reply(call, "not an outcome for each job"));
+            let error = reply::unexpected_reply(call, "not an outcome for each job");
+            return Err(match jobs {
+                [job] => error.about_jid(&job.jid),
+                _ => error,
+            });
         }
         if repeated {
             outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);

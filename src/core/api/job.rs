@@ -94,7 +94,7 @@ impl Core {
     }
 
     /// Reads the next jobs of a list, as many as their size allows: half of them if the replies about all
-    /// were too much.
+    /// were too much. The reply ends early if they have very many dependencies and dependents.
     pub(super) fn read_next_slice<'j>(
         &mut self,
         now: Moment,
@@ -103,7 +103,7 @@ impl Core {
         size: &mut SliceSize,
     ) -> Result<(&'j [Name], Vec<Value>), Error> {
         loop {
-            let (slice, after) = rest.split_at(size.jobs.min(rest.len()));
+            let slice = &rest[..size.jobs.min(rest.len())];
             let call = Call::new(calls::LOOK_JOBS).arg(fields).args(slice);
             let reply = self.call_for_reply(now, call)?.result;
             match reply {
@@ -112,11 +112,17 @@ impl Core {
                 }
                 Err(error) => return Err(error),
                 Ok(reply) => {
-                    size.adapt(slice.len(), reply::approx_byte_len(&reply));
-                    *rest = after;
-                    let Value::Array(jobs) = reply else {
-                        return Err(reply::unexpected_reply(calls::LOOK_JOBS.name, "not a list"));
+                    let bytes = reply::approx_byte_len(&reply);
+                    let jobs = match reply {
+                        Value::Array(jobs) if (1..=slice.len()).contains(&jobs.len()) => jobs,
+                        _ => {
+                            let call = calls::LOOK_JOBS.name;
+                            return Err(reply::unexpected_reply(call, "not a row for each job"));
+                        }
                     };
+                    size.adapt(jobs.len(), bytes);
+                    let (slice, after) = rest.split_at(jobs.len());
+                    *rest = after;
                     return Ok((slice, jobs));
                 }
             }

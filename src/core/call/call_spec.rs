@@ -47,6 +47,18 @@ pub(crate) enum SubjectArgs {
     Group(usize),
 }
 
+impl SubjectArgs {
+    /// How many arguments there are up to the last of these.
+    pub(super) fn arg_count(self) -> usize {
+        match self {
+            SubjectArgs::Nothing | SubjectArgs::Jobs => 0,
+            SubjectArgs::Jid(at) | SubjectArgs::Queue(at) | SubjectArgs::Key(at) => at + 1,
+            SubjectArgs::Worker(at) | SubjectArgs::Group(at) => at + 1,
+            SubjectArgs::Pop { queue, worker } => queue.max(worker) + 1,
+        }
+    }
+}
+
 /// The facts about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSpec {

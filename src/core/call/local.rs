@@ -5,13 +5,15 @@
 //! started again on its data.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, DirEntry, File, OpenOptions, TryLockError, read_dir, read_to_string};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
 
 use super::connect::Connection;
 use super::fault::Fault;
@@ -355,7 +357,7 @@ impl LocalServer {
             no_program_error(format!("cannot start `{program}`: {}", io_message(&error)))
         };
         let options = options.iter();
-        let mut command = Command::new(&program);
+        let mut command = command_without_descriptors(&program, &inherited_descriptors());
         command.args(options.flat_map(|(name, value)| [OsStr::new(name), value]));
         for variable in variables::secret_variables() {
             command.env_remove(variable);
@@ -368,7 +370,12 @@ impl LocalServer {
             .map_err(failed)?;
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
-                return Ok(status.success());
+                // So a shell says that it cannot start the program.
+                return match status.code() {
+                    Some(127) => Err(failed(Errno::NOENT.into())),
+                    Some(126) => Err(failed(Errno::ACCESS.into())),
+                    _ => Ok(status.success()),
+                };
             }
             if Instant::now() >= deadline {
                 _ = child.kill();
@@ -476,6 +483,47 @@ fn default_dir() -> Result<PathBuf, Error> {
         Some(state) => Ok(state.join("qless/local")),
         None => Err(Error::usage("`local:` requires HOME or XDG_STATE_HOME").hint(OTHER_DIR)),
     }
+}
+
+/// The descriptors that a program inherits beside stdin, stdout and stderr: those that the caller of this process
+/// left open, such as a lock file of its shell. Only Linux tells which these are.
+fn inherited_descriptors() -> Vec<u32> {
+    const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+    let Ok(open) = read_dir("/proc/self/fdinfo") else {
+        return Vec::new();
+    };
+    let stays_open = |entry: io::Result<DirEntry>| {
+        let entry = entry.ok()?;
+        let number: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let info = read_to_string(entry.path()).ok()?;
+        let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+        let flags = u32::from_str_radix(flags.trim(), 8).ok()?;
+        (number > 2 && flags & CLOSE_ON_EXEC == 0).then_some(number)
+    };
+    open.filter_map(stays_open).collect()
+}
+
+/// A command that closes these descriptors before the program begins. A shell does that: closing descriptors of
+/// others is `unsafe` here. Some shells know only those with one digit.
+fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command {
+    if descriptors.is_empty() {
+        return Command::new(program);
+    }
+    let bash = Path::new("/bin/bash");
+    let (shell, most) = if bash.exists() {
+        (bash, u32::MAX)
+    } else {
+        (Path::new("/bin/sh"), 9)
+    };
+    let script = "for n do shift; [ \"$n\" = - ] && break; eval \"exec $n>&-\"; done; exec \"$@\"";
+    let mut command = Command::new(shell);
+    command.env_remove("BASH_ENV").args(["-c", script, "sh"]);
+    let closed = descriptors.iter().filter(|number| **number <= most);
+    command
+        .args(closed.map(u32::to_string))
+        .arg("-")
+        .arg(program);
+    command
 }
 
 /// The program to start: QLESS_REDIS_SERVER, else one on the path.

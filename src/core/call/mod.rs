@@ -373,6 +373,8 @@ impl Core {
         let mut outcomes: Vec<CallReply> = outcomes
             .map(|(((reply, repeated), lost), call)| CallReply {
                 call: call.name.clone(),
+                spec: call.spec(),
+                subject_args: call.subject_args().to_vec(),
                 result: self.call_result(reply, lost, unsent.as_ref(), call),
                 repeated,
             })

@@ -4,14 +4,14 @@
 use crate::error::Refusal;
 use crate::name::Name;
 
-/// Reads the text that a command raised about the job `jid`.
+/// Reads the text that a command raised about the job `jid`, as lossless text.
 pub(crate) fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
     let (_, text) = text.split_once("(): ")?;
     let text = text.split(" script: ").next()?;
     if text == "Job does not exist" {
         return Some(Refusal::Gone);
     }
-    let jid = String::from_utf8_lossy(jid.as_bytes());
+    let jid = jid.lossless_text();
     let text = match text.strip_prefix("No recurring job ") {
         Some(_) => return Some(Refusal::Gone),
         None => text.strip_prefix("Job ")?.strip_prefix(&*jid)?.trim_start(),
@@ -29,10 +29,10 @@ pub(crate) fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
     {
         match state {
             "false" => Some(Refusal::Gone),
-            _ => Some(Refusal::State(Some(Name::from(state)))),
+            _ => Some(Refusal::State(Some(Name::from_lossless_text(state)))),
         }
     } else if let Some(queue) = after("running in another queue: ") {
-        Some(Refusal::Queue(Name::from(queue)))
+        Some(Refusal::Queue(Name::from_lossless_text(queue)))
     } else {
         after("has been handed out to another worker: ")
             .or_else(|| after("has been given to another worker: "))
@@ -46,7 +46,7 @@ pub(crate) fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
 fn holder_name(text: &str) -> Name {
     match text {
         "nil" => Name::default(),
-        name => Name::from(name),
+        name => Name::from_lossless_text(name),
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Display;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 
 use super::Value;
+use super::calls;
 use super::deserialize::ValueDeserializer;
 use crate::error::{Error, Kind};
 use crate::lenient;
@@ -17,10 +18,21 @@ pub(crate) fn read_reply<T: DeserializeOwned>(call: &str, reply: Value) -> Resul
 }
 
 /// The error for a reply of an unexpected form. The core sends none: whatever a server sends is a
-/// fault of that server, and not of this program.
+/// fault of that server, and not of this program. What it did is not known if the call may change something.
 pub(crate) fn unexpected_reply(call: &str, why: impl Display) -> Error {
+    let spec = calls::ALL.iter().find(|spec| spec.name == call);
+    let reads = spec.is_none_or(|spec| spec.only_reads());
+    unexpected_reply_to(call, reads, why)
+}
+
+pub(super) fn unexpected_reply_to(call: &str, reads: bool, why: impl Display) -> Error {
     let message = format!("unexpected reply to `{call}`: {why}");
-    Error::new(Kind::Protocol, message).hint("is it a Redis server, and the right port?")
+    if reads {
+        return Error::new(Kind::Protocol, message)
+            .hint("is it a Redis server, and the right port?");
+    }
+    let message = format!("{message}; the change may or may not have happened");
+    Error::new(Kind::Unknown, message)
 }
 
 /// A text that is kept as it came.

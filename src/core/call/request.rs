@@ -112,6 +112,15 @@ impl Call {
         self.spec().subject_text(&self.name, &self.args)
     }
 
+    /// The first arguments of a call that may change something, up to those that say what it is about.
+    pub(super) fn subject_args(&self) -> &[Vec<u8>] {
+        let spec = self.spec();
+        if spec.only_reads() {
+            return &[];
+        }
+        &self.args[..spec.subject.arg_count().min(self.args.len())]
+    }
+
     /// The job that the call is about.
     pub(super) fn subject_jid(&self) -> Option<Name> {
         self.spec().subject_jid(&self.args)

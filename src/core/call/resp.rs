@@ -4,11 +4,13 @@
 //! parser of the `redis` crate takes several times as long, because it also serves streams that do
 //! not block, and knows no limit of memory. It reads the lines that are left: status and errors.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
 use redis::Value;
 
 use super::fault::Fault;
+use crate::name::lossless_text;
 
 /// Deeper lists are no reply of Redis.
 const MAX_DEPTH: usize = 100;
@@ -115,8 +117,11 @@ fn read_value<R: Read>(
             Ok(Value::Array(items))
         }
         b'+' | b'-' => {
-            if std::str::from_utf8(rest).is_err() {
-                return Err(ReplyReadError::NotAReply(Fault::InvalidUtf8));
+            match lossless_text(rest) {
+                Cow::Borrowed(_) => {}
+                // An error of the core names jobs and workers, whose names may be any bytes.
+                Cow::Owned(text) if *kind == b'-' => *line = format!("-{text}").into_bytes(),
+                Cow::Owned(_) => return Err(ReplyReadError::NotAReply(Fault::InvalidUtf8)),
             }
             line.extend_from_slice(b"\r\n");
             // An error keeps its code and its message apart.
@@ -206,6 +211,7 @@ fn read_text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::Name;
 
     /// Hands out up to `step` bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
@@ -270,7 +276,13 @@ mod tests {
             let strange = matches!(read, Err(ReplyReadError::NotAReply(Fault::MalformedReply)));
             assert!(strange, "{text:.40}: {read:?}");
         }
-        let read = read_in_steps(b"-ERR \xff\r\n", 2);
+        let read = read_in_steps(b"-ERR j\xff\r\n", 1 << 20);
+        let Ok(Value::ServerError(error)) = read else {
+            panic!("{read:?}")
+        };
+        let named = Name::from_lossless_text(error.details().unwrap());
+        assert_eq!(named.as_bytes(), b"j\xff");
+        let read = read_in_steps(b"+OK \xff\r\n", 2);
         assert!(matches!(
             read,
             Err(ReplyReadError::NotAReply(Fault::InvalidUtf8))

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use super::call_spec::RetryClass;
+use super::call_spec::{CallSpec, RetryClass};
+use super::deserialize::ValueDeserializer;
 use super::fault::Fault;
 use super::request::Call;
 use super::{Value, reply, server_error};
@@ -14,6 +15,9 @@ use crate::error::Error;
 pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
+    pub(super) spec: CallSpec,
+    /// The first arguments of a call that may change something: those that say what it is about.
+    pub(super) subject_args: Vec<Vec<u8>>,
     pub result: Result<Value, Error>,
     /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of
     /// several attempts, each of which may have been applied.
@@ -23,7 +27,17 @@ pub(crate) struct CallReply {
 impl CallReply {
     /// Reads the reply.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Error> {
-        reply::read_reply(&self.call, self.result?)
+        T::deserialize(ValueDeserializer(self.result?)).map_err(|why| {
+            let error = reply::unexpected_reply_to(&self.call, self.spec.only_reads(), why);
+            if self.spec.only_reads() {
+                return error;
+            }
+            let error = error.hint_if(self.spec.hint_for_lost_reply(&self.subject_args));
+            match self.spec.subject_jid(&self.subject_args) {
+                Some(jid) => error.about_jid(&jid),
+                None => error,
+            }
+        })
     }
 }
 

@@ -22,6 +22,7 @@ use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
 use crate::input::archive;
 use crate::input::archive::ArchiveLine;
+use crate::input::source::ByteLimit;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::Verb;
@@ -52,7 +53,7 @@ pub(crate) const IMPORT: Verb = Verb {
 };
 
 /// Maximum length of a line: as much as a server takes in one value.
-const LONGEST_LINE: usize = 512 << 20;
+const LONGEST_LINE: ByteLimit = ByteLimit::fixed(512 << 20);
 
 /// Number of bytes that are sent in one round trip.
 const ROUND_SIZE: usize = 8 << 20;

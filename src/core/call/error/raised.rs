@@ -18,15 +18,18 @@ pub(super) fn script_error(line: usize, text: &str, call: &Call, script: &Script
         let dependent = rest.split(" but is not").next().unwrap_or_default();
         return Error::conflict(format!(
             "cannot cancel `{}`: `{}` depends on it",
-            Sanitized(jid),
-            Sanitized(dependent)
+            Name::from_lossless_text(jid),
+            Name::from_lossless_text(dependent)
         ));
     }
     if let Some(unknown) = text.strip_prefix("Unknown command ") {
-        return Error::usage(format!("the core has no call `{}`", Sanitized(unknown)));
+        return Error::usage(format!(
+            "the core has no call `{}`",
+            Name::from_lossless_text(unknown)
+        ));
     }
     if is_usage_error_text(text) {
-        let reason = Sanitized(without_function_name(text)).to_string();
+        let reason = Name::from_lossless_text(without_function_name(text)).to_string();
         let message = format!("{}: {reason}", Sanitized(call.name.as_bytes()));
         return Error::usage(message).caused_by(Cause::Argument(reason));
     }
@@ -63,7 +66,7 @@ fn job_refused_error(refusal: Refusal, jid: Name, verb: &str) -> Error {
 
 /// The error for a defect of the core, with the file and line in `lua/`.
 pub(super) fn core_defect(line: usize, text: &str, script: &Script) -> Error {
-    let text = Sanitized(text);
+    let text = Name::from_lossless_text(text);
     match script.source_of_line(line) {
         Some(place) => Error::internal(format!("{place}: {text}")),
         None => Error::internal(format!("script line {line}: {text}")),

@@ -11,6 +11,7 @@ use crate::core::call::request::Call;
 use crate::core::call::rights;
 use crate::core::script::{Script, with_hash_tag};
 use crate::error::{Cause, EffectOnData, Error, Kind};
+use crate::name::Name;
 use crate::text::Sanitized;
 
 /// The error for a refused call.
@@ -37,8 +38,7 @@ pub(crate) fn call_refused(
             Some((line, text)) => unsupported_server(text, target, script)
                 .unwrap_or_else(|| script_error(line, text, call, script)),
             None => plain_err_refusal(refused, call, target, script).unwrap_or_else(|| {
-                let message = refused.without_position();
-                let message = Sanitized(&message);
+                let message = Name::from_lossless_text(&refused.without_position());
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
             }),
         },
@@ -50,8 +50,7 @@ pub(crate) fn call_refused(
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
         "CROSSSLOT" => untagged_cluster_prefix(script.prefix(), target),
         _ => refusal_of_login_or_call(refused, target).unwrap_or_else(|| {
-            let message = refused.full_text();
-            let message = Sanitized(&message);
+            let message = Name::from_lossless_text(&refused.full_text());
             Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
         }),
     };
