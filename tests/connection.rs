@@ -359,6 +359,23 @@ mod passwords {
     }
 }
 
+#[test]
+fn a_read_that_takes_too_long_names_the_timeout() {
+    let redis = Redis::start();
+    // The handshake has its reply.
+    let port = proxy(redis.socket(), Cut::Hold(2));
+    Qless::bare()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+        .hide(&port.to_string(), "PORT")
+        .run("--timeout 1s length q")
+        .shows(expect![[r#"
+            --- stderr
+            error: no reply from `redis://127.0.0.1:PORT/0` within 1s
+            hint: the server may be frozen, or this takes longer: `--timeout` gives it more time
+            --- exit 6
+        "#]]);
+}
+
 /// Long after each timeout of these tests, and long before the end of a call without one.
 const LATE: Duration = Duration::from_secs(8);
 

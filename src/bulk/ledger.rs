@@ -7,10 +7,11 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::checksum::{self, ChecksumVerifier};
@@ -19,6 +20,7 @@ use crate::core::api::epoch::ServerEpoch;
 use crate::error::{Error, Kind, io_message};
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open;
+use crate::fs::trust;
 use crate::fs::unopened::Unopened;
 use crate::session::Session;
 use crate::text::Sanitized;
@@ -343,6 +345,7 @@ impl Ledger {
                 return Err(refused.into_error(&self.cannot_message("write"), Kind::File));
             }
         };
+        self.refuse_device(&file)?;
         // Some file systems have no locks; there the user must not start two runs.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(self.write_error(&io::Error::new(
@@ -351,6 +354,18 @@ impl Ledger {
             ))),
             _ => Ok(file),
         }
+    }
+
+    /// Refuses a device such as `/dev/null`, from which nothing can be read again. `/dev/full` takes nothing,
+    /// and says so when it is written to.
+    fn refuse_device(&self, mut file: &File) -> Result<(), Error> {
+        let about = file.metadata().map_err(|fault| self.write_error(&fault))?;
+        let is_device = about.file_type().is_char_device() && !trust::is_descriptor(&self.path);
+        if is_device && file.write(&[]).is_ok() {
+            let what = self.cannot_message("write");
+            return Err(Error::usage(format!("{what}: it is a device")).hint("name a file"));
+        }
+        Ok(())
     }
 
     /// Cuts off an incomplete last line.
@@ -393,6 +408,9 @@ impl Ledger {
     fn write_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (self.cannot_message("write"), io_message(fault));
         let hint = match &self.file {
+            None if is_out_of_descriptors(fault) => {
+                "nothing was changed; a higher limit (`ulimit -n`) lets more files be open"
+            }
             None if fault.kind() != ErrorKind::WouldBlock => {
                 "nothing was changed; name a file that can be written"
             }
@@ -418,6 +436,12 @@ impl Drop for Ledger {
             _ = file.set_len(about.len());
         }
     }
+}
+
+/// Whether too many files are open, here or in the whole system.
+fn is_out_of_descriptors(fault: &io::Error) -> bool {
+    let errno = Errno::from_io_error(fault);
+    matches!(errno, Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// Whether this is the beginning of a first line that was cut off.

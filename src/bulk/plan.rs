@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::new_queues;
+use super::restart::RestartWatch;
 use super::running::RunningJobs;
 use super::{BulkAction, BulkOptions, JobOutcome};
 use crate::args::shared::{BulkFlags, ExistingQueueFlag, Selector, SpreadFlag, Targets};
@@ -155,7 +156,9 @@ impl BulkPlan {
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         session.ui.check_columns::<BulkReport>()?;
+        let restarts = RestartWatch::begin_quietly(session.core()?)?;
         let (mut jobs, misplaced) = select::read_snapshots(session, now, selector)?;
+        restarts.refuse_lost_listing(&jobs, session.core()?)?;
         let mut plan = BulkPlan::new(options, TargetSource::Selector);
         // The list is filtered in place: it may hold a million jobs.
         let mut preceding = 0;

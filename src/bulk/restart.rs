@@ -2,9 +2,10 @@
 //! command: it may have lost them.
 
 use crate::address::Node;
-use crate::core::api::epoch::ServerEpoch;
+use crate::core::api::epoch::{LossCause, ServerEpoch};
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
@@ -30,31 +31,55 @@ pub(crate) struct RestartWatch {
 /// What may have been lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuspectedLoss {
-    cause: &'static str,
+    cause: LossCause,
     /// How many changes were acknowledged until the loss was noticed.
     acknowledged: usize,
 }
 
 impl RestartWatch {
     pub(crate) fn begin(session: &mut Session) -> Result<RestartWatch, Error> {
-        let core = session.core()?;
-        let begun = core.server_epoch()?;
-        let (node, connection) = (core.connected_node(), core.connection_number());
-        let losses = core.lost_connections();
-        if begun.is_none() {
+        let watch = RestartWatch::begin_quietly(session.core()?)?;
+        if watch.begun.is_none() {
             session.ui.note(
                 "note: the server does not say whether it restarts (INFO), so a loss of jobs by that \
                  is not noticed",
             );
         }
+        Ok(watch)
+    }
+
+    /// Begins without a note, for what another watch follows.
+    pub(super) fn begin_quietly(core: &mut Core) -> Result<RestartWatch, Error> {
         Ok(RestartWatch {
-            begun,
-            node,
-            losses,
-            connection,
+            begun: core.server_epoch()?,
+            node: core.connected_node(),
+            losses: core.lost_connections(),
+            connection: core.connection_number(),
             first: Vec::new(),
             loss: None,
         })
+    }
+
+    /// Refuses a list of jobs if the server has lost some of them since: then others are missing in it.
+    pub(super) fn refuse_lost_listing(
+        mut self,
+        listed: &[JobSnapshot],
+        core: &mut Core,
+    ) -> Result<(), Error> {
+        let present = core.server_epoch()?;
+        let first = listed.iter().take(MAX_FIRST).map(|job| job.jid.clone());
+        let first: Vec<Name> = first.collect();
+        match self.cause_of_loss(core, present, &first) {
+            Some(cause) if has_lost_jobs(core, &first) => {
+                let (address, cause) = (core.address(), cause.clause());
+                let message = format!(
+                    "`{address}` {cause} while the jobs were listed, and has lost some of them; nothing was \
+                     changed"
+                );
+                Err(Error::new(Kind::ServerRestarted, message).hint("run the same command again"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes in that a job was put.
@@ -112,9 +137,24 @@ impl RestartWatch {
         present: Option<ServerEpoch>,
         acknowledged: usize,
     ) {
-        let (Some(begun), Some(present)) = (&self.begun, present) else {
-            return;
-        };
+        let first = self.first.clone();
+        let cause = self.cause_of_loss(core, present, &first);
+        if let (Some(cause), true) = (cause, acknowledged > 0) {
+            self.loss = Some(SuspectedLoss {
+                cause,
+                acknowledged,
+            });
+        }
+    }
+
+    /// What happened to the server since it was asked last. A flush counts if one of these jobs is missing.
+    fn cause_of_loss(
+        &mut self,
+        core: &mut Core,
+        present: Option<ServerEpoch>,
+        first: &[Name],
+    ) -> Option<LossCause> {
+        let (begun, present) = (self.begun.as_ref()?, present?);
         let node = core.connected_node();
         let moved = begun.run_id != present.run_id
             && node.is_some()
@@ -126,40 +166,30 @@ impl RestartWatch {
         if moved {
             // Another node of the cluster serves the slot now: it was moved with all of its keys, so nothing was lost.
             self.begun = Some(present);
-            return;
+            return None;
         }
-        let cause = match () {
-            () if begun.run_id != present.run_id => "restarted, or another one took its place",
-            () if present.flushes > begun.flushes && self.has_lost_first_jobs(core) => {
-                "was flushed"
-            }
+        let cause = begun.causes_of_loss(&present).find(|cause| match cause {
+            LossCause::Restarted => true,
+            LossCause::Flushed => has_lost_jobs(core, first),
             // Policies that evict only keys with an expiry delete no job: then the policy is not known here.
-            () if present.evicted > begun.evicted && core.eviction_policy().is_some() => {
-                "evicted keys, because its memory was full"
-            }
-            () => return,
-        };
+            LossCause::Evicted => core.eviction_policy().is_some(),
+        })?;
         self.begun = Some(present);
-        if acknowledged > 0 {
-            self.loss = Some(SuspectedLoss {
-                cause,
-                acknowledged,
-            });
-        }
+        Some(cause)
     }
+}
 
-    /// Whether one of the first jobs is missing.
-    fn has_lost_first_jobs(&self, core: &mut Core) -> bool {
-        let now = core.now();
-        let found = core.jobs_exist(now, &self.first).unwrap_or_default();
-        found.contains(&false)
-    }
+/// Whether one of these jobs is missing.
+fn has_lost_jobs(core: &mut Core, jids: &[Name]) -> bool {
+    let now = core.now();
+    let found = core.jobs_exist(now, jids).unwrap_or_default();
+    found.contains(&false)
 }
 
 impl SuspectedLoss {
     /// The error about changes that may be lost.
     pub(crate) fn loss_error(self, core: &Core) -> Error {
-        let (address, cause) = (core.address(), self.cause);
+        let (address, cause) = (core.address(), self.cause.clause());
         let changes = plural(self.acknowledged as u64, "change", "changes");
         Error::new(
             Kind::ServerRestarted,

@@ -12,6 +12,7 @@ use crate::core::call::reply;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::explain;
+use crate::interrupt::Interrupt;
 use crate::json::Json;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::list::{JobList, List};
@@ -25,12 +26,12 @@ use crate::text::{backtick_list, duration, plural};
 /// Queues are tried in the given order. Complete, fail or retry each job before its lock expires,
 /// or extend the lock with `heartbeat`; otherwise another worker gets the job. If there is no job,
 /// it prints nothing and exits with 4. Jobs that it cannot write to stdout it gives back, without using
-/// a retry.
+/// a retry. Jobs that were popped before an error or a signal are printed; the exit code is that of the error.
 ///
 /// Example: `job=$(qless pop mail -o ndjson) && send "$job" && qless complete "$(jq -r .jid
 /// <<<"$job")"`
 ///
-/// Exit codes: 0, 4 no job, 6 server.
+/// Exit codes: 0, 4 no job, 6 server, 130 interrupted, 143 terminated.
 ///
 /// See also: `qless complete`, `qless heartbeat`, `qless fail`, `qless retry`
 #[derive(Clone, Debug, clap::Args)]
@@ -62,29 +63,33 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.dry.dry_run {
         return preview(&args, now, session);
     }
-    let jids = pop_jobs(&args, &worker, now, session)?;
-    let exit = show_popped(&args, &jids, &worker, now, session)?;
-    session.ui.flush_stdout()?;
-    match session.ui.lost_output() {
-        Some(lost) if !jids.is_empty() => Err(return_unshown_jobs(lost, &jids, &worker, session)),
-        _ => Ok(exit),
+    let mut jids = Vec::new();
+    let popped = pop_jobs(&args, &worker, now, session, &mut jids);
+    if jids.is_empty() {
+        popped?;
+        explain_empty_pop(&args.queues, now, session);
+        return Ok(Exit::NotFound);
     }
+    // What was popped before an error belongs to this worker, so it is shown all the same.
+    show_popped(&jids, &worker, now, session)?;
+    session.ui.flush_stdout()?;
+    if let Some(lost) = session.ui.lost_output() {
+        return Err(return_unshown_jobs(lost, &jids, &worker, session));
+    }
+    let done = plural(jids.len() as u64, "job was", "jobs were");
+    popped.map_err(|error| error.after(&format!("{done} popped")))?;
+    Ok(Exit::Ok)
 }
 
 /// Shows the jobs.
 fn show_popped(
-    args: &Args,
     jids: &[Name],
     worker: &Name,
     now: Moment,
     session: &mut Session,
-) -> Result<Exit, Error> {
-    if jids.is_empty() {
-        explain_empty_pop(&args.queues, now, session);
-        return Ok(Exit::NotFound);
-    }
+) -> Result<(), Error> {
     if session.ui.format() == Format::Raw {
-        return Ok(Exit::Ok);
+        return Ok(());
     }
     let (core, out) = session.core_and_ui()?;
     let found = core
@@ -105,7 +110,7 @@ fn show_popped(
             duration(left.max(0.0))
         ));
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Gives jobs back that could not be shown. Returns the error that says so.
@@ -125,14 +130,16 @@ fn return_unshown_jobs(lost: Error, jids: &[Name], worker: &Name, session: &mut 
     }
 }
 
-/// Pops jobs up to `--count`.
+/// Pops jobs up to `--count` into `jids`. A signal ends it after the call that is under way, whose jobs
+/// would be lost otherwise.
 fn pop_jobs(
     args: &Args,
     worker: &Name,
     now: Moment,
     session: &mut Session,
-) -> Result<Vec<Name>, Error> {
-    let mut jids: Vec<Name> = Vec::new();
+    jids: &mut Vec<Name>,
+) -> Result<(), Error> {
+    let interrupt = Interrupt::listen();
     for queue in &args.queues {
         loop {
             let count = args
@@ -140,7 +147,10 @@ fn pop_jobs(
                 .saturating_sub(jids.len() as u64)
                 .min(MAX_JOBS_PER_CALL as u64);
             if count == 0 {
-                return Ok(jids);
+                return Ok(());
+            }
+            if let Some(kind) = interrupt.received_kind() {
+                return Err(Error::new(kind, "interrupted"));
             }
             let (core, out) = session.core_and_ui()?;
             let reply = core.pop(now, queue, worker, count)?;
@@ -156,7 +166,7 @@ fn pop_jobs(
             }
         }
     }
-    Ok(jids)
+    Ok(())
 }
 
 /// Says on a terminal that there was nothing to pop, and for queues in which jobs wait, why.

@@ -86,6 +86,15 @@ impl Error {
         self
     }
 
+    /// Says what the command had done before the error. So it is not true that nothing was changed.
+    pub fn after(mut self, done: &str) -> Error {
+        self.reason = format!("{done}, and then: {}", self.reason);
+        self.effect = self
+            .effect
+            .filter(|effect| *effect != EffectOnData::Unchanged);
+        self
+    }
+
     /// Adds what to do next, ideally a command to type.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
@@ -233,6 +242,11 @@ mod tests {
         let error = Error::new(Kind::Oom, "out of memory").with_effect(EffectOnData::Unchanged);
         assert_eq!(error.message(), "out of memory; nothing was changed");
         assert_eq!(error.message_without_effect(), "out of memory");
+        let error = error.after("2 jobs were popped");
+        assert_eq!(
+            error.message(),
+            "2 jobs were popped, and then: out of memory"
+        );
     }
 
     #[test]

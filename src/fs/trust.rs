@@ -68,7 +68,7 @@ fn is_own_or_root(id: u32) -> bool {
 }
 
 /// Whether a path stands for a descriptor that this program, or another one of this user, has.
-pub(super) fn is_descriptor(path: &Path) -> bool {
+pub(crate) fn is_descriptor(path: &Path) -> bool {
     let names: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
     match names.as_deref() {
         Some(["/", "dev", "stdin" | "stdout" | "stderr"] | ["/", "dev", "fd", _]) => true,

@@ -99,6 +99,9 @@ pub(crate) struct Wait {
     /// The position of the job that decided the outcome, or of the first that is pending.
     #[serde(skip)]
     pub decisive: Option<usize>,
+    /// The server and what happened to it during the wait, if jobs may be missing because of that.
+    #[serde(skip)]
+    pub lost_by: Option<String>,
 }
 
 impl View for Wait {

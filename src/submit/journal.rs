@@ -54,6 +54,8 @@ pub(super) struct LostJobs {
     pub missing: Vec<u64>,
     /// Missing jobs so old that they may have been complete and deleted. They count as done.
     pub old: usize,
+    /// Whether the server has evicted keys, and those of queues may be among them.
+    pub evicted: bool,
 }
 
 /// A line that was sent but is not done.
@@ -357,6 +359,9 @@ impl Journal {
             }
         })?;
         state.find_lost(&mut sent, kept_since, core, &mut lost)?;
+        // The policy is not known any more if the operator has lifted the limit since.
+        let evicts_jobs = core.eviction_policy().is_some() || !lost.missing.is_empty();
+        lost.evicted = present.evicted > 0 && evicts_jobs;
         if !lost.missing.is_empty() {
             let record = serde_json::json!({ "lost": number_ranges(&lost.missing) }).to_string();
             self.ledger.add_line(record.as_bytes());

@@ -255,6 +255,9 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let stopped_by = sender.finish_restart_watch(stopped_by, session)?;
         let stopped_by = stopped_by.map(|error| match error.kind() {
             Kind::Unknown => error.hint(sender.resume_hint(session)),
+            kind if kind.exit() == Exit::Server && !sender.resumable => {
+                sender.warn_of_repetition(error, session)
+            }
             _ => error,
         });
         sender.tally.write_totals(&mut session.ui, now, stopped_by)
@@ -278,6 +281,12 @@ fn note_lost(lost: &LostJobs, journal: &str, session: &mut Session) {
             "note: {since}: {jobs} that were put are missing, but may have ended and been deleted \
              since (`jobs-history`), and count as done"
         ));
+    }
+    if lost.evicted {
+        session.ui.note(
+            "note: the server has evicted keys, and so jobs that are done may be in no queue: \
+             `qless check --repair` puts them back",
+        );
     }
 }
 
@@ -483,6 +492,21 @@ impl RoundSender<'_> {
         );
         Error::new(kind, format!("interrupted after {done} of {all}"))
             .hint(self.resume_hint(session))
+    }
+
+    /// Adds to the hint of an error that the same command would put the first jobs again.
+    fn warn_of_repetition(&self, error: Error, session: &Session) -> Error {
+        let done = self.tally.done_count();
+        if done == 0 {
+            return error;
+        }
+        let done = plural(done as u64, "job was", "jobs were");
+        let warning = format!("{done} put: {}", self.resume_hint(session));
+        let hint = match error.hint_text() {
+            Some(hint) => format!("{hint}; {warning}"),
+            None => warning,
+        };
+        error.hint(hint)
     }
 
     /// How to submit the rest.

@@ -20,11 +20,14 @@ pub(crate) fn wait_error(
     let result = match (totals.outcome, job) {
         (WaitOutcome::Reached(_) | WaitOutcome::Ended(WaitResult::Pending), _) => return Ok(()),
         (WaitOutcome::Ended(_), Some(job)) if !options.any => {
-            return Err(ended_job_error(job, options, session));
+            let lost_by = wait.lost_by.as_deref();
+            return Err(ended_job_error(job, lost_by, options, session));
         }
         (WaitOutcome::Ended(_), _) => {
             let jobs = plural(totals.jobs as u64, "job", "jobs");
-            let message = format!("none of {jobs} can reach state `{}`", totals.awaited);
+            let lost_by = wait.lost_by.as_ref();
+            let why = lost_by.map_or_else(String::new, |lost_by| format!(": {lost_by}"));
+            let message = format!("none of {jobs} can reach state `{}`{why}", totals.awaited);
             return Err(Error::new(Kind::JobFailed, message));
         }
         (WaitOutcome::Deadline, _) => {
@@ -72,11 +75,23 @@ fn describe_not_reached(wait: &Wait) -> String {
 }
 
 /// The error about a job that can no longer reach the state.
-fn ended_job_error(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error {
+fn ended_job_error(
+    job: &WaitItem,
+    lost_by: Option<&str>,
+    options: &WaitOptions,
+    session: &mut Session,
+) -> Error {
     let jid = &job.jid;
-    let allow_gone = || Some("`--allow-gone` accepts that".to_owned());
-    let (sentence, hint) = match job.result {
-        WaitResult::Ended(State::Failed) => {
+    // `put --wait` does not have this flag.
+    let allow_gone = || match session.command_name() {
+        "wait" => Some("`--allow-gone` accepts that".to_owned()),
+        _ => {
+            let wait = CommandLine::new("wait --allow-gone").name(jid);
+            wait.fill_sentence("{} accepts that")
+        }
+    };
+    let (sentence, hint) = match (job.result, lost_by) {
+        (WaitResult::Ended(State::Failed), _) => {
             let get = CommandLine::new("get").name(jid);
             let hint = get.fill_sentence("{} shows the failure");
             (
@@ -84,11 +99,15 @@ fn ended_job_error(job: &WaitItem, options: &WaitOptions, session: &mut Session)
                 hint,
             )
         }
-        WaitResult::Ended(state) => {
+        (WaitResult::Ended(state), _) => {
             let why = format!("`{jid}` is {state}, so it will not be {}", options.awaited);
             (why, None)
         }
-        WaitResult::Gone => (
+        (WaitResult::Gone, Some(lost_by)) => (
+            format!("`{jid}` does not exist any more, and is probably lost: {lost_by}"),
+            Some("put it again if it is still needed".to_owned()),
+        ),
+        (WaitResult::Gone, None) => (
             format!("`{jid}` does not exist any more: cancelled, or complete and expired"),
             allow_gone(),
         ),

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::core::api::epoch::{LossCause, ServerEpoch};
 use crate::core::api::event::{EventLog, LogNotice};
 use crate::core::api::not_found;
 use crate::core::call::Core;
@@ -68,6 +69,8 @@ pub(crate) struct Waiter {
     pub options: WaitOptions,
     begun: Instant,
     pub deadline: Option<Instant>,
+    /// The server when the wait began; `None` if it does not report it.
+    epoch: Option<ServerEpoch>,
     /// `None` if the user may not subscribe.
     log: Option<EventLog>,
     interrupt: Interrupt,
@@ -87,7 +90,11 @@ impl Waiter {
         let begun = Instant::now();
         let interrupt = Interrupt::listen();
         interrupt.end_after_signal(PATIENCE);
+        let deadline = options.deadline.and_then(|left| begun.checked_add(left));
         let (core, ui) = session.core_and_ui()?;
+        core.set_call_deadline(deadline);
+        let epoch = core.server_epoch().ok().flatten();
+        core.set_call_deadline(None);
         let log = match core.event_log() {
             Ok(log) => Some(log),
             Err(error) if error.kind() == Kind::NoPerm => {
@@ -99,7 +106,8 @@ impl Waiter {
         Ok(Waiter {
             options,
             begun,
-            deadline: options.deadline.and_then(|left| begun.checked_add(left)),
+            deadline,
+            epoch,
             log,
             interrupt,
             called_off: session.called_off(),
@@ -139,6 +147,13 @@ impl Waiter {
         let (reached, left) = (run.jobs.reached, run.jobs.pending);
         run.display.finish();
         let items = run.jobs.into_items();
+        let is_gone = |item: &WaitItem| item.result == WaitResult::Gone;
+        let lost_by = match (&self.epoch, &outcome) {
+            (Some(begun), Ok(WaitOutcome::Ended(_))) if items.iter().any(is_gone) => {
+                describe_loss(begun, core)
+            }
+            _ => None,
+        };
         Ok(Wait {
             totals: WaitTotals {
                 outcome: outcome?,
@@ -151,8 +166,23 @@ impl Waiter {
             },
             items,
             decisive,
+            lost_by,
         })
     }
+}
+
+/// The server and what happened to it since `begun`, if jobs may be missing because of that.
+fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
+    let present = core.server_epoch().ok()??;
+    // A slot that moved to another node took all of its keys along.
+    let moved = core.connected_node().is_some() && !begun.was_replaced_by(&present);
+    if begun.run_id != present.run_id && moved {
+        return None;
+    }
+    let mut causes = begun.causes_of_loss(&present);
+    let cause =
+        causes.find(|cause| *cause != LossCause::Evicted || core.eviction_policy().is_some())?;
+    Some(format!("`{}` {}", core.address(), cause.clause()))
 }
 
 /// The loop of a wait.

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -318,6 +319,57 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
         histories(&redis, "jobs --queue mail"),
         [("put popped failed put cli".to_string(), 500)]
     );
+}
+
+/// The list is that of the jobs that were read before.
+#[test]
+fn jobs_that_the_server_loses_while_they_are_listed_are_not_changed() {
+    let restart = |redis: &mut Redis| {
+        redis.kill();
+        redis.restart();
+    };
+    let flush = |redis: &mut Redis| _ = redis.send(&["FLUSHALL"]);
+    for (fault, cause) in [
+        (
+            restart as fn(&mut Redis),
+            "restarted, or another one took its place",
+        ),
+        (flush, "was flushed"),
+    ] {
+        let redis = failed(900);
+        let socket = redis.socket();
+        let redis = Mutex::new(redis);
+        // Handshake, the server's run, the list, and two pages of jobs pass.
+        let port = proxy_then(socket, Cut::Meanwhile(6), move || {
+            fault(&mut redis.lock().unwrap());
+        });
+        let ran = Qless::bare()
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .hide(&port.to_string(), "PORT")
+            .at(50)
+            .run("retry --group boom --yes")
+            .exits(3);
+        let printed = format!(
+            "error: `redis://127.0.0.1:PORT/0` {cause} while the jobs were listed, and has lost some of \
+             them; nothing was changed\nhint: run the same command again\n"
+        );
+        assert_eq!(ran.stderr(), printed);
+    }
+}
+
+/// The flush of another database concerns no job.
+#[test]
+fn jobs_are_changed_although_another_database_was_flushed_while_they_were_listed() {
+    let redis = failed(900);
+    let shared = Arc::new(redis);
+    let other = shared.clone();
+    let port = proxy_then(shared.socket(), Cut::Meanwhile(6), move || {
+        let flush = "redis.call('select', 1) redis.call('flushdb')";
+        _ = other.send(&["EVAL", flush, "0"]);
+    });
+    let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    let ran = qless.at(50).run("retry --group boom --yes").exits(0);
+    assert!(ran.stderr().starts_with("900 retried"), "{}", ran.stderr());
 }
 
 #[test]
@@ -839,6 +891,10 @@ fn a_report_that_cannot_be_written_is_an_error_before_any_change() {
         hint: run again with the same file
         --- exit 1
     "#]]);
+    for device in ["/dev/null", "/dev/zero"] {
+        let error = format!("error: cannot write `{device}`: it is a device\nhint: name a file\n");
+        assert_eq!(retry(device).exits(2).stderr(), error);
+    }
     retry("''").exits(2);
     retry("-").shows(expect![[r#"
         --- stderr

@@ -348,3 +348,16 @@ fn a_back_off_of_lost_locks_says_what_it_means() {
         assert_eq!(document["backoff"], policy);
     }
 }
+
+#[test]
+fn the_error_names_the_first_of_many_missing_jobs() {
+    let redis = Redis::start();
+    let jids: Vec<String> = (0..1030).map(|at| format!("j{at:04}")).collect();
+    let ran = redis.at(1).input(jids.join("\n")).run("get -").exits(4);
+    let error = ran.stderr();
+    assert!(
+        error.starts_with("error: 1,030 jobs do not exist: `j0000`, `j0001`, "),
+        "{error}"
+    );
+    assert!(error.contains("`j0019` and 1,010 more\n"), "{error}");
+}

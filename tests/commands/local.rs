@@ -414,3 +414,23 @@ fn the_private_server_keeps_no_file_of_the_caller_open() {
         .collect();
     assert!(kept.is_empty(), "{kept:?}");
 }
+
+#[test]
+fn a_server_that_cannot_save_says_so_at_once() {
+    let local = LocalServer::new();
+    local.qless().run("put q K --jid a").ok();
+    // Nothing can be renamed to a directory with a file.
+    let dump = local.dir.path().join("night/dump.rdb");
+    std::fs::create_dir_all(dump.join("file")).unwrap();
+    let begun = Instant::now();
+    local.qless().run("local stop").shows(expect![[r#"
+        --- stderr
+        error: the server in `DIR/night` still runs, since it cannot save its data: is a directory
+        hint: make room on its disk if that is full, and stop it again; its log is `DIR/night/redis.log`
+        --- exit 6
+    "#]]);
+    assert!(begun.elapsed() < Duration::from_secs(8));
+    assert_eq!(local.qless().run("length q").ok(), "1");
+    std::fs::remove_dir_all(&dump).unwrap();
+    local.qless().run("local stop").ok();
+}

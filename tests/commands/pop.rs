@@ -1,8 +1,12 @@
 //! `qless pop`
 
-use expect_test::expect;
+use std::sync::{Arc, OnceLock};
 
-use crate::support::qless::RunOutput;
+use expect_test::expect;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::proxy::{Cut, proxy_then};
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::text::words;
 
@@ -132,6 +136,69 @@ fn many_jobs_are_popped_in_several_calls() {
         .run("pop q --worker w --count 1050 -o jid")
         .ok();
     assert_eq!(jids.lines().count(), 50);
+}
+
+/// A server with 1,200 jobs in `q`.
+fn many_waiting() -> Redis {
+    let redis = Redis::start();
+    redis.calls((0..1200).map(|n| (1.0, words(&format!("put me q j{n:04} K {{}} 0")))));
+    redis
+}
+
+/// Checks that `w` holds the jobs that were printed.
+fn assert_all_printed(redis: &Redis, printed: usize) {
+    let held = redis.send(&["ZCARD", "ql:w:w:jobs"]);
+    assert_eq!(held, redis::Value::Int(printed as i64));
+}
+
+#[test]
+fn jobs_that_were_popped_before_an_error_are_printed() {
+    let faults: [(Cut, &[&str], &str); 2] = [
+        (
+            Cut::Meanwhile(3),
+            &["CONFIG", "SET", "maxmemory", "1"],
+            "error: 500 jobs were popped, and then: `redis://127.0.0.1:PORT/0` is out of memory\n",
+        ),
+        (
+            Cut::Before(3),
+            &["PING"],
+            "error: 500 jobs were popped, and then: lost `redis://127.0.0.1:PORT/0` while popping",
+        ),
+    ];
+    for (cut, command, printed) in faults {
+        let redis = Arc::new(many_waiting());
+        let shared = redis.clone();
+        let port = proxy_then(redis.socket(), cut, move || _ = shared.send(command));
+        let ran = Qless::bare()
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .at(10)
+            .hide(&port.to_string(), "PORT")
+            .run("pop q --count 1200 --worker w -o jid")
+            .exits(6);
+        assert_eq!(ran.stdout().lines().count(), 500);
+        assert_all_printed(&redis, 500);
+        assert!(ran.stderr().starts_with(printed), "{}", ran.stderr());
+    }
+}
+
+#[test]
+fn a_signal_ends_a_pop_after_the_call_and_the_jobs_are_printed() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
+        let redis = many_waiting();
+        let pid = Arc::new(OnceLock::new());
+        let shared = pid.clone();
+        let port = proxy_then(redis.socket(), Cut::Meanwhile(3), move || {
+            kill_process(*shared.wait(), signal).unwrap();
+        });
+        let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+        let running = qless.at(10).start("pop q --count 1200 --worker w -o jid");
+        pid.set(Pid::from_child(&running.child)).unwrap();
+        let ran = running.end().exits(code);
+        assert_eq!(ran.stdout().lines().count(), 1000);
+        assert_all_printed(&redis, 1000);
+        let printed = "error: 1,000 jobs were popped, and then: interrupted\n";
+        assert_eq!(ran.stderr(), printed);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
@@ -12,6 +13,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::support::files::mode;
+use crate::support::proxy::{Cut, proxy_then};
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 
@@ -1151,6 +1153,8 @@ fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
         "{}",
         ran.stderr()
     );
+    let queues = "may be in no queue: `qless check --repair` puts them back";
+    assert!(ran.stderr().contains(queues), "{}", ran.stderr());
     // The queue of some jobs is gone; the jobs are all there.
     workspace.qless().run("check --repair --yes -q");
     assert_eq!(photos(&workspace.redis), each_once(3_000));
@@ -1383,4 +1387,58 @@ fn too_many_tags_are_found_before_the_first_line_is_put() {
         "{error}"
     );
     assert_eq!(workspace.jobs(), 0);
+}
+
+#[test]
+fn an_error_of_the_server_warns_that_new_jids_would_be_put_again() {
+    let workspace = Workspace::new();
+    let file = workspace.file("few", "{}\n".repeat(20));
+    // The server knows the script then, so that each request is short.
+    workspace.qless().run("put other K").ok();
+    let socket = workspace.redis.socket();
+    let url = workspace.redis.url();
+    // Some jobs pass.
+    let port = proxy_then(socket, Cut::Meanwhile(8), move || {
+        let client = redis::Client::open(url.as_str()).unwrap();
+        let mut command = redis::cmd("REPLICAOF");
+        let command = command.arg("127.0.0.1").arg("1");
+        command.exec(&mut client.get_connection().unwrap()).unwrap();
+    });
+    let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    let line = format!("put q K --fail-fast --from {}", file.display());
+    let ran = qless.clone().run(&line).exits(6);
+    let warning = " jobs were put: the same command would put them again; with `--jid-from` or \
+                   `--journal` it goes on\n";
+    assert!(ran.stderr().contains("is a replica"), "{}", ran.stderr());
+    assert!(ran.stderr().ends_with(warning), "{}", ran.stderr());
+    // Nothing was put, or nothing would be put again.
+    let ran = qless.run(&format!("{line} --jid-from content")).exits(6);
+    assert!(
+        !ran.stderr().contains("would put them again"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+#[test]
+fn too_few_descriptors_are_told_from_a_file_that_cannot_be_written() {
+    let workspace = Workspace::new();
+    let file = workspace.file("one", "{}\n");
+    let journal = workspace.dir.path().join("j");
+    let qless = workspace.qless().command();
+    let mut shell = Command::new("sh");
+    shell.env_clear().envs(
+        qless
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let line = r#"ulimit -n 4; exec "$0" put q K --from "$1" --journal "$2""#;
+    shell.args(["-c", line]).arg(qless.get_program());
+    let ran = RunOutput::of(shell.arg(file).arg(&journal)).exits(1);
+    let printed = format!(
+        "error: cannot write `{}`: too many open files\n\
+         hint: nothing was changed; a higher limit (`ulimit -n`) lets more files be open\n",
+        journal.display()
+    );
+    assert_eq!(ran.stderr(), printed);
 }

@@ -251,6 +251,55 @@ fn a_job_that_vanishes_without_an_event_is_gone() {
     lenient.end().exits(0);
 }
 
+/// The server says nothing about the jobs that it lost, but it says that it is another one.
+#[test]
+fn a_job_that_the_server_lost_is_not_called_cancelled() {
+    let restart = |redis: &mut Redis| {
+        redis.kill();
+        redis.restart();
+    };
+    let flush = |redis: &mut Redis| _ = redis.send(&["FLUSHALL"]);
+    for (fault, cause) in [
+        (
+            restart as fn(&mut Redis),
+            "restarted, or another one took its place",
+        ),
+        (flush, "was flushed"),
+    ] {
+        for line in ["wait a --deadline 30s", "put q K --jid b --wait=30s"] {
+            let mut redis = Redis::start();
+            redis.qless().run("put q K --jid a").ok();
+            let jid = if line.starts_with("put") { "b" } else { "a" };
+            let wait = waiting(&redis, line);
+            until(|| redis.send(&["EXISTS", &format!("ql:j:{jid}")]) == redis::Value::Int(1));
+            // The next script is a read of the wait: the put has its reply.
+            let before = redis.scripts_run();
+            until(|| redis.scripts_run() > before);
+            fault(&mut redis);
+            let printed = format!(
+                "error: `{jid}` does not exist any more, and is probably lost: `unix://DIR/s` {cause}\n\
+                 hint: put it again if it is still needed\n"
+            );
+            assert_eq!(wait.end().exits(8).stderr(), printed);
+        }
+    }
+}
+
+#[test]
+fn the_hint_of_put_names_a_command_that_accepts_a_cancelled_job() {
+    let redis = Redis::start();
+    let put = waiting(&redis, "put q K --jid a --wait=30s");
+    until(|| redis.qless().run("cancel a").code() == 0);
+    put.end().shows(expect![[r#"
+        a
+        --- stderr
+        error: `a` was cancelled
+        hint: `qless wait --allow-gone a` accepts that
+        --- exit 8
+    "#]]);
+    redis.qless().run("wait a --allow-gone").exits(0);
+}
+
 /// A job may run and end between two reads.
 #[test]
 fn a_state_that_was_passed_through_counts() {

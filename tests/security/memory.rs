@@ -2,12 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
 use crate::support::proxy::listen;
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::Redis;
 
 /// The most that a command may take, in KiB: what it takes without any reply, and a text that is
 /// announced but does not come.
@@ -91,5 +93,37 @@ fn memory_is_taken_for_what_has_arrived_and_not_for_what_is_announced() {
         let (error, most) = attacked(start, b"", "length q");
         assert!(error.contains("no reply from"), "{error}");
         assert!(most < MOST, "{most} KiB: {start:?}");
+    }
+}
+
+/// The shell limits the memory of the command: to less than the data of a job, and to less than what is made
+/// of it.
+#[test]
+fn a_reply_that_does_not_fit_into_memory_is_an_error() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid a").ok();
+    let set = "redis.call('hset', 'ql:j:a', 'data', '\"' .. string.rep('x', 2^27) .. '\"')";
+    redis.send(&["EVAL", set, "0"]);
+    let qless = redis.at(2).command();
+    for (kilobytes, line) in [
+        (150_000, "get a --data"),
+        (300_000, "get a -o raw"),
+        (400_000, "jobs --queue q"),
+        (400_000, "export --queue q"),
+    ] {
+        let mut shell = Command::new("sh");
+        shell.env_clear().envs(
+            qless
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        let limited = format!("ulimit -v {kilobytes}; exec \"$0\" {line}");
+        let ran = RunOutput::of(shell.arg("-c").arg(limited).arg(qless.get_program()));
+        let printed = format!(
+            "error: cannot read the reply of `{}`: out of memory\n\
+             hint: name fewer things at a time\n",
+            redis.socket().display()
+        );
+        assert_eq!(ran.exits(1).stderr(), printed, "{line}");
     }
 }

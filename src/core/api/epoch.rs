@@ -12,6 +12,25 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::name::Name;
 
+/// What happened to a server that may have lost jobs by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LossCause {
+    Restarted,
+    Flushed,
+    Evicted,
+}
+
+impl LossCause {
+    /// The words after the server's address.
+    pub(crate) const fn clause(self) -> &'static str {
+        match self {
+            LossCause::Restarted => "restarted, or another one took its place",
+            LossCause::Flushed => "was flushed",
+            LossCause::Evicted => "evicted keys, because its memory was full",
+        }
+    }
+}
+
 /// A run of a server between two losses. If two are equal, nothing was lost in between.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ServerEpoch {
@@ -39,6 +58,20 @@ impl ServerEpoch {
     pub(crate) fn was_replaced_by(&self, other: &ServerEpoch) -> bool {
         let mut histories = self.histories.iter();
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
+    }
+
+    /// What happened to the server until `present`.
+    pub(crate) fn causes_of_loss(
+        &self,
+        present: &ServerEpoch,
+    ) -> impl Iterator<Item = LossCause> + use<> {
+        [
+            (self.run_id != present.run_id, LossCause::Restarted),
+            (present.flushes > self.flushes, LossCause::Flushed),
+            (present.evicted > self.evicted, LossCause::Evicted),
+        ]
+        .into_iter()
+        .filter_map(|(happened, cause)| happened.then_some(cause))
     }
 
     /// Reads the sections `server`, `commandstats`, `stats` and `replication` of INFO.

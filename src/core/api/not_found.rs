@@ -12,12 +12,15 @@ use crate::core::call::Core;
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::name::Name;
-use crate::text::Sanitized;
+use crate::text::{Sanitized, backtick_list, plural, with_thousands_separators};
 
 /// The error about a job.
 pub(crate) fn missing_job(jid: &Name) -> Error {
     Error::not_found(format!("job `{jid}` does not exist")).about_jid(jid)
 }
+
+/// The most missing jobs that an error names.
+const MISSING_NAMED: usize = 20;
 
 /// Refuses named jobs that do not exist, if there are any.
 pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
@@ -25,11 +28,13 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
         [] => Ok(()),
         [jid] => Err(missing_job(jid)),
         _ => {
-            let names: Vec<String> = jids.iter().map(|jid| format!("`{jid}`")).collect();
-            let (count, names) = (jids.len(), names.join(", "));
-            Err(Error::not_found(format!(
-                "{count} jobs do not exist: {names}"
-            )))
+            let jobs = plural(jids.len() as u64, "job does", "jobs do");
+            let names = backtick_list(jids.iter().take(MISSING_NAMED));
+            let more = match jids.len().saturating_sub(MISSING_NAMED) as u64 {
+                0 => String::new(),
+                more => format!(" and {} more", with_thousands_separators(more)),
+            };
+            Err(Error::not_found(format!("{jobs} not exist: {names}{more}")))
         }
     }
 }

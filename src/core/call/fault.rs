@@ -22,6 +22,8 @@ pub(crate) enum Fault {
     TooLong,
     /// The replies to one request take more memory than they may.
     TooMuch,
+    /// This process has too little memory for the replies to one request.
+    OutOfMemory,
     /// The server's error message is not UTF-8, so the crate cannot read it.
     InvalidUtf8,
     /// A process of another user listens on the socket of a private server.

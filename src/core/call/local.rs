@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{DirBuilder, DirEntry, File, OpenOptions, TryLockError, read_dir, read_to_string};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -174,13 +174,18 @@ impl LocalServer {
         let timeout = deadline.saturating_duration_since(Instant::now());
         let timeout = timeout.max(Duration::from_millis(1));
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
+        let log_size = std::fs::metadata(self.dir.join(LOG)).map_or(0, |found| found.len());
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
+        // A server that does not stop replies and goes on.
         let mut reply = Vec::new();
-        match stream.take(LONGEST_REPLY).read_to_end(&mut reply) {
+        match BufReader::new(stream.take(LONGEST_REPLY)).read_until(b'\n', &mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
                 return Err(failed(error));
             }
             _ => {}
+        }
+        if reply.starts_with(b"-ERR Errors trying to SHUTDOWN") {
+            return Err(self.not_saved_error(log_size));
         }
         if let Some(error) = reply.strip_prefix(b"-") {
             let error = Sanitized(error.trim_ascii());
@@ -424,15 +429,38 @@ impl LocalServer {
     /// The error for a server that did not start, with the last line of its log. The log had
     /// `log_size` bytes before.
     fn not_started_error(&self, log_size: u64) -> Error {
-        let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
-        let log = log.get(log_size as usize..).unwrap_or_default();
-        let log = String::from_utf8_lossy(log);
+        let log = self.log_since(log_size);
         let last = log.lines().rfind(|line| !line.trim().is_empty());
         let last = Sanitized(last.unwrap_or("it logged nothing").trim());
         unreachable_error(format!("the server of `local:` did not start: {last}")).hint(format!(
             "its log is `{}`",
             sanitized_path(&self.dir.join(LOG))
         ))
+    }
+
+    /// The error for a server that cannot save its data, with the reason from its log.
+    fn not_saved_error(&self, log_size: u64) -> Error {
+        let log = self.log_since(log_size);
+        let warnings = log.lines().filter_map(|line| line.split_once(" # "));
+        let mut reasons = warnings.filter_map(|(_, warning)| warning.rsplit_once(": "));
+        let reason = reasons.next_back().map_or_else(String::new, |(_, reason)| {
+            let reason = Sanitized(reason.trim()).to_string();
+            format!(": {}", io_message(&io::Error::other(reason)))
+        });
+        let dir = sanitized_path(&self.dir);
+        let message =
+            format!("the server in `{dir}` still runs, since it cannot save its data{reason}");
+        Error::new(Kind::Misconf, message).hint(format!(
+            "make room on its disk if that is full, and stop it again; its log is `{}`",
+            sanitized_path(&self.dir.join(LOG))
+        ))
+    }
+
+    /// What the server has logged since its log had this many bytes.
+    fn log_since(&self, log_size: u64) -> String {
+        let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
+        let log = log.get(log_size as usize..).unwrap_or_default();
+        String::from_utf8_lossy(log).into_owned()
     }
 
     fn timed_out_error(&self) -> Error {

@@ -5,6 +5,7 @@
 //! not block, and knows no limit of memory. It reads the lines that are left: status and errors.
 
 use std::borrow::Cow;
+use std::collections::TryReserveError;
 use std::io::{self, BufRead, BufReader, Read};
 
 use redis::Value;
@@ -27,6 +28,12 @@ const MAX_TEXT: usize = 512 << 20;
 /// The most memory that the replies to one request take, with all their lists and texts. Only those
 /// about many jobs with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
+
+/// The size of a reply from which on it is made sure that there is memory for copies, in bytes.
+const LARGE: usize = 16 << 20;
+
+/// How many copies of a reply exist at the same time: jobs, their JSON, and the output.
+const COPIES: usize = 6;
 
 /// What an allocator takes for a text or a list besides its content.
 const OVERHEAD: usize = 32;
@@ -51,8 +58,24 @@ pub(super) fn read_reply<R: Read>(
     wire: &mut BufReader<R>,
     bytes_left: &mut usize,
 ) -> Result<Value, ReplyReadError> {
-    let line = Vec::new();
-    read_value(wire, &mut ReplyBudget { line, bytes_left }, 0)
+    let (line, before) = (Vec::new(), *bytes_left);
+    let budget = &mut ReplyBudget { line, bytes_left };
+    let reply = read_value(wire, budget, 0)?;
+    refuse_without_room(before - *budget.bytes_left)?;
+    Ok(reply)
+}
+
+/// Refuses a large reply if there is no room for what is made of it: that is allocated in many places, which
+/// end the process if they fail.
+fn refuse_without_room(size: usize) -> Result<(), ReplyReadError> {
+    if size < LARGE {
+        return Ok(());
+    }
+    let mut room: Vec<u8> = Vec::new();
+    let reserved = room.try_reserve_exact(size.saturating_mul(COPIES));
+    // Memory that is not used may be optimized away.
+    std::hint::black_box(&mut room);
+    reserved.map_err(out_of_memory)
 }
 
 /// A reply that is being read.
@@ -110,7 +133,7 @@ fn read_value<R: Read>(
                     let more = items.len().max(MAX_RESERVED / size_of::<Value>());
                     let more = more.min(count - items.len());
                     reading.count_bytes(more * size_of::<Value>())?;
-                    items.reserve_exact(more);
+                    items.try_reserve_exact(more).map_err(out_of_memory)?;
                 }
                 items.push(read_value(wire, reading, depth + 1)?);
             }
@@ -135,6 +158,10 @@ fn read_value<R: Read>(
 
 fn malformed() -> ReplyReadError {
     ReplyReadError::NotAReply(Fault::MalformedReply)
+}
+
+fn out_of_memory(_: TryReserveError) -> ReplyReadError {
+    ReplyReadError::NotAReply(Fault::OutOfMemory)
 }
 
 fn too_large() -> ReplyReadError {
@@ -192,7 +219,7 @@ fn read_text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, R
             while text.len() < size {
                 // Doubles what has arrived, so that a false size reserves little memory.
                 let more = text.len().max(MAX_RESERVED).min(size - text.len());
-                text.reserve_exact(more);
+                text.try_reserve_exact(more).map_err(out_of_memory)?;
                 if wire.by_ref().take(more as u64).read_to_end(&mut text)? < more {
                     return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
                 }

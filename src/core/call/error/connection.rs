@@ -72,6 +72,12 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
         )
         .caused_by(Cause::TooMuch)
         .hint("name fewer things at a time"),
+        Fault::OutOfMemory => Error::new(
+            Kind::Error,
+            format!("cannot read the reply of `{place}`: out of memory"),
+        )
+        .caused_by(Cause::TooMuch)
+        .hint("name fewer things at a time"),
         Fault::Tls(fault) => tls_failed(&fault, target),
     }
 }

@@ -20,8 +20,10 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     }
     if spec.only_reads() {
         return match fault {
-            Fault::TimedOut => timed_out(target, timeout),
-            Fault::MalformedReply | Fault::TooLong | Fault::TooMuch => {
+            Fault::TimedOut => timed_out(target, timeout).hint(
+                "the server may be frozen, or this takes longer: `--timeout` gives it more time",
+            ),
+            Fault::MalformedReply | Fault::TooLong | Fault::TooMuch | Fault::OutOfMemory => {
                 not_connected(fault, target, timeout)
             }
             _ => Error::new(
@@ -33,6 +35,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     let lost = match fault {
         Fault::TimedOut => no_reply(target, timeout),
         Fault::TooLong | Fault::TooMuch => format!("got too long a reply from `{target}`"),
+        Fault::OutOfMemory => format!("out of memory for the reply of `{target}`"),
         _ => format!("lost `{target}`"),
     };
     let mut error = Error::new(
