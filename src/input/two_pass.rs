@@ -141,7 +141,7 @@ impl TwoPassFile {
     }
 
     /// Shares the lines out: reads them once and asks `owner` for the number of the member that gets each.
-    /// Returns the file once for each member. What a line has wrong is an error before any member begins.
+    /// Returns the file once for each member, which reads only its own lines. An error of `owner` ends it.
     pub(crate) fn share_lines(
         mut self,
         members: usize,

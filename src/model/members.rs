@@ -11,7 +11,7 @@ pub(crate) const DOCUMENT: DocumentKind = DocumentKind::new::<MembersDocument>(
     "The documents of several prefixes or servers that a context names as one",
 );
 
-/// What each member shows. `view::joined` writes it.
+/// A document for each member, as `view::joined` writes them.
 #[derive(Serialize, JsonSchema)]
 struct MembersDocument {
     /// The document of each member, behind `prefix` or `member`

@@ -106,7 +106,7 @@ fn open_lines(from: &FileArg, defaults: &LineDefaults) -> Result<TwoPassFile, Er
 }
 
 /// Shares the lines out to several members. A job goes to the member of the value at `shard_by` in its data, or
-/// else of its `key`, or else of its jid; a job that gets a new jid goes to that of its line.
+/// else of its `key`, or else of its jid; the number of its line chooses for a job that gets a new jid.
 pub(crate) fn share_lines(
     from: &FileArg,
     defaults: &LineDefaults,
