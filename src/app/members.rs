@@ -525,10 +525,11 @@ impl<'g> MemberGroup<'g> {
             }
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
             let some_away = errors.iter().any(|(_, error)| is_away(error));
-            let is_whole = if is_unknown {
-                !some_away
-            } else {
-                !has_ended_well
+            // A jid that is nowhere is unknown, but a queue that one member lacks is a part.
+            let is_whole = match self.command.member_use() {
+                _ if is_unknown && some_away => false,
+                MemberUse::Each => !has_ended_well,
+                _ => !has_ended_well || is_unknown,
             };
             return Ok(if is_one_kind && is_whole {
                 kinds[0].exit()

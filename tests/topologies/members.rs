@@ -487,6 +487,17 @@ fn several_named_jobs_are_one_question_and_unknown_ones_are_told() {
 }
 
 #[test]
+fn a_queue_that_one_member_lacks_is_told_and_the_rest_is_changed() {
+    let two = Two::new();
+    two.on("two").run("put only K").ok();
+    let paused = two.qless().run("pause only --yes -q").exits(3);
+    assert_eq!(paused.stderr(), "error: one: queue `only` does not exist\n");
+    let queue = two.on("two").run("queues only -o json").json();
+    assert_eq!(queue["items"][0]["paused"], true);
+    two.qless().run("pause nowhere --yes").exits(4);
+}
+
+#[test]
 fn a_job_that_exists_elsewhere_is_not_put_a_second_time() {
     let two = Two::with_jobs();
     let elsewhere = two.on("two").run("jobs --queue mail -o jid").ok();
