@@ -174,7 +174,9 @@ pub(crate) fn suggest_working_prefix(error: Error, wrong: &str) -> Error {
 
 /// A whole number of either sign.
 pub(crate) fn integer(text: &str) -> Result<i64, Invalid> {
-    match plain::strip_marks(text).parse::<i64>() {
+    // A number of a file has no marks.
+    let number = text.parse::<i64>();
+    match number.or_else(|_| plain::strip_marks(text).parse()) {
         Ok(number) if number.unsigned_abs() <= LARGEST => Ok(number),
         _ => Err(Invalid::expects(format!(
             "a whole number between -{LARGEST} and {LARGEST}"

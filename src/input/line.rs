@@ -215,24 +215,30 @@ impl<'l> NewJob<'l> {
         Ok(job)
     }
 
-    /// The job with the values of `other` for what it does not say. Delay and time are one value.
-    pub(crate) fn or_defaults<'s: 'l>(mut self, other: &'s NewJob) -> NewJob<'l> {
+    /// Takes the values of `other` for what the job does not say. Delay and time are one value.
+    pub(crate) fn fill_absent<'s: 'l>(&mut self, other: &'s NewJob) {
+        fn fill<T>(value: &mut Option<T>, default: impl FnOnce() -> Option<T>) {
+            if value.is_none() {
+                *value = default();
+            }
+        }
         fn borrow_bytes<'l>(value: &'l Option<Cow<[u8]>>) -> Option<Cow<'l, [u8]>> {
             value.as_deref().map(Cow::Borrowed)
         }
         let name = |name: &'s Option<NewName>| name.as_ref().map(NewName::reborrow);
-        self.queue = self.queue.or_else(|| name(&other.queue));
-        self.klass = self.klass.or_else(|| name(&other.klass));
-        self.data = self.data.or_else(|| borrow_bytes(&other.data));
+        fill(&mut self.queue, || name(&other.queue));
+        fill(&mut self.klass, || name(&other.klass));
+        fill(&mut self.data, || borrow_bytes(&other.data));
         if self.delay.is_none() && self.at.is_none() {
             (self.delay, self.at) = (other.delay, other.at.clone());
         }
-        self.priority = self.priority.or_else(|| borrow_bytes(&other.priority));
-        self.retries = self.retries.or_else(|| borrow_bytes(&other.retries));
-        self.tags = self.tags.or(other.tags.as_deref().map(Cow::Borrowed));
-        self.depends = self.depends.or(other.depends.as_deref().map(Cow::Borrowed));
+        fill(&mut self.priority, || borrow_bytes(&other.priority));
+        fill(&mut self.retries, || borrow_bytes(&other.retries));
+        fill(&mut self.tags, || other.tags.as_deref().map(Cow::Borrowed));
+        fill(&mut self.depends, || {
+            other.depends.as_deref().map(Cow::Borrowed)
+        });
         self.coordination.fill_absent(&other.coordination);
-        self
     }
 
     pub(crate) fn queue(&self) -> &[u8] {

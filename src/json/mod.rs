@@ -145,7 +145,8 @@ impl<'a> OrderedMembers<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for OrderedMembers<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OrderedMembers<'a>, D::Error> {
-        let mut members = Vec::new();
+        // As many as most objects have: a list that grows is copied.
+        let mut members = Vec::with_capacity(16);
         deserializer.deserialize_map(OrderedMembersVisitor(&mut members))?;
         Ok(OrderedMembers(members))
     }

@@ -405,39 +405,11 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
         visitor: V,
     ) -> Result<V::Value, ObjectFault> {
         let start = self.text.as_ptr().addr();
-        let mut members = Vec::with_capacity(self.members.len());
-        let twin = |key: &str| {
-            let name = key.strip_suffix(TWIN)?;
-            let is_twin = self.is_document() && !fields.contains(&key);
-            fields.iter().find(|field| is_twin && **field == name)
-        };
-        let has_twin = |key: &str| {
-            let twin = |(other, raw): &(Cow<str>, &RawValue)| {
-                raw.get() != "null" && twin(other).is_some_and(|name| *name == key)
-            };
-            self.is_document() && self.members.iter().any(twin)
-        };
-        for (key, raw) in &self.members {
-            let name = twin(key);
-            let is_replaced = match name {
-                Some(_) => raw.get() == "null",
-                None => has_twin(key),
-            };
-            if !is_replaced {
-                members.push(ObjectMember {
-                    key: key.clone(),
-                    name: name.copied(),
-                    value: MemberValue {
-                        raw,
-                        form: self.form,
-                        is_base64: name.is_some(),
-                    },
-                });
-            }
-        }
         let map = MemberAccess {
-            members: members.into_iter(),
-            current: None,
+            object: self,
+            fields,
+            next: 0,
+            twin_of: None,
         };
         visitor
             .visit_map(map)
@@ -451,44 +423,73 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
     }
 }
 
-struct ObjectMember<'t> {
-    key: Cow<'t, str>,
-    /// The name of the member whose bytes it has.
-    name: Option<&'static str>,
-    value: MemberValue<'t>,
+struct MemberAccess<'o, 't> {
+    object: &'o ParsedObject<'t>,
+    fields: &'static [&'static str],
+    /// The number of members whose keys were read.
+    next: usize,
+    /// The name of the member whose bytes the last one has.
+    twin_of: Option<&'static str>,
 }
 
-struct MemberAccess<'t> {
-    members: IntoIter<ObjectMember<'t>>,
-    current: Option<ObjectMember<'t>>,
+impl MemberAccess<'_, '_> {
+    /// The name of the member whose bytes the member `key` has, if it is such a twin.
+    fn find_twin(&self, key: &str) -> Option<&'static str> {
+        let name = key.strip_suffix(TWIN)?;
+        let is_twin = !self.fields.contains(&key);
+        let mut fields = self.fields.iter();
+        fields.find(|field| is_twin && **field == name).copied()
+    }
+
+    /// Whether another member has the exact bytes of the member `key`.
+    fn has_twin(&self, key: &str) -> bool {
+        let is_its_twin = |(other, raw): &(Cow<str>, &RawValue)| {
+            raw.get() != "null" && self.find_twin(other) == Some(key)
+        };
+        self.object.members.iter().any(is_its_twin)
+    }
 }
 
-impl<'t> de::MapAccess<'t> for MemberAccess<'t> {
+impl<'t> de::MapAccess<'t> for MemberAccess<'_, 't> {
     type Error = ObjectFault;
 
     fn next_key_seed<K: DeserializeSeed<'t>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ObjectFault> {
-        self.current = self.members.next();
-        let Some(ObjectMember { key, name, value }) = &self.current else {
-            return Ok(None);
-        };
-        let text = name.map_or(Cow::Borrowed(&**key), Cow::Borrowed);
-        let read = seed.deserialize(CowStrDeserializer::<ObjectFault>::new(text));
-        let address = address_of_key((key, value.raw));
-        read.map(Some).map_err(|wrong| wrong.at_address(address))
+        while let Some((key, raw)) = self.object.members.get(self.next) {
+            self.next += 1;
+            let mut is_replaced = false;
+            if self.object.is_document() {
+                self.twin_of = self.find_twin(key);
+                is_replaced = match self.twin_of {
+                    Some(_) => raw.get() == "null",
+                    None => self.has_twin(key),
+                };
+            }
+            if !is_replaced {
+                let name = Cow::Borrowed(self.twin_of.unwrap_or(key));
+                let read = seed.deserialize(CowStrDeserializer::<ObjectFault>::new(name));
+                let address = address_of_key((key, raw));
+                return read.map(Some).map_err(|wrong| wrong.at_address(address));
+            }
+        }
+        Ok(None)
     }
 
     fn next_value_seed<T: DeserializeSeed<'t>>(
         &mut self,
         seed: T,
     ) -> Result<T::Value, ObjectFault> {
-        let member = self.current.take();
-        let ObjectMember { key, value, .. } =
-            member.ok_or_else(|| ObjectFault::custom("has no key"))?;
-        let read = seed.deserialize(value);
-        read.map_err(|wrong| wrong.prepend_step(&key, value.raw))
+        let last = self.next.checked_sub(1);
+        let member = last.and_then(|at| self.object.members.get(at));
+        let (key, raw) = member.ok_or_else(|| ObjectFault::custom("has no key"))?;
+        let read = seed.deserialize(MemberValue {
+            raw,
+            form: self.object.form,
+            is_base64: self.twin_of.is_some(),
+        });
+        read.map_err(|wrong| wrong.prepend_step(key, raw))
     }
 }
 

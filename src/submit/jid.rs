@@ -28,7 +28,8 @@ pub(crate) struct LineDefaults {
 impl LineDefaults {
     /// The job that a line describes.
     pub(crate) fn read_job<'l>(&'l self, text: &'l [u8]) -> Result<NewJob<'l>, LineFault> {
-        let mut job = NewJob::parse_line(text, self.max_data)?.or_defaults(&self.job);
+        let mut job = NewJob::parse_line(text, self.max_data)?;
+        job.fill_absent(&self.job);
         for (what, name) in [("queue", &job.queue), ("klass", &job.klass)] {
             if name.is_none() {
                 let mut fault = LineFault::at_offset(text, 0, format!("it has no `{what}`"));

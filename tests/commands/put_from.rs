@@ -1128,6 +1128,8 @@ fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
     let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
     set("maxmemory-policy", "allkeys-random");
     let (_, line) = journaled(&workspace, 3_000);
+    // Some servers count the script as memory in use, but cannot evict it.
+    workspace.qless().run("queues");
     let used = redis.send(&["INFO", "memory"]);
     let redis::Value::BulkString(used) = used else {
         panic!("{used:?}")
