@@ -22,6 +22,7 @@ mod input;
 mod interrupt;
 mod json;
 mod lenient;
+mod look;
 mod model;
 mod name;
 mod select;

@@ -270,6 +270,21 @@ pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{} {noun}", with_thousands_separators(count))
 }
 
+/// A size in the largest unit: `1.2 GiB`.
+pub(crate) fn format_bytes(count: u64) -> String {
+    let mut size = count as f64;
+    for unit in ["B", "KiB", "MiB"] {
+        if size < 1024.0 {
+            return match unit {
+                "B" => format!("{count} B"),
+                unit => format!("{size:.1} {unit}"),
+            };
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} GiB")
+}
+
 /// The known name that is most similar to `name`, if one is similar: for "did you mean".
 pub(crate) fn nearest_spelling<T: AsRef<[u8]>>(name: impl AsRef<[u8]>, known: &[T]) -> Option<&T> {
     let name = clean_line(name).to_lowercase();

@@ -1,103 +1,82 @@
--- What `status` shows, in one call, so that no two figures contradict each other. The cost hardly depends on
--- the number of jobs: a failure list is probed for its first failure before `since`. Writes nothing.
--- Takes: since [the number of groups, group ..., queue ...]; without names all groups and known queues
--- Result: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
---   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,
---   due time of the latest, oldest wait, its jid, why and what holds it (queue/oldest), then what queue/urgent
---   returns; the completions of the last minutes and over how many seconds; what look.queues returns, nil if there
---   are more than 2000 queues; what look.workers returns. Without names, if there are more than 2000 groups or
---   queues, only their number; with names, nil in place of the first two, and nothing after the queues
--- Refuses: a time that is not a number, a wrong number of groups, more than 2000 names
+-- How things stand, in one call, so that no two figures contradict each other. The cost hardly depends on
+-- the number of jobs: a failure list is probed for its first failure before `since`. At most 500 groups, queues and
+-- workers are looked at: first those named, then of more than 500 queues the oldest and the newest, and the workers
+-- that were seen last. Writes nothing.
+-- Takes: since (`counts`|`spreads`) [the number of groups, group ..., queue ...]
+-- Result: number of complete jobs; text of INFO, nil if the user may not read it; the completions of the last minutes
+--   and over how many seconds; the number of groups, of queues, and of workers seen lately; per group: name, jobs,
+--   failures since then; per queue: name, value, ...; what look.queues returns for these queues; what look.workers
+--   returns for these workers
+-- Refuses: a time that is not a number, another word, a wrong number of groups, more than 500 names of one kind
 local call, pcall = redis.call, redis.pcall
-local most = 2000
+local most = 500
 
--- When the job at an index of a failure list failed; 0 if that is unknown.
-local function failed_at(key, index)
-  local jid = call('lrange', key, index, index)[1]
-  local failure = pcall('hget', Keys.job .. jid, 'failure')
-  if type(failure) ~= 'string' then return 0 end
-  local when = need('failure/decode')(failure).when
-  return type(when) == 'number' and when or 0
-end
-
--- The number of failures since a time. The newest stands first. Up to 16 it is exact, beyond that to a
--- sixteenth: each probe reads another job.
-local function count_recent(key, size, since)
-  if size == 0 or failed_at(key, 0) < since then return 0 end
-  if failed_at(key, size - 1) >= since then return size end
-  local low, high = 1, 8
-  while high < size and failed_at(key, high - 1) >= since do low, high = high, high * 8 end
-  high = math.min(high, size)
-  while high - low > math.max(1, low / 16) do
-    local middle = math.floor((low + high) / 2)
-    if failed_at(key, middle - 1) >= since then low = middle else high = middle end
+-- Adds names to a list until it has as many as are looked at, each once.
+local function add_names(names, more)
+  local known = {}
+  for i = 1, #names do known[names[i]] = true end
+  for i = 1, #more do
+    if #names == most then return end
+    if not known[more[i]] then
+      names[#names + 1], known[more[i]] = more[i], true
+    end
   end
-  return low
 end
 
 return function(argv, now, t)
-  local since = need('value/number')(argv[3])
+  local since, spreads = need('value/number')(argv[3]), argv[4] == 'spreads'
   if not since then error('Look(): since is not a number') end
-  local given = argv[4]
-  local count = need('value/whole')(given or 0, 0, math.max(0, #argv - 4))
-  if not count then error('Look(): wrong number of groups: ' .. given) end
-  if argv[most + 5] then error('Look(): more than ' .. most .. ' names') end
-  -- The given names, or all members of a key; of too many none, and their number.
-  local function names_or_count(first, last, how_many, members, key, ...)
-    if given then
-      local names = {}
-      for i = first, last do names[i - first + 1] = argv[i] end
-      return names
-    end
-    local all = call(how_many, key)
-    if all > most then return {}, '' .. all end
-    return call(members, key, ...)
+  if not spreads and argv[4] ~= 'counts' then error('Look(): neither counts nor spreads: ' .. tostring(argv[4])) end
+  local named = need('value/whole')(argv[5] or 0, 0, math.max(0, #argv - 5))
+  if not named then error('Look(): wrong number of groups: ' .. argv[5]) end
+  if named > most or #argv - 5 - named > most then error('Look(): more than ' .. most .. ' names') end
+  local groups, queues = {}, {}
+  for i = 6, 5 + named do groups[i - 5] = argv[i] end
+  for i = 6 + named, #argv do queues[i - 5 - named] = argv[i] end
+
+  local group_count = call('scard', Keys.failures)
+  -- A scan reads a part of a large set, and the same one each time.
+  add_names(groups, group_count > most and call('sscan', Keys.failures, 0, 'COUNT', most)[2]
+    or need('value/sort')(call('smembers', Keys.failures)))
+  local queue_count = call('zcard', Keys.queues)
+  if queue_count > most then
+    add_names(queues, call('zrange', Keys.queues, 0, most / 2 - 1))
+    add_names(queues, call('zrevrange', Keys.queues, 0, most - 1))
+  else
+    add_names(queues, call('zrange', Keys.queues, 0, -1))
   end
-  local names, groups = names_or_count(5, 4 + count, 'scard', 'smembers', Keys.failures)
-  groups = groups or need('value/rows')(need('value/sort')(names), function(group)
+  local first = string.format('(%.17g', need('worker/recent_since')(now))
+  local worker_count = call('zcount', Keys.workers, first, '+inf')
+  local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'LIMIT', 0, most)
+
+  local group_rows = need('value/rows')(groups, function(group)
     local key = Keys.group .. group
     local size = pcall('llen', key)
     if type(size) ~= 'number' then size = 0 end
-    return {group, '' .. size, '' .. count_recent(key, size, since)}
+    return {group, '' .. size, '' .. need('failure/count_recent')(key, size, since)}
   end)
-  local day = now - now % 86400 .. ':'
-  local function counter(key, field)
-    local value = pcall('hget', key, field)
-    return type(value) == 'string' and value or '0'
-  end
-  local queues, oldest, urgent
-  names, queues = names_or_count(5 + count, #argv, 'zcard', 'zrange', Keys.queues, 0, -1)
-  oldest, urgent = need('queue/oldest'), need('queue/urgent')
-  queues = queues or need('value/rows')(names, function(queue)
-    local due = call('zrangebyscore', Keys.queue .. queue .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)
-    local waits, jid, why, by = oldest(now, t, queue)
-    local blocked, waiting, stuck, first, worker = urgent(now, t, queue, why == 'throttled' and by)
-    return {
-      queue,
-      counter(Keys.wait .. day .. queue, 'total'),
-      counter(Keys.run .. day .. queue, 'total'),
-      counter(Keys.stats .. day .. queue, 'failures'),
-      '' .. call('zcount', Keys.queue .. queue .. Keys.recur, 0, t),
-      due[2] or false,
-      waits or false,
-      jid or false,
-      why or false,
-      by or false,
-      blocked,
-      waiting and '' .. waiting,
-      stuck,
-      first,
-      worker,
-    }
-  end)
-  if given then return {false, false, groups, queues} end
+  local facts = need('queue/facts')
+  local queue_rows = need('value/rows')(queues, function(queue) return facts(now, t, queue, spreads) end)
   -- A denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')
   if type(info) ~= 'string' then info = false end
   local recent, seconds = need('stats/recent')(now)
   recent = recent and {'' .. recent, string.format('%.3f', seconds)} or {}
-  local counts = type(queues) == 'table' and need('look.queues', true)({'look.queues', t}, now, t)
-  local workers = need('look.workers', true)({'look.workers', t}, now, t)
-  return {'' .. call('zcard', Keys.completed), info, groups, queues, recent, counts, workers}
+  -- What looks without names reply about all.
+  local function look(name, names)
+    return names[1] and need(name, true)({name, t, unpack(names)}, now, t) or {}
+  end
+  return {
+    '' .. call('zcard', Keys.completed),
+    info,
+    recent,
+    '' .. group_count,
+    '' .. queue_count,
+    '' .. worker_count,
+    group_rows,
+    queue_rows,
+    look('look.queues', queues),
+    look('look.workers', workers),
+  }
 end

@@ -8,9 +8,7 @@ return function(argv, now, t)
   local call = redis.call
   if argv[10003] then error('Look(): more than 10000 workers') end
   local workers = need('value/args_from')(argv, 3)
-  local age = need('value/number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
-  -- `workers` forgets the workers in [0, now - age]. It leaves those below 0 alone.
-  local since = math.max(now - age, -1)
+  local since = need('worker/recent_since')(now)
   if not workers[1] then
     local first = string.format('(%.17g', since)
     local count = call('zcount', Keys.workers, first, '+inf')

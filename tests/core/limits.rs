@@ -396,7 +396,7 @@ fn guard_cancel_leaves_a_job_with_more_than_20000_dependents_alone() {
 }
 
 #[test]
-fn without_names_looks_reply_with_a_number_if_there_are_too_many() {
+fn of_too_many_names_looks_reply_with_some_or_with_their_number() {
     let mut core = Core::new();
     let fill = "for i = 1, 5001 do
         redis.call('zadd', 'ql:queues', i, 'q' .. i)
@@ -407,8 +407,20 @@ fn without_names_looks_reply_with_a_number_if_there_are_too_many() {
     for call in ["look.queues 10", "look.workers 10"] {
         assert_eq!(core.ok(call).texts(), ["5001"]);
     }
-    let status = core.ok("look.status 10 0").list().to_vec();
-    assert_eq!((status[2].text(), status[3].text()), ("5001", "5001"));
+    let status = core.ok("look.status 90000 0 counts").list().to_vec();
+    let counts = [3, 4, 5].map(|at| status[at].text());
+    assert_eq!(counts, ["5001", "5001", "1401"]);
+    for rows in [6, 7, 8, 9] {
+        assert_eq!(status[rows].list().len(), 500, "{rows}");
+    }
+    // The oldest and the newest queues, and the workers that were seen last.
+    let name = |rows: usize, at: usize| status[rows].list()[at].list()[1].text().to_owned();
+    assert_eq!((name(7, 0), name(7, 249)), ("q1".into(), "q250".into()));
+    assert_eq!(
+        (name(7, 250), name(8, 499)),
+        ("q5001".into(), "q4752".into())
+    );
+    assert_eq!((name(9, 0), name(9, 499)), ("w5001".into(), "w4502".into()));
 
     assert_eq!(core.ok("look.queues 10 q1 q5001").list().len(), 2);
     let workers = core.ok("look.workers 90000 w1 w5001 none").list().to_vec();
@@ -416,20 +428,25 @@ fn without_names_looks_reply_with_a_number_if_there_are_too_many() {
         .iter()
         .map(|row| row.field("recent").unwrap().text());
     assert_eq!(recent.collect::<Vec<_>>(), ["0", "1", "0"]);
-    let status = core.ok("look.status 10 0 2 g2 g1 q7").list().to_vec();
-    assert_eq!(status[2].list().len(), 2);
-    assert_eq!(status[3].list()[0].list()[0].text(), "q7");
+    let status = core
+        .ok("look.status 10 0 counts 2 g2 g1 q700 q7")
+        .list()
+        .to_vec();
+    let groups = status[6].list();
+    assert_eq!((groups[0].list()[0].text(), groups.len()), ("g2", 500));
+    assert_eq!(status[7].list()[0].list()[1].text(), "q700");
+    assert_eq!(status[7].list().len(), 500);
     for (call, why) in [
         (
             format!("look.workers 1{}", words("w", 10_001)),
             "Look(): more than 10000 workers",
         ),
         (
-            format!("look.status 1 0 0{}", words("q", 2001)),
-            "Look(): more than 2000 names",
+            format!("look.status 1 0 counts 0{}", words("q", 501)),
+            "Look(): more than 500 names",
         ),
         (
-            "look.status 1 0 2 g".to_owned(),
+            "look.status 1 0 counts 2 g".to_owned(),
             "Look(): wrong number of groups: 2",
         ),
     ] {
@@ -503,7 +520,7 @@ fn a_number_of_an_own_call_that_is_no_count_is_refused() {
         "look.index 1 waiting q 0 #",
         "look.scan 1 keys 0 #",
         "look.scan 1 keys # 5",
-        "look.status 1 0 # q",
+        "look.status 1 0 counts # q",
         "guard.turn 1 w # 2 q 1",
         "guard.turn 1 w 1 # q 1",
         "guard.turn 1 w 1 2 q #",
@@ -542,7 +559,7 @@ fn a_number_that_is_no_time_or_amount_is_refused() {
     let mut core = Core::new();
     core.all("put 0 w q j K {} 0; recur 0 q r K {} interval 60 0; throttle.set 0 t 1");
     for call in [
-        "look.status 1 #",
+        "look.status 1 # counts",
         "guard.pause 1 # '' q",
         "guard.recur 1 update # r priority 2",
         "guard.requeue 1 {} '' j '' #",
@@ -681,7 +698,7 @@ fn an_own_call_reads_a_name_that_comes_again_once() {
         "look.workers 9# w",
         "look.lag 9# q",
         "look.next 9 5 pop# q",
-        "look.status 9 0 0# q",
+        "look.status 9 0 counts 0# q",
         "lag 9# q",
     ] {
         let (area, name) = call.split_once('#').unwrap();

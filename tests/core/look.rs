@@ -633,8 +633,8 @@ fn look_status_counts_failures_since_a_time() {
         core.ok(&format!("fail {at} j{at} w g m"));
     }
     for since in [0, 1, 7, 19, 20] {
-        let reply = core.ok(&format!("look.status 99 {since}"));
-        let groups = reply.list()[2].list();
+        let reply = core.ok(&format!("look.status 99 {since} counts"));
+        let groups = reply.list()[6].list();
         assert_eq!(groups[0].texts(), ["g", "20", &(20 - since).to_string()]);
     }
     // More are counted to a sixteenth.
@@ -643,13 +643,21 @@ fn look_status_counts_failures_since_a_time() {
         core.ok(&format!("pop {at} q w 1"));
         core.ok(&format!("fail {at} k{at} w g m"));
     }
-    let reply = core.ok("look.status 1000 500");
-    let recent: f64 = reply.list()[2].list()[0].texts()[2].parse().unwrap();
+    let reply = core.ok("look.status 1000 500 counts");
+    let recent: f64 = reply.list()[6].list()[0].texts()[2].parse().unwrap();
     assert!((470.0..=500.0).contains(&recent), "{recent}");
-    let reply = core.ok("look.status 99 0");
-    let queue = &reply.list()[3].list()[0];
-    assert_eq!(queue.list()[1].text(), "920");
-    assert_eq!(queue.list()[3].text(), "920");
+    let reply = core.ok("look.status 99 0 counts");
+    let queue = &reply.list()[7].list()[0];
+    for count in ["popped", "failures"] {
+        assert_eq!(queue.field(count).unwrap().text(), "920");
+    }
     assert!(reply.list()[1].text().contains("redis_version:"));
-    assert!(core.refused("look.status 99 x").contains("Look(): since"));
+    assert!(
+        core.refused("look.status 99 x counts")
+            .contains("Look(): since")
+    );
+    assert!(
+        core.refused("look.status 99 0 x")
+            .contains("Look(): neither")
+    );
 }

@@ -148,7 +148,7 @@ look.ready 15
 look.workers 15
 look.next 15 5 peek q
 look.pop 15 q j
-look.status 15 0
+look.status 15 0 counts
 look.traces 15 j
 guard.put 15 {} 5 q m K {} 0
 guard.put 15 {} 7 q n K {} 0 depends [\"m\"]
@@ -282,7 +282,7 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         r#"guard.put 99 {"dry":true} 7 q new K {} 0 tags ["t"]"#,
         "look.pop 99 q j",
         "look.lag 99 q",
-        "look.status 99 0",
+        "look.status 99 0 counts",
         "look.traces 99 j",
         "look.workers 99",
         "look.workers 999999 w1",

@@ -1,34 +1,46 @@
-//! Reading what `status` shows.
+//! Reading how the whole system stands.
 
 use serde::Deserialize;
 
-use super::index::Index;
-use super::names::NAMES_PER_CALL;
 use super::queue;
+use super::worker;
 use crate::clock::moment::Moment;
-use crate::core::call::reply::RowsIfFew;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Kind};
-use crate::lenient;
-use crate::model::lag::LagCause;
 use crate::model::overview::{
-    BlockingThrottle, LateRecurring, OldWait, RecentCompletions, RecentFailures, ServerFacts,
-    StatusFacts, StuckLane,
+    QueueFacts, RecentCompletions, RecentFailures, ServerFacts, SystemFacts,
 };
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::worker::Worker;
 use crate::name::Name;
 
+/// What to look at.
+#[derive(Clone, Debug)]
+pub(crate) struct LookRequest {
+    /// Since when failures are recent.
+    pub since: Moment,
+    /// Whether to read how long jobs waited and ran today.
+    pub spreads: bool,
+    /// Groups and queues that are looked at before all others, up to 500 of each.
+    pub groups: Vec<Name>,
+    pub queues: Vec<Name>,
+}
+
 impl Core {
-    /// What `status` shows, as it is at one moment unless there are too many names for one
-    /// call. Recent failures are those since a moment.
-    pub(crate) fn status_facts(
+    /// How the whole system stands, in one call.
+    pub(crate) fn system_facts(
         &mut self,
         now: Moment,
-        since: Moment,
-    ) -> Result<StatusFacts, Error> {
-        let call = Call::new(calls::LOOK_STATUS).arg(since.to_string());
-        let reply: StatusReply = match self.call(now, call.clone()) {
+        request: &LookRequest,
+    ) -> Result<SystemFacts, Error> {
+        let spreads = if request.spreads { "spreads" } else { "counts" };
+        let call = Call::new(calls::LOOK_STATUS)
+            .arg(request.since.to_string())
+            .arg(spreads)
+            .arg(request.groups.len().to_string())
+            .args(&request.groups)
+            .args(&request.queues);
+        let reply: StatusReply = match self.call(now, call) {
             // Names the key of a wrong type, if a queue has one.
             Err(error) if error.kind() == Kind::Damaged => {
                 self.queues(now, &[])?;
@@ -36,9 +48,17 @@ impl Core {
             }
             reply => reply?,
         };
-        let mut facts = StatusFacts {
-            complete: reply.complete,
+        let mut counts = reply.queue_counts;
+        queue::add_head_waits(now, &mut counts, false);
+        let queues = reply.queues.into_iter().zip(counts);
+        let group = |(group, jobs, recent)| RecentFailures {
+            group,
+            recent,
+            jobs,
+        };
+        let mut facts = SystemFacts {
             server: reply.info.as_deref().map(read_server_info),
+            complete: reply.complete,
             recent: match reply.recent.as_slice() {
                 [completed, seconds] => Some(RecentCompletions {
                     completed: *completed as u64,
@@ -46,141 +66,44 @@ impl Core {
                 }),
                 _ => None,
             },
-            queues: match reply.queue_counts {
-                None => self.queues(now, &[])?,
-                Some(mut queues) => {
-                    queue::add_head_waits(now, &mut queues, true);
-                    queues
-                }
-            },
-            workers: self.all_workers(now, reply.workers)?,
-            ..StatusFacts::default()
+            group_count: reply.group_count,
+            queue_count: reply.queue_count,
+            worker_count: reply.worker_count,
+            groups: reply.groups.into_iter().map(group).collect(),
+            queues: queues
+                .map(|(facts, counts)| QueueFacts { counts, ..facts })
+                .collect(),
+            workers: worker::add_processes_and_sort(reply.workers, true),
         };
-        let groups = match reply.groups.0 {
-            Some(groups) => groups,
-            None => {
-                let mut groups = Vec::new();
-                for names in self
-                    .index_members(now, &Index::Groups)?
-                    .chunks(NAMES_PER_CALL)
-                {
-                    let call = call.clone().arg(names.len().to_string()).args(names);
-                    let (_, _, more, _): NamedStatus = self.call(now, call)?;
-                    groups.extend(more);
-                }
-                groups
-            }
-        };
-        let group = |(group, jobs, recent)| RecentFailures {
-            group,
-            recent,
-            jobs,
-        };
-        facts.groups = groups.into_iter().map(group).collect();
-        let queues = match reply.queues.0 {
-            Some(queues) => queues,
-            None => {
-                let names = self.index_members(now, &Index::Queues)?;
-                let replies: Vec<NamedStatus> = self.call_in_slices(now, &call.arg("0"), &names)?;
-                replies
-                    .into_iter()
-                    .flat_map(|(_, _, _, queues)| queues)
-                    .collect()
-            }
-        };
-        for queue in queues {
-            add_queue(now, queue, &mut facts);
-        }
+        let name = |queue: &QueueFacts| queue.counts.name.clone();
+        facts.queues.sort_by_key(name);
+        facts
+            .groups
+            .sort_by(|one, other| one.group.cmp(&other.group));
         Ok(facts)
     }
 }
 
-/// What `look.status` replies without names.
+/// What `look.status` replies.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct StatusReply {
     complete: u64,
     info: Option<String>,
-    groups: RowsIfFew<GroupRow>,
-    queues: RowsIfFew<QueueRow>,
     /// Completions of the last minutes, and over how many seconds.
     recent: Vec<f64>,
-    /// `None` if there are too many queues.
-    queue_counts: Option<Vec<Queue>>,
-    workers: RowsIfFew<Worker>,
+    group_count: u64,
+    queue_count: u64,
+    worker_count: u64,
+    groups: Vec<GroupRow>,
+    queues: Vec<QueueFacts>,
+    /// Of the same queues.
+    queue_counts: Vec<Queue>,
+    workers: Vec<Worker>,
 }
-
-/// What `look.status` replies if the call names groups or queues: two absent items, then the groups and the
-/// queues of these names.
-type NamedStatus = (Option<Name>, Option<Name>, Vec<GroupRow>, Vec<QueueRow>);
 
 /// A group, the number of its jobs, and of its recent failures.
 type GroupRow = (Name, u64, u64);
-
-#[derive(Default, Deserialize)]
-#[serde(rename = "row", default)]
-struct QueueRow {
-    name: Name,
-    popped: u64,
-    completed: u64,
-    failures: u64,
-    late: u64,
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    due: Option<Moment>,
-    /// Since when its oldest wait lasts, with the job, the reason and what holds it.
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    since: Option<Moment>,
-    jid: Option<Name>,
-    #[serde(deserialize_with = "lenient::read_or_none")]
-    why: Option<LagCause>,
-    held_by: Option<Name>,
-    /// A throttle that lets no job run, and how many wait for it.
-    throttle: Option<Name>,
-    waiting: Option<u64>,
-    /// A lane whose first job has an expired lock, with the job and the worker that lost it.
-    lane: Option<Name>,
-    first: Option<Name>,
-    worker: Option<Name>,
-}
-
-/// Adds the facts about a queue.
-fn add_queue(now: Moment, row: QueueRow, facts: &mut StatusFacts) {
-    facts.today.popped += row.popped;
-    facts.today.completed += row.completed;
-    facts.today.failures += row.failures;
-    let queue = row.name;
-    if row.late > 0 {
-        facts.late_recurring.push(LateRecurring {
-            queue: queue.clone(),
-            jobs: row.late,
-            due: row.due,
-        });
-    }
-    if let (Some(since), Some(jid)) = (row.since, row.jid) {
-        facts.waits.push(OldWait {
-            queue,
-            jid,
-            wait_s: RoundedSeconds(now.since(since).max(0.0)),
-            why: row.why,
-            held_by: row.held_by,
-        });
-    }
-    if let Some(id) = row.throttle
-        && !facts.throttles.iter().any(|known| known.id == id)
-    {
-        let waiting = row.waiting.unwrap_or(0);
-        facts.throttles.push(BlockingThrottle { id, waiting });
-    }
-    if let (Some(lane), Some(first)) = (row.lane, row.first)
-        && !facts.lanes.iter().any(|known| known.lane == lane)
-    {
-        facts.lanes.push(StuckLane {
-            lane,
-            first,
-            worker: row.worker.unwrap_or_default(),
-        });
-    }
-}
 
 /// Reads the text of INFO.
 fn read_server_info(info: &str) -> ServerFacts {
@@ -204,6 +127,7 @@ fn read_server_info(info: &str) -> ServerFacts {
         memory_bytes: number("used_memory"),
         max_memory_bytes: number("maxmemory"),
         eviction: text("maxmemory_policy"),
+        evicted_keys: number("evicted_keys"),
         append_only: is("aof_enabled", "1"),
         last_save: has_saved
             .then(|| Moment::from_seconds(last_save as f64))

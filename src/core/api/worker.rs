@@ -3,7 +3,6 @@
 use super::index::Index;
 use super::job::JobFields;
 use crate::clock::moment::Moment;
-use crate::core::call::reply::RowsIfFew;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::job::State;
@@ -17,17 +16,6 @@ impl Core {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
         Ok(add_processes_and_sort(found, names.is_empty()))
-    }
-
-    /// Reads all known workers from a reply of `look.workers`.
-    pub(super) fn all_workers(
-        &mut self,
-        now: Moment,
-        listed: RowsIfFew<Worker>,
-    ) -> Result<Vec<Worker>, Error> {
-        let call = Call::new(calls::LOOK_WORKERS);
-        let found = self.all_index_rows(now, &call, &Index::Workers, listed)?;
-        Ok(add_processes_and_sort(found, true))
     }
 
     /// A worker with its jobs, `None` if it does not exist.
@@ -71,7 +59,7 @@ impl Core {
 }
 
 /// Completes workers; all known ones are ordered, and those that were not seen for long are left out.
-fn add_processes_and_sort(mut workers: Vec<Worker>, all_known: bool) -> Vec<Worker> {
+pub(super) fn add_processes_and_sort(mut workers: Vec<Worker>, all_known: bool) -> Vec<Worker> {
     for worker in &mut workers {
         worker.process = WorkerProcess::from_name(&worker.name);
     }

@@ -5,14 +5,16 @@ pub(crate) mod text;
 use std::time::Instant;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::job::QueuedCounts;
 use super::lag::LagCause;
 use super::queue::{Queue, RoundedSeconds};
+use super::stats::{self, DurationSpread};
 use super::worker::Worker;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
+use crate::lenient;
 use crate::name::Name;
 
 /// The whole system.
@@ -41,8 +43,21 @@ pub(crate) struct Overview {
     pub stalled_workers: Vec<Worker>,
     /// Queues with recurring jobs that are due and have not been put
     pub late_recurring: Vec<LateRecurring>,
-    /// What needs attention
+    /// What needs attention, the worst first
     pub problems: Vec<StatusProblem>,
+    /// What there is beyond the 500 of each kind that are looked at
+    pub omitted: Omitted,
+}
+
+/// How many are not looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Omitted {
+    /// Queues
+    pub queues: u64,
+    /// Groups of failures
+    pub groups: u64,
+    /// Workers that were seen recently
+    pub workers: u64,
 }
 
 /// What the server says about itself.
@@ -60,6 +75,8 @@ pub(crate) struct ServerFacts {
     pub max_memory_bytes: u64,
     /// What it does at the limit
     pub eviction: String,
+    /// Keys that it has deleted at the limit, since it started
+    pub evicted_keys: u64,
     /// Whether it has an append-only file
     pub append_only: bool,
     /// The last snapshot since the server started
@@ -190,7 +207,7 @@ pub(crate) struct LateRecurring {
     pub due: Option<Moment>,
 }
 
-/// Something that needs attention.
+/// Something that needs attention, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ProblemCode {
@@ -198,51 +215,96 @@ pub(crate) enum ProblemCode {
     Memory,
     Persistence,
     Replica,
+    NoWorkers,
     WorkersSilent,
     Throttle,
     Lane,
+    Failing,
     Stalled,
-    NoWorkers,
+    Late,
     LateRecurring,
+    Paused,
+}
+
+impl ProblemCode {
+    /// Whether somebody chose it, or it passes by itself.
+    pub(crate) fn is_mild(self) -> bool {
+        matches!(self, ProblemCode::Paused | ProblemCode::LateRecurring)
+    }
 }
 
 /// A problem.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct StatusProblem {
     /// One of eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane,
-    /// stalled or late_recurring
+    /// failing, stalled, late, late_recurring or paused
     #[schemars(with = "String")]
     pub code: ProblemCode,
     /// The sentence for people
     pub message: String,
+    /// The queue that it is about
+    pub queue: Option<Name>,
+    /// The group of failures
+    pub group: Option<Name>,
+    /// The worker
+    pub worker: Option<Name>,
+    /// How many jobs it concerns
+    pub jobs: Option<u64>,
+    /// How long it has lasted
+    pub age_s: Option<RoundedSeconds>,
+    /// The command that helps, as words; empty if there is none that can be typed
+    pub fix: Vec<Name>,
 }
 
 impl StatusProblem {
-    /// The problem with the command that helps, if there is one that can be typed.
-    pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> StatusProblem {
-        let message = match fix.and_then(|fix| fix.shell_line()) {
-            Some(fix) => format!("{what}: `{fix}`"),
-            None => what.to_owned(),
-        };
-        StatusProblem { code, message }
+    /// A problem without a command that helps.
+    pub(crate) fn new(code: ProblemCode, what: impl Into<String>) -> StatusProblem {
+        StatusProblem {
+            code,
+            message: what.into(),
+            queue: None,
+            group: None,
+            worker: None,
+            jobs: None,
+            age_s: None,
+            fix: Vec::new(),
+        }
     }
-}
 
-/// A throttle that lets no job run.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct BlockingThrottle {
-    pub id: Name,
-    /// Jobs that wait for it.
-    pub waiting: u64,
-}
+    /// Adds the command that helps, if it can be typed.
+    pub(crate) fn fix(mut self, fix: CommandLine) -> StatusProblem {
+        if let Some(line) = fix.shell_line() {
+            self.message = format!("{}: `{line}`", self.message);
+            self.fix = fix.argv();
+        }
+        self
+    }
 
-/// A lane whose first job has an expired lock.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StuckLane {
-    pub lane: Name,
-    pub first: Name,
-    /// The worker that lost the lock.
-    pub worker: Name,
+    pub(crate) fn queue(mut self, queue: &Name) -> StatusProblem {
+        self.queue = Some(queue.clone());
+        self
+    }
+
+    pub(crate) fn group(mut self, group: &Name) -> StatusProblem {
+        self.group = Some(group.clone());
+        self
+    }
+
+    pub(crate) fn worker(mut self, worker: &Name) -> StatusProblem {
+        self.worker = Some(worker.clone());
+        self
+    }
+
+    pub(crate) fn jobs(mut self, jobs: u64) -> StatusProblem {
+        self.jobs = Some(jobs);
+        self
+    }
+
+    /// `age` is in seconds.
+    pub(crate) fn age(mut self, age: f64) -> StatusProblem {
+        self.age_s = Some(RoundedSeconds(age));
+        self
+    }
 }
 
 impl Default for RoundedSeconds {
@@ -251,20 +313,96 @@ impl Default for RoundedSeconds {
     }
 }
 
-/// What the overview is made of.
+/// What is known of the whole system at one moment, as far as it was looked at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StatusFacts {
-    pub queues: Vec<Queue>,
-    pub workers: Vec<Worker>,
-    pub complete: u64,
+pub(crate) struct SystemFacts {
     pub server: Option<ServerFacts>,
-    pub groups: Vec<RecentFailures>,
-    pub today: TodayCounts,
+    /// Complete jobs that are still kept.
+    pub complete: u64,
     pub recent: Option<RecentCompletions>,
-    pub waits: Vec<OldWait>,
-    pub late_recurring: Vec<LateRecurring>,
-    pub throttles: Vec<BlockingThrottle>,
-    pub lanes: Vec<StuckLane>,
+    /// How many there are of each, also of those that were not looked at.
+    pub group_count: u64,
+    pub queue_count: u64,
+    pub worker_count: u64,
+    /// By name.
+    pub groups: Vec<RecentFailures>,
+    pub queues: Vec<QueueFacts>,
+    pub workers: Vec<Worker>,
+}
+
+impl SystemFacts {
+    /// How many were not looked at.
+    pub(crate) fn omitted(&self) -> Omitted {
+        let rest = |count: u64, seen: usize| count.saturating_sub(seen as u64);
+        Omitted {
+            queues: rest(self.queue_count, self.queues.len()),
+            groups: rest(self.group_count, self.groups.len()),
+            workers: rest(self.worker_count, self.workers.len()),
+        }
+    }
+}
+
+/// What is known of a queue.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct QueueFacts {
+    /// Its jobs in each state, and its pause.
+    #[serde(skip)]
+    pub counts: Queue,
+    /// Jobs popped today.
+    pub popped: u64,
+    /// Jobs completed today.
+    pub completed: u64,
+    /// Failures of today.
+    pub failures: u64,
+    /// Locks lost today.
+    pub retries: u64,
+    /// Recurring jobs that are due and have not been put.
+    pub late: u64,
+    /// When the first of them was due.
+    #[serde(deserialize_with = "lenient::read_or_none")]
+    pub due: Option<Moment>,
+    /// Since when the job runs that was popped first, of the ten whose locks expire first.
+    #[serde(deserialize_with = "lenient::read_or_none")]
+    pub running_since: Option<Moment>,
+    /// Since when its oldest wait lasts, with the job, the reason and what holds it.
+    #[serde(deserialize_with = "lenient::read_or_none")]
+    pub since: Option<Moment>,
+    pub jid: Option<Name>,
+    #[serde(deserialize_with = "lenient::read_or_none")]
+    pub why: Option<LagCause>,
+    pub held_by: Option<Name>,
+    /// A throttle that lets no job run, and how many wait for it.
+    pub throttle: Option<Name>,
+    pub waiting: Option<u64>,
+    /// A lane whose first job has an expired lock, with the job and the worker that lost it.
+    pub lane: Option<Name>,
+    pub first: Option<Name>,
+    pub worker: Option<Name>,
+    /// How long jobs waited today, if that was asked for.
+    #[serde(deserialize_with = "stats::read_stored_spread")]
+    pub wait: Option<DurationSpread>,
+    /// How long they ran.
+    #[serde(deserialize_with = "stats::read_stored_spread")]
+    pub run: Option<DurationSpread>,
+}
+
+impl QueueFacts {
+    /// The oldest wait. A paused queue says so in place of what else holds its jobs.
+    pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldWait> {
+        let (why, held_by) = if self.counts.paused {
+            (Some(LagCause::Paused), None)
+        } else {
+            (self.why, self.held_by.clone())
+        };
+        Some(OldWait {
+            queue: self.counts.name.clone(),
+            jid: self.jid.clone()?,
+            wait_s: RoundedSeconds(now.since(self.since?).max(0.0)),
+            why,
+            held_by,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -343,11 +481,15 @@ impl Overview {
                 jobs: 1,
                 due: Moment::from_seconds(99_960.0),
             }],
-            problems: vec![StatusProblem::new(
-                ProblemCode::Stalled,
-                "jobs have lost their workers",
-                Some(CommandLine::new("jobs --state stalled")),
-            )],
+            problems: vec![
+                StatusProblem::new(ProblemCode::Stalled, "1 job has lost its worker")
+                    .jobs(1)
+                    .fix(CommandLine::new("jobs --state stalled")),
+            ],
+            omitted: Omitted {
+                groups: 7,
+                ..Omitted::default()
+            },
         }
     }
 }

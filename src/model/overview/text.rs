@@ -1,15 +1,14 @@
 //! The whole system on one screen.
 
-use super::{Overview, OverviewTotals, PausedQueueSummary, ServerFacts};
+use super::{Omitted, Overview, OverviewTotals, ServerFacts};
 use crate::model::lag::LagCause;
-use crate::name::Name;
-use crate::text::duration;
+use crate::text::{duration, format_bytes};
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::paint::Style;
 use crate::view::{RenderOptions, View};
 
-/// The most items of a list that are shown.
+/// The most waits that are shown.
 const MOST: usize = 5;
 
 /// The overview says that no worker was seen if the last one was seen at least this many seconds ago.
@@ -24,8 +23,15 @@ impl View for Overview {
         if let Some(server) = &self.server {
             detail.add_line("server", server_line(server, page));
         }
-        let problems = self.problems.iter().map(|problem| problem.message.clone());
-        add_section(&mut detail, page, "problems", problems, Some(Style::Red));
+        for (at, problem) in self.problems.iter().enumerate() {
+            let style = if problem.code.is_mild() {
+                Style::Yellow
+            } else {
+                Style::Red
+            };
+            let name = item_name("problems", at, page);
+            detail.add_line_with_remark(name, &problem.message, Some(style), String::new());
+        }
         let OverviewTotals {
             queues,
             queued,
@@ -86,9 +92,6 @@ impl View for Overview {
             format!(", none has been seen for {}", duration(silence))
         });
         detail.add_line("workers", format!("{known}, {hold}{silence}"));
-        let stalled = self.stalled_workers.iter();
-        let stalled = stalled.map(|worker| format!("{} lost {}", worker.name, worker.stalled));
-        add_section(&mut detail, page, "stalled", stalled, Some(Style::Yellow));
         let waits = self.waits.iter().map(|wait| {
             let time = duration(wait.wait_s.0);
             let why = wait.why.filter(|why| *why != LagCause::Waiting);
@@ -97,46 +100,40 @@ impl View for Overview {
             });
             format!("{} {time} ({}){why}", wait.queue, wait.jid)
         });
-        add_section(&mut detail, page, "oldest wait", waits, None);
-        let paused = self.paused.iter().map(|queue| paused_line(queue, page));
-        add_section(&mut detail, page, "paused", paused, Some(Style::Yellow));
-        let since = duration(self.since_s.0);
-        let failures = self.failures.iter().map(|group| {
-            let (recent, jobs) = (page.count(group.recent), page.count(group.jobs));
-            format!(
-                "{}: {recent} in the last {since}, {jobs} in all",
-                group.group
-            )
-        });
-        add_section(&mut detail, page, "failures", failures, Some(Style::Red));
-        let late = self.late_recurring.iter().map(|late| {
-            let jobs = page.plural(late.jobs, "recurring job", "recurring jobs");
-            let due = late.due.map(|due| format!(", due {}", page.when(due)));
-            format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
-        });
-        add_section(&mut detail, page, "late", late, Some(Style::Yellow));
+        let more = waits.len().saturating_sub(MOST);
+        for (at, wait) in waits.take(MOST).enumerate() {
+            detail.add_line(item_name("oldest wait", at, page), wait);
+        }
+        if more > 0 {
+            detail.add_line(
+                item_name("oldest wait", MOST, page),
+                format!("… {more} more"),
+            );
+        }
+        let Omitted {
+            queues,
+            groups,
+            workers,
+        } = self.omitted;
+        let omitted = [
+            (queues, "queue", "queues"),
+            (groups, "group of failures", "groups of failures"),
+            (workers, "worker", "workers"),
+        ];
+        let omitted = omitted.iter().filter(|(count, ..)| *count > 0);
+        let omitted: Vec<String> = omitted
+            .map(|(count, one, many)| page.plural(*count, one, many))
+            .collect();
+        if !omitted.is_empty() {
+            detail.add_line("not read", omitted.join(", "));
+        }
         detail.into_text()
     }
 }
 
-/// Adds a line for each of the first items, and one that counts the rest.
-fn add_section(
-    detail: &mut DetailLines,
-    page: &RenderOptions,
-    name: &'static str,
-    items: impl ExactSizeIterator<Item = String>,
-    style: Option<Style>,
-) {
-    let more = items.len().saturating_sub(MOST);
-    for (at, item) in items.take(MOST).enumerate() {
-        // A script finds each line by its name.
-        let name = if at == 0 || !page.terminal { name } else { "" };
-        detail.add_line_with_remark(name, item, style, String::new());
-    }
-    if more > 0 {
-        let name = if page.terminal { "" } else { name };
-        detail.add_line(name, format!("… {more} more"));
-    }
+/// The name of a line of a list. A script finds each line by its name; people read it once.
+fn item_name(name: &'static str, at: usize, page: &RenderOptions) -> &'static str {
+    if at > 0 && page.terminal { "" } else { name }
 }
 
 fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
@@ -166,39 +163,6 @@ fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
     };
     let uptime = duration(*uptime_s as f64);
     format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")
-}
-
-/// `images for 2h 4m, by ann@host (disk swap)`.
-fn paused_line(queue: &PausedQueueSummary, page: &RenderOptions) -> String {
-    let mut line = queue.queue.to_string();
-    match queue.since {
-        Some(since) if page.relative() => line.push_str(&format!(" for {}", page.age(since))),
-        Some(since) => line.push_str(&format!(" since {}", page.format_timestamp(since))),
-        None => {}
-    }
-    if let Some(by) = &queue.by {
-        line.push_str(&format!(", by {by}"));
-    }
-    if let Some(until) = queue.until {
-        line.push_str(&format!(", ends {}", page.when(until)));
-    }
-    let reason = queue.reason.as_ref().map(Name::to_string);
-    reason.map_or(line.clone(), |reason| format!("{line} ({reason})"))
-}
-
-/// A size in the largest unit: `1.2 GiB`.
-fn format_bytes(count: u64) -> String {
-    let mut size = count as f64;
-    for unit in ["B", "KiB", "MiB"] {
-        if size < 1024.0 {
-            return match unit {
-                "B" => format!("{count} B"),
-                unit => format!("{size:.1} {unit}"),
-            };
-        }
-        size /= 1024.0;
-    }
-    format!("{size:.1} GiB")
 }
 
 #[cfg(test)]

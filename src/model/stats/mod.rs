@@ -4,7 +4,7 @@ pub(crate) mod text;
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use strum::IntoStaticStr;
 
 use super::list::List;
@@ -131,6 +131,59 @@ impl DurationSpread {
             max: histogram.percentile(100),
             buckets: histogram.buckets(),
         }
+    }
+}
+
+/// Reads a hash of a day's durations as it is stored, as names and values; `None` if it was not asked for.
+pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<DurationSpread>, D::Error> {
+    let Some(fields) = Option::<Vec<Name>>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    let (mut count, mut mean, mut square, mut slots) = (0, 0.0, 0.0, [0; SLOTS]);
+    for pair in fields.chunks_exact(2) {
+        let [name, value] = [&pair[0], &pair[1]].map(|text| text.to_string());
+        let number = value
+            .parse::<f64>()
+            .ok()
+            .filter(|number| number.is_finite());
+        let number = number.unwrap_or(0.0);
+        match name.as_str() {
+            "total" => count = number as u64,
+            "mean" => mean = number,
+            "vk" => square = number.max(0.0),
+            _ => {
+                if let Some(slot) = slot_of_field(&name) {
+                    slots[slot] = number as u64;
+                }
+            }
+        }
+    }
+    let deviation = match count {
+        0 | 1 => 0.0,
+        count => (square / (count - 1) as f64).sqrt(),
+    };
+    let histogram = Histogram::from_slots(&slots, count, mean);
+    let (mean, deviation) = (Number(mean), Number(deviation));
+    Ok(Some(DurationSpread::from_stored(
+        count,
+        Some(mean),
+        Some(deviation),
+        histogram,
+    )))
+}
+
+/// The slot of a stored field: `s0` to `s59`, `m1` to `m59`, `h1` to `h23`, `d1` to `d6`.
+fn slot_of_field(name: &str) -> Option<usize> {
+    let (unit, digits) = name.split_at_checked(1)?;
+    let n: usize = digits.parse().ok()?;
+    match (unit, n) {
+        ("s", 0..60) => Some(n),
+        ("m", 1..60) => Some(59 + n),
+        ("h", 1..24) => Some(118 + n),
+        ("d", 1..7) => Some(141 + n),
+        _ => None,
     }
 }
 

@@ -1,0 +1,7 @@
+-- Workers that were seen after this moment count as seen lately: `workers` forgets those in [0, now - age], and leaves
+-- those below 0 alone.
+-- Takes: now
+return function(now)
+  local age = need('value/number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
+  return math.max(now - age, -1)
+end

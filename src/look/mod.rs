@@ -1,0 +1,92 @@
+//! How things stand, for `status`, `metrics` and `health`: read in one call, and judged in one place.
+
+mod problems;
+
+use crate::clock::moment::Moment;
+use crate::model::job::QueuedCounts;
+use crate::model::overview::{
+    LateRecurring, Overview, OverviewTotals, PausedQueueSummary, QueueFacts, SystemFacts,
+    TodayCounts,
+};
+use crate::model::queue::{Queue, RoundedSeconds};
+
+/// The overview of facts that were read at `now`. Failures count as recent for `since_s` seconds.
+pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> Overview {
+    let problems = problems::find_problems(&facts, since_s, now);
+    let omitted = facts.omitted();
+    let SystemFacts {
+        queues, workers, ..
+    } = &facts;
+    let sum = |count: fn(&QueueFacts) -> u64| queues.iter().map(count).sum::<u64>();
+    let mut queued = QueuedCounts::default();
+    for queue in queues {
+        queue.counts.add_to_counts(&mut queued);
+    }
+    let busy = workers
+        .iter()
+        .filter(|worker| worker.running + worker.stalled > 0);
+    let totals = OverviewTotals {
+        queues: facts.queue_count,
+        queued,
+        failed: facts.groups.iter().map(|group| group.jobs).sum(),
+        complete: facts.complete,
+        recurring: sum(|queue| queue.counts.recurring),
+        groups: facts.group_count,
+        workers: facts.worker_count,
+        busy_workers: busy.count() as u64,
+        last_seen: workers.iter().filter_map(|worker| worker.last_seen).max(),
+    };
+    let mut today = TodayCounts {
+        popped: sum(|queue| queue.popped),
+        completed: sum(|queue| queue.completed),
+        failures: sum(|queue| queue.failures),
+        ..TodayCounts::default()
+    };
+    let seconds = now.seconds().rem_euclid(86_400.0);
+    if seconds >= 1.0 {
+        today.popped_per_s = Some(RoundedSeconds(today.popped as f64 / seconds));
+        today.completed_per_s = Some(RoundedSeconds(today.completed as f64 / seconds));
+    }
+    let waits = queues.iter().filter_map(|queue| queue.oldest_wait(now));
+    let mut waits: Vec<_> = waits.collect();
+    waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
+    let paused = queues.iter().map(|queue| &queue.counts);
+    let paused = paused.filter(|queue| queue.paused).map(summarize_pause);
+    let late = queues.iter().filter(|queue| queue.late > 0);
+    let late_recurring = late.map(|queue| LateRecurring {
+        queue: queue.counts.name.clone(),
+        jobs: queue.late,
+        due: queue.due,
+    });
+    let (paused, late_recurring) = (paused.collect(), late_recurring.collect());
+    let mut failures = facts.groups;
+    failures.retain(|group| group.recent > 0);
+    failures.sort_by_key(|group| std::cmp::Reverse(group.recent));
+    let mut stalled_workers = facts.workers;
+    stalled_workers.retain(|worker| worker.stalled > 0);
+    Overview {
+        server: facts.server,
+        totals,
+        today,
+        recent: facts.recent,
+        last_minute: None,
+        waits,
+        paused,
+        failures,
+        since_s: RoundedSeconds(since_s),
+        stalled_workers,
+        late_recurring,
+        problems,
+        omitted,
+    }
+}
+
+fn summarize_pause(queue: &Queue) -> PausedQueueSummary {
+    PausedQueueSummary {
+        queue: queue.name.clone(),
+        since: queue.paused_since,
+        until: queue.paused_until,
+        by: queue.paused_by.clone(),
+        reason: queue.paused_reason.clone(),
+    }
+}

@@ -1,0 +1,327 @@
+//! What needs attention.
+
+use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
+use crate::model::lag::LagCause;
+use crate::model::overview::{
+    OldWait, ProblemCode, QueueFacts, RecentFailures, ServerFacts, StatusProblem, SystemFacts,
+};
+use crate::model::queue::Queue;
+use crate::model::worker::Worker;
+use crate::name::Name;
+use crate::text::{comma_list, duration, format_bytes, plural};
+
+/// How long a recurring job may be due before it counts as late, in seconds.
+const LATE_RECURRING: f64 = 60.0;
+
+/// How long a job may wait before its queue counts as late.
+const LATE: f64 = 120.0;
+
+/// How long no worker may have been seen before that counts as a problem, if one holds no lock.
+const SILENT: f64 = 120.0;
+
+/// The most groups, queues or workers that are named for one kind of problem; the rest is counted.
+const NAMED: usize = 3;
+
+/// What needs attention: what endangers data first, then what keeps most jobs from running, and what somebody
+/// chose last.
+pub(super) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
+    let mut problems = Vec::new();
+    if let Some(server) = &facts.server {
+        add_server_problems(server, &mut problems);
+    }
+    problems.extend(missing_workers(facts, now));
+    add_blocked_jobs(facts, &mut problems);
+    add_failing_groups(&facts.groups, since_s, &mut problems);
+    problems.extend(stalled_jobs(facts, now));
+    add_late_queues(facts, now, &mut problems);
+    problems.extend(late_recurring(facts, now));
+    add_pauses(facts, now, &mut problems);
+    problems
+}
+
+fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) {
+    let mut add = |code, what: String| problems.push(StatusProblem::new(code, what));
+    let limit = server.max_memory_bytes;
+    if limit > 0 && server.eviction != "noeviction" {
+        let what =
+            "the server deletes keys when its memory is full: set maxmemory-policy to noeviction";
+        add(ProblemCode::Eviction, what.into());
+    }
+    if limit > 0 && server.memory_bytes > limit / 10 * 9 {
+        let (used, limit) = (format_bytes(server.memory_bytes), format_bytes(limit));
+        let what = format!("the server's memory is nearly full: {used} of {limit}");
+        add(ProblemCode::Memory, what);
+    }
+    if server.save_failed {
+        let what = "the server could not save its data the last time";
+        add(ProblemCode::Persistence, what.into());
+    }
+    if server.link_down {
+        let what = "this replica has lost its primary: its data is old";
+        add(ProblemCode::Replica, what.into());
+    }
+}
+
+/// Jobs wait, and nobody comes for them.
+fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+    // Jobs of a paused queue wait for its end, not for a worker.
+    let open = || {
+        let queues = facts.queues.iter().map(|queue| &queue.counts);
+        queues.filter(|queue| !queue.paused)
+    };
+    let waiting: u64 = open().map(|queue| queue.waiting).sum();
+    let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
+    // A worker that ends is forgotten, but what it completed is counted.
+    let recent = facts.recent.as_ref();
+    if recent.is_some_and(|recent| recent.completed > 0) {
+        return None;
+    }
+    let list = CommandLine::new("workers");
+    if waiting > 0 && facts.worker_count == 0 {
+        let jobs = plural(waiting, "job waits", "jobs wait");
+        let what = format!("{jobs}, and no worker was seen");
+        let problem = StatusProblem::new(ProblemCode::NoWorkers, what);
+        return Some(problem.jobs(waiting).fix(list));
+    }
+    // A worker that holds a lock may be silent because it is busy.
+    let idle = facts.workers.iter().filter(|worker| worker.running == 0);
+    let silence = now.since(idle.filter_map(|worker| worker.last_seen).max()?);
+    if waiting + held == 0 || silence <= SILENT {
+        return None;
+    }
+    let last_seen = facts.workers.iter().filter_map(|worker| worker.last_seen);
+    if last_seen
+        .max()
+        .is_some_and(|seen| now.since(seen) <= SILENT)
+    {
+        return None;
+    }
+    let which = if facts.queues.iter().all(|queue| queue.counts.running == 0) {
+        "no worker"
+    } else {
+        "no worker without a job"
+    };
+    let (time, jobs) = (
+        duration(silence),
+        plural(waiting + held, "job waits", "jobs wait"),
+    );
+    let what = format!("{which} has been seen for {time}, and {jobs}");
+    let problem = StatusProblem::new(ProblemCode::WorkersSilent, what);
+    Some(problem.jobs(waiting + held).age(silence).fix(list))
+}
+
+/// Throttles that let no job run, and lanes whose first job has an expired lock.
+fn add_blocked_jobs(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
+    let mut known: Vec<&Name> = Vec::new();
+    for queue in &facts.queues {
+        let Some(id) = queue.throttle.as_ref().filter(|id| !known.contains(id)) else {
+            continue;
+        };
+        known.push(id);
+        let held = queue.waiting.unwrap_or(0);
+        // Pops hold the jobs that they meet: without a pop, no job is held yet.
+        let jobs = match held {
+            0 => "at least one job needs it".to_owned(),
+            held => format!("it holds {}", plural(held, "job", "jobs")),
+        };
+        let what = format!("throttle {id} lets no job run, and {jobs}");
+        let fix = CommandLine::new("throttle set").name(id).name("N");
+        let problem = StatusProblem::new(ProblemCode::Throttle, what);
+        problems.push(problem.queue(&queue.counts.name).jobs(held).fix(fix));
+    }
+    let mut known: Vec<&Name> = Vec::new();
+    for queue in &facts.queues {
+        let (Some(lane), Some(first)) = (&queue.lane, &queue.first) else {
+            continue;
+        };
+        if known.contains(&lane) {
+            continue;
+        }
+        known.push(lane);
+        let worker = queue.worker.clone().unwrap_or_default();
+        let what = format!("lane {lane} waits for {first}, whose worker {worker} lost its lock");
+        let problem = StatusProblem::new(ProblemCode::Lane, what).queue(&queue.counts.name);
+        let fix = CommandLine::new("timeout").name(first);
+        problems.push(problem.worker(&worker).fix(fix));
+    }
+}
+
+fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Vec<StatusProblem>) {
+    let mut groups: Vec<&RecentFailures> = groups.iter().filter(|group| group.recent > 0).collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.recent));
+    let time = duration(since_s);
+    let (named, rest) = groups.split_at(groups.len().min(NAMED));
+    for group in named {
+        let failed = plural(group.recent, "job has", "jobs have");
+        let all = match group.jobs - group.recent.min(group.jobs) {
+            0 => String::new(),
+            _ => format!(", {} in all", group.jobs),
+        };
+        let what = format!("{}: {failed} failed in the last {time}{all}", group.group);
+        let fix = CommandLine::new("failed").exact_pattern("--group", &group.group);
+        let problem = StatusProblem::new(ProblemCode::Failing, what).group(&group.group);
+        problems.push(problem.jobs(group.recent).fix(fix));
+    }
+    if !rest.is_empty() {
+        let jobs = rest.iter().map(|group| group.recent).sum();
+        let others = plural(rest.len() as u64, "other group", "other groups");
+        let failed = plural(jobs, "job has", "jobs have");
+        let what = format!("{others}: {failed} failed in the last {time}");
+        let problem = StatusProblem::new(ProblemCode::Failing, what).jobs(jobs);
+        problems.push(problem.fix(CommandLine::new("failed")));
+    }
+}
+
+fn stalled_jobs(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+    let jobs: u64 = facts.queues.iter().map(|queue| queue.counts.stalled).sum();
+    if jobs == 0 {
+        return None;
+    }
+    let lost: Vec<&Worker> = facts
+        .workers
+        .iter()
+        .filter(|worker| worker.stalled > 0)
+        .collect();
+    let named = lost
+        .iter()
+        .take(NAMED)
+        .map(|worker| match worker.last_seen {
+            Some(seen) => format!("{}, seen {} ago", worker.name, duration(now.since(seen))),
+            None => worker.name.to_string(),
+        });
+    let mut named: Vec<String> = named.collect();
+    if lost.len() > NAMED {
+        named.push(format!("{} more", lost.len() - NAMED));
+    }
+    let whose = if named.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", named.join("; "))
+    };
+    let locks = if jobs == 1 {
+        "the lock of"
+    } else {
+        "the locks of"
+    };
+    let have = if jobs == 1 { "has" } else { "have" };
+    let what = format!(
+        "{locks} {} {have} expired{whose}",
+        plural(jobs, "job", "jobs")
+    );
+    let mut problem = StatusProblem::new(ProblemCode::Stalled, what).jobs(jobs);
+    if let [worker] = lost.as_slice() {
+        problem = problem.worker(&worker.name);
+    }
+    Some(problem.fix(CommandLine::new("jobs --state stalled")))
+}
+
+/// Queues whose oldest job has waited too long, unless another problem says why.
+fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
+    let is_blocked = |wait: &OldWait| {
+        let by = wait.held_by.as_ref();
+        let mut queues = facts.queues.iter();
+        by.is_some()
+            && queues.any(|queue| queue.throttle.as_ref() == by || queue.lane.as_ref() == by)
+    };
+    let waits = facts
+        .queues
+        .iter()
+        .filter_map(|queue| queue.oldest_wait(now));
+    let late = |wait: &OldWait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused);
+    let mut waits: Vec<OldWait> = waits
+        .filter(|wait| late(wait) && !is_blocked(wait))
+        .collect();
+    waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
+    let (named, rest) = waits.split_at(waits.len().min(NAMED));
+    for wait in named {
+        let why = wait.why.filter(|why| *why != LagCause::Waiting);
+        let why = why.map_or_else(String::new, |why| {
+            format!(", {}", why.as_sentence(wait.held_by.as_ref()))
+        });
+        let time = duration(wait.wait_s.0);
+        let what = format!("{}: the oldest job has waited {time}{why}", wait.queue);
+        let fix = CommandLine::new("explain").flag("--queue", &wait.queue);
+        let problem = StatusProblem::new(ProblemCode::Late, what).queue(&wait.queue);
+        problems.push(problem.age(wait.wait_s.0).fix(fix));
+    }
+    if let [first, ..] = rest {
+        let others = plural(rest.len() as u64, "other queue", "other queues");
+        let time = duration(first.wait_s.0);
+        let what = format!("{others}: the oldest jobs have waited up to {time}");
+        let problem = StatusProblem::new(ProblemCode::Late, what).age(first.wait_s.0);
+        problems.push(problem.fix(CommandLine::new("lag")));
+    }
+}
+
+/// Recurring jobs that no pop has put, unless a pause is the reason.
+fn late_recurring(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+    let age = |queue: &QueueFacts| queue.due.map_or(0.0, |due| now.since(due));
+    let queues = facts
+        .queues
+        .iter()
+        .filter(|queue| queue.late > 0 && age(queue) > LATE_RECURRING && !queue.counts.paused);
+    let queues: Vec<&QueueFacts> = queues.collect();
+    let oldest = queues
+        .iter()
+        .map(|queue| age(queue))
+        .max_by(f64::total_cmp)?;
+    let jobs = queues.iter().map(|queue| queue.late).sum();
+    let time = duration(oldest);
+    let what = match jobs {
+        1 => format!("1 recurring job is late by {time}: no pop has come for it"),
+        jobs => {
+            format!("{jobs} recurring jobs are late, the first by {time}: no pop has come for them")
+        }
+    };
+    let mut problem = StatusProblem::new(ProblemCode::LateRecurring, what).jobs(jobs);
+    if let [queue] = queues.as_slice() {
+        problem = problem.queue(&queue.counts.name);
+    }
+    Some(problem.age(oldest).fix(CommandLine::new("recur list")))
+}
+
+fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem>) {
+    let queues = facts.queues.iter().map(|queue| &queue.counts);
+    let paused: Vec<&Queue> = queues.filter(|queue| queue.paused).collect();
+    let (named, rest) = paused.split_at(paused.len().min(NAMED));
+    for queue in named {
+        let waiting = queue.waiting + queue.throttled;
+        let age = queue.paused_since.map(|since| now.since(since).max(0.0));
+        let mut what = format!("{} is paused", queue.name);
+        if let Some(age) = age {
+            what.push_str(&format!(" for {}", duration(age)));
+        }
+        if let Some(by) = &queue.paused_by {
+            what.push_str(&format!(" by {by}"));
+        }
+        if let Some(until) = queue.paused_until {
+            what.push_str(&format!(
+                ", ends in {}",
+                duration(until.since(now).max(0.0))
+            ));
+        }
+        if let Some(reason) = &queue.paused_reason {
+            what.push_str(&format!(" ({reason})"));
+        }
+        if waiting > 0 {
+            what.push_str(&format!(", {}", plural(waiting, "job waits", "jobs wait")));
+        }
+        let problem = StatusProblem::new(ProblemCode::Paused, what).queue(&queue.name);
+        let problem = problem
+            .jobs(waiting)
+            .fix(CommandLine::new("unpause").name(&queue.name));
+        problems.push(match age {
+            Some(age) => problem.age(age),
+            None => problem,
+        });
+    }
+    if !rest.is_empty() {
+        let names = rest.iter().map(|queue| queue.name.to_string());
+        let names: Vec<String> = names.take(NAMED).collect();
+        let others = plural(rest.len() as u64, "other queue is", "other queues are");
+        let what = format!("{others} paused: {}", comma_list(names.iter()));
+        problems
+            .push(StatusProblem::new(ProblemCode::Paused, what).fix(CommandLine::new("queues")));
+    }
+}
