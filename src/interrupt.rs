@@ -20,6 +20,9 @@ const CHECK: Duration = Duration::from_millis(20);
 /// signal a process and then its group.
 const REPEATS: Duration = Duration::from_secs(1);
 
+/// Time between two looks for a signal.
+const BLINK: Duration = Duration::from_millis(20);
+
 /// Tells a further request to end from a repetition of the last one.
 #[derive(Debug, Default)]
 pub(crate) struct SignalDebouncer {
@@ -115,5 +118,14 @@ impl Interrupt {
         self.terminated
             .load(Ordering::Relaxed)
             .then_some(Kind::Terminated)
+    }
+
+    /// Waits, until a signal comes at most. Returns its kind, if one did.
+    pub(crate) fn wait(&self, time: Duration) -> Option<Kind> {
+        let begun = Instant::now();
+        while self.received_kind().is_none() && begun.elapsed() < time {
+            thread::sleep(BLINK.min(time.saturating_sub(begun.elapsed())));
+        }
+        self.received_kind()
     }
 }

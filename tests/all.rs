@@ -113,6 +113,7 @@ mod commands {
     mod forget;
     mod formats;
     mod get;
+    mod health;
     mod heartbeat;
     mod help;
     mod hostile;
@@ -126,6 +127,7 @@ mod commands {
     mod log;
     mod man;
     mod many_names;
+    mod metrics;
     mod morgue;
     mod r#move;
     mod new_queues;

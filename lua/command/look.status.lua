@@ -4,9 +4,9 @@
 -- that were seen last. Writes nothing.
 -- Takes: since (`counts`|`spreads`) [the number of groups, group ..., queue ...]
 -- Result: number of complete jobs; text of INFO, nil if the user may not read it; the completions of the last minutes
---   and over how many seconds; the number of groups, of queues, and of workers seen lately; per group: name, jobs,
---   failures since then; per queue: name, value, ...; what look.queues returns for these queues; what look.workers
---   returns for these workers
+--   and over how many seconds; the number of groups, of queues, of workers seen lately, and of those seen within an
+--   hour; per group: name, jobs, failures since then; per queue: name, value, ...; what look.queues returns for these
+--   queues; what look.workers returns for these workers
 -- Refuses: a time that is not a number, another word, a wrong number of groups, more than 500 names of one kind
 local call, pcall = redis.call, redis.pcall
 local most = 500
@@ -47,6 +47,7 @@ return function(argv, now, t)
   end
   local first = string.format('(%.17g', need('worker/recent_since')(now))
   local worker_count = call('zcount', Keys.workers, first, '+inf')
+  local hour_count = call('zcount', Keys.workers, string.format('%.17g', now - 3600), '+inf')
   local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'LIMIT', 0, most)
 
   local group_rows = need('value/rows')(groups, function(group)
@@ -74,6 +75,7 @@ return function(argv, now, t)
     '' .. group_count,
     '' .. queue_count,
     '' .. worker_count,
+    '' .. hour_count,
     group_rows,
     queue_rows,
     look('look.queues', queues),

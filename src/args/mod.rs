@@ -1,5 +1,6 @@
 //! What can be typed: global flags, flags that several subcommands share, and the parsers of values.
 
+pub(crate) mod bound;
 mod candidates;
 pub(crate) mod coordination;
 pub(crate) mod env;

@@ -1,6 +1,5 @@
 //! `--rate`: the size of a slice of jobs, and the time to wait before the next slice.
 
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::interrupt::Interrupt;
@@ -8,9 +7,6 @@ use crate::model::rate::MaxRate;
 
 /// Length of a slice at a given rate: short, so that the jobs come evenly.
 const TICK: Duration = Duration::from_millis(100);
-
-/// How long a signal may wait before it is noticed.
-const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Keeps an action to its rate. Without a rate it never waits.
 #[derive(Debug)]
@@ -39,15 +35,9 @@ impl Pace {
         let Some(rate) = self.rate else {
             return;
         };
-        loop {
-            let wait = self.next.saturating_duration_since(Instant::now());
-            if wait.is_zero() {
-                break;
-            }
-            if interrupt.received_kind().is_some() {
-                return;
-            }
-            sleep(wait.min(PATIENCE));
+        let wait = self.next.saturating_duration_since(Instant::now());
+        if interrupt.wait(wait).is_some() {
+            return;
         }
         let now = Instant::now();
         self.next = now.checked_add(rate.time_for_jobs(jobs)).unwrap_or(now);

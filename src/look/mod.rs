@@ -1,6 +1,9 @@
 //! How things stand, for `status`, `metrics` and `health`: read in one call, and judged in one place.
 
+pub(crate) mod health;
+pub(crate) mod metrics;
 mod problems;
+pub(crate) mod statsd;
 
 use crate::clock::moment::Moment;
 use crate::model::job::QueuedCounts;
@@ -10,9 +13,11 @@ use crate::model::overview::{
 };
 use crate::model::queue::{Queue, RoundedSeconds};
 
+pub(crate) use problems::find_problems;
+
 /// The overview of facts that were read at `now`. Failures count as recent for `since_s` seconds.
 pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> Overview {
-    let problems = problems::find_problems(&facts, since_s, now);
+    let problems = find_problems(&facts, since_s, now);
     let omitted = facts.omitted();
     let SystemFacts {
         queues, workers, ..

@@ -25,7 +25,7 @@ const NAMED: usize = 3;
 
 /// What needs attention: what endangers data first, then what keeps most jobs from running, and what somebody
 /// chose last.
-pub(super) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
+pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
     let mut problems = Vec::new();
     if let Some(server) = &facts.server {
         add_server_problems(server, &mut problems);

@@ -19,6 +19,7 @@ pub(crate) mod export;
 pub(crate) mod failure;
 pub mod finding;
 pub(crate) mod hashed_set;
+pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod jid_list;
@@ -32,6 +33,7 @@ pub(crate) mod length;
 pub(crate) mod list;
 pub(crate) mod local;
 pub(crate) mod members;
+pub(crate) mod metrics;
 pub(crate) mod overview;
 pub(crate) mod pattern;
 #[allow(dead_code)] // Until `work` uses it.

@@ -410,17 +410,20 @@ fn of_too_many_names_looks_reply_with_some_or_with_their_number() {
     let status = core.ok("look.status 90000 0 counts").list().to_vec();
     let counts = [3, 4, 5].map(|at| status[at].text());
     assert_eq!(counts, ["5001", "5001", "1401"]);
-    for rows in [6, 7, 8, 9] {
+    for rows in [7, 8, 9, 10] {
         assert_eq!(status[rows].list().len(), 500, "{rows}");
     }
     // The oldest and the newest queues, and the workers that were seen last.
     let name = |rows: usize, at: usize| status[rows].list()[at].list()[1].text().to_owned();
-    assert_eq!((name(7, 0), name(7, 249)), ("q1".into(), "q250".into()));
+    assert_eq!((name(8, 0), name(8, 249)), ("q1".into(), "q250".into()));
     assert_eq!(
-        (name(7, 250), name(8, 499)),
+        (name(8, 250), name(9, 499)),
         ("q5001".into(), "q4752".into())
     );
-    assert_eq!((name(9, 0), name(9, 499)), ("w5001".into(), "w4502".into()));
+    assert_eq!(
+        (name(10, 0), name(10, 499)),
+        ("w5001".into(), "w4502".into())
+    );
 
     assert_eq!(core.ok("look.queues 10 q1 q5001").list().len(), 2);
     let workers = core.ok("look.workers 90000 w1 w5001 none").list().to_vec();
@@ -432,10 +435,10 @@ fn of_too_many_names_looks_reply_with_some_or_with_their_number() {
         .ok("look.status 10 0 counts 2 g2 g1 q700 q7")
         .list()
         .to_vec();
-    let groups = status[6].list();
+    let groups = status[7].list();
     assert_eq!((groups[0].list()[0].text(), groups.len()), ("g2", 500));
-    assert_eq!(status[7].list()[0].list()[1].text(), "q700");
-    assert_eq!(status[7].list().len(), 500);
+    assert_eq!(status[8].list()[0].list()[1].text(), "q700");
+    assert_eq!(status[8].list().len(), 500);
     for (call, why) in [
         (
             format!("look.workers 1{}", words("w", 10_001)),

@@ -634,7 +634,7 @@ fn look_status_counts_failures_since_a_time() {
     }
     for since in [0, 1, 7, 19, 20] {
         let reply = core.ok(&format!("look.status 99 {since} counts"));
-        let groups = reply.list()[6].list();
+        let groups = reply.list()[7].list();
         assert_eq!(groups[0].texts(), ["g", "20", &(20 - since).to_string()]);
     }
     // More are counted to a sixteenth.
@@ -644,10 +644,10 @@ fn look_status_counts_failures_since_a_time() {
         core.ok(&format!("fail {at} k{at} w g m"));
     }
     let reply = core.ok("look.status 1000 500 counts");
-    let recent: f64 = reply.list()[6].list()[0].texts()[2].parse().unwrap();
+    let recent: f64 = reply.list()[7].list()[0].texts()[2].parse().unwrap();
     assert!((470.0..=500.0).contains(&recent), "{recent}");
     let reply = core.ok("look.status 99 0 counts");
-    let queue = &reply.list()[7].list()[0];
+    let queue = &reply.list()[8].list()[0];
     for count in ["popped", "failures"] {
         assert_eq!(queue.field(count).unwrap().text(), "920");
     }

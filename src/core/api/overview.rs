@@ -69,9 +69,12 @@ impl Core {
             group_count: reply.group_count,
             queue_count: reply.queue_count,
             worker_count: reply.worker_count,
+            workers_within_hour: reply.workers_within_hour,
             groups: reply.groups.into_iter().map(group).collect(),
+            // A call may name queues that do not exist.
             queues: queues
                 .map(|(facts, counts)| QueueFacts { counts, ..facts })
+                .filter(|facts| facts.counts.exists())
                 .collect(),
             workers: worker::add_processes_and_sort(reply.workers, true),
         };
@@ -95,6 +98,7 @@ struct StatusReply {
     group_count: u64,
     queue_count: u64,
     worker_count: u64,
+    workers_within_hour: u64,
     groups: Vec<GroupRow>,
     queues: Vec<QueueFacts>,
     /// Of the same queues.

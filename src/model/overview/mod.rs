@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::job::QueuedCounts;
 use super::lag::LagCause;
@@ -208,8 +209,9 @@ pub(crate) struct LateRecurring {
 }
 
 /// Something that needs attention, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum ProblemCode {
     Eviction,
     Memory,
@@ -227,6 +229,10 @@ pub(crate) enum ProblemCode {
 }
 
 impl ProblemCode {
+    pub(crate) fn as_str(self) -> &'static str {
+        self.into()
+    }
+
     /// Whether somebody chose it, or it passes by itself.
     pub(crate) fn is_mild(self) -> bool {
         matches!(self, ProblemCode::Paused | ProblemCode::LateRecurring)
@@ -324,6 +330,8 @@ pub(crate) struct SystemFacts {
     pub group_count: u64,
     pub queue_count: u64,
     pub worker_count: u64,
+    /// The workers that were seen within an hour.
+    pub workers_within_hour: u64,
     /// By name.
     pub groups: Vec<RecentFailures>,
     pub queues: Vec<QueueFacts>,

@@ -1,0 +1,202 @@
+//! `qless metrics`
+
+use std::net::{ToSocketAddrs, UdpSocket};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::{Group, MemberUse, Spec};
+use crate::args::invalid::Invalid;
+use crate::args::value;
+use crate::clock::moment::Moment;
+use crate::core::api::overview::LookRequest;
+use crate::core::script::Script;
+use crate::error::{Error, io_message};
+use crate::exit::Exit;
+use crate::fs;
+use crate::interrupt::Interrupt;
+use crate::look::metrics::{SeriesChoice, metrics_without_redis, system_metrics};
+use crate::look::statsd::statsd_datagrams;
+use crate::model::metrics::{Label, prometheus_text};
+use crate::model::overview::SystemFacts;
+use crate::model::pattern::Pattern;
+use crate::session::Session;
+
+/// Print figures for Prometheus, or send them to statsd
+///
+/// Prints one snapshot in the text format of Prometheus. One call to Redis reads it, in the same time however
+/// many jobs there are: of more than 500 queues, groups of failures or workers, 500 are looked at, and
+/// `qless_queues_omitted`, `qless_groups_omitted` and `qless_workers_omitted` count the rest. Counters ending in
+/// `_total` and the histograms count since midnight UTC.
+///
+/// `--file` writes the snapshot for the textfile collector of the node exporter. The file is replaced at once, and
+/// says `qless_up 0` if Redis does not answer. `--statsd` sends gauges as `queues.mail.waiting` each
+/// `--interval`, until Ctrl-C.
+///
+/// Examples: `qless metrics`
+/// · `qless metrics --file /var/lib/node_exporter/qless.prom`
+/// · `qless metrics --queue 'mail*' --label site=berlin`
+/// · `qless metrics --statsd localhost:8125 --namespace prod`
+///
+/// Exit codes: 0, 2 usage, 6 server.
+///
+/// See also: `qless status`, `qless health`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Write the snapshot to a file, which anyone may read
+    #[arg(long, value_name = "FILE", value_parser = value::file_to_write(), conflicts_with = "statsd")]
+    file: Option<PathBuf>,
+    /// Send gauges to a statsd server
+    #[arg(long, value_name = "HOST:PORT")]
+    statsd: Option<String>,
+    /// How often to send
+    #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "60s", requires = "statsd")]
+    interval: Duration,
+    /// Send this often, then end
+    #[arg(long, value_name = "N", value_parser = value::at_least_one, requires = "statsd")]
+    count: Option<u64>,
+    /// Begin each name with this and a dot
+    #[arg(long, value_name = "NAME", requires = "statsd")]
+    namespace: Option<String>,
+    #[command(flatten)]
+    series: SeriesArgs,
+}
+
+/// Which series there are.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SeriesArgs {
+    /// Only these queues (name or glob)
+    #[arg(long, value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
+    queue: Vec<Pattern>,
+    /// Name at most this many groups of failures, the largest; the others are `other`
+    #[arg(long, value_name = "N", value_parser = value::count, default_value = "100")]
+    max_groups: u64,
+    /// Add a label to each series
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    label: Vec<Label>,
+}
+
+impl SeriesArgs {
+    fn choice(&self) -> SeriesChoice {
+        SeriesChoice {
+            max_groups: usize::try_from(self.max_groups).unwrap_or(usize::MAX),
+            queues: self.queue.clone(),
+        }
+    }
+}
+
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).members(|_| MemberUse::Refused("each series is of one"));
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    if session.ui.format().is_json() {
+        let why = "figures for monitoring systems have no document";
+        return Err(Error::usage(why).hint("qless status -o json"));
+    }
+    if let Some(server) = &args.statsd {
+        return send_to_statsd(server, &args, session);
+    }
+    let choice = args.series.choice();
+    let core = Script::new(session.prefix()).sha().to_owned();
+    let begun = Instant::now();
+    let read = read_facts(&choice, session);
+    let took = begun.elapsed().as_secs_f64();
+    let (families, error) = match read {
+        Ok((facts, now)) => (system_metrics(&facts, &choice, &core, took, now), None),
+        Err(error) if args.file.is_some() => (metrics_without_redis(&core, took), Some(error)),
+        Err(error) => return Err(error),
+    };
+    let text = prometheus_text(&families, &args.series.label);
+    match &args.file {
+        Some(path) => {
+            // The node exporter has a user of its own.
+            fs::write_public(path, text.as_bytes())?;
+        }
+        None => session.ui.print_text(&text)?,
+    }
+    error.map_or(Ok(Exit::Ok), Err)
+}
+
+/// Looks at the system, and at which moment it did.
+fn read_facts(
+    choice: &SeriesChoice,
+    session: &mut Session,
+) -> Result<(SystemFacts, Moment), Error> {
+    let now = session.connect()?;
+    let request = LookRequest {
+        since: now,
+        spreads: true,
+        groups: Vec::new(),
+        queues: choice.named_queues(),
+    };
+    Ok((session.core()?.system_facts(now, &request)?, now))
+}
+
+fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Exit, Error> {
+    let unreachable = |why: std::io::Error| {
+        let why = io_message(&why);
+        Error::usage(format!("cannot send to `{server}`: {why}"))
+            .hint("--statsd takes HOST:PORT, such as localhost:8125")
+    };
+    let address = server.to_socket_addrs().map_err(unreachable)?.next();
+    let address = address.ok_or_else(|| unreachable(std::io::ErrorKind::NotFound.into()))?;
+    let local = if address.is_ipv4() {
+        "0.0.0.0:0"
+    } else {
+        "[::]:0"
+    };
+    let socket = UdpSocket::bind(local).map_err(unreachable)?;
+    socket.connect(address).map_err(unreachable)?;
+    let choice = args.series.choice();
+    let namespace = args.namespace.as_deref();
+    let interrupt = Interrupt::listen();
+    let mut away = false;
+    for sent in 1.. {
+        match read_facts(&choice, session) {
+            Ok((facts, now)) => {
+                if std::mem::take(&mut away) {
+                    session.ui.note("Redis answers again");
+                }
+                for datagram in statsd_datagrams(&facts, &choice, namespace, now) {
+                    // Nobody may listen yet: statsd promises no delivery.
+                    _ = socket.send(datagram.as_bytes());
+                }
+            }
+            // A later look may succeed, unless this is the only one.
+            Err(error) if sent > 1 && error.exit() == Exit::Server => {
+                if !std::mem::replace(&mut away, true) {
+                    session.ui.warn(&error.message());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        if args.count.is_some_and(|count| sent >= count) {
+            break;
+        }
+        if let Some(kind) = interrupt.wait(args.interval) {
+            return Ok(kind.exit());
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// A label as it is typed.
+fn label(typed: &str) -> Result<Label, Invalid> {
+    let wants = "a label such as `site=berlin`, its name of letters, digits and `_`";
+    let expects = || Invalid::expects(wants);
+    let (name, value) = typed.split_once('=').ok_or_else(expects)?;
+    let mut chars = name.chars();
+    let begins = chars
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let is_name = begins && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_name || name.starts_with("__") {
+        return Err(expects());
+    }
+    if ["queue", "state", "group", "seen", "le", "version", "core"].contains(&name) {
+        return Err(Invalid::because(format!(
+            "names `{name}`, which is a label of our own"
+        )));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,266 @@
+//! The figures of how things stand, for monitoring systems.
+
+use crate::clock::moment::Moment;
+use crate::model::metrics::{MetricFamily, MetricKind};
+use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
+use crate::model::pattern::Pattern;
+use crate::name::Name;
+
+/// Which series there are.
+#[derive(Clone, Debug)]
+pub(crate) struct SeriesChoice {
+    /// The most groups of failures that are named.
+    pub max_groups: usize,
+    /// Only these queues, if any are given.
+    pub queues: Vec<Pattern>,
+}
+
+impl SeriesChoice {
+    pub(super) fn has_queue(&self, queue: &Name) -> bool {
+        let mut queues = self.queues.iter();
+        self.queues.is_empty() || queues.any(|pattern| pattern.matches(queue))
+    }
+
+    /// The queues that are looked at before all others.
+    pub(crate) fn named_queues(&self) -> Vec<Name> {
+        let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
+        queues.take(500).cloned().collect()
+    }
+}
+
+/// The figures of a system that was looked at in `took_s` seconds, with the wanted series. `core` is the SHA of the
+/// script.
+pub(crate) fn system_metrics(
+    facts: &SystemFacts,
+    choice: &SeriesChoice,
+    core: &str,
+    took_s: f64,
+    now: Moment,
+) -> Vec<MetricFamily> {
+    let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
+    let mut families = vec![
+        gauge("qless_up", "Whether the queues could be read", 1.0),
+        gauge("qless_redis_up", "Whether Redis answered", 1.0),
+        build_info(core),
+        gauge(
+            "qless_scrape_duration_seconds",
+            "How long reading took",
+            took_s,
+        ),
+    ];
+    families.extend(queue_metrics(facts, choice, now));
+    families.extend(group_metrics(facts, choice));
+    let mut workers = MetricFamily::new(
+        "qless_workers",
+        MetricKind::Gauge,
+        "Workers seen within this time",
+    );
+    workers.add(&[("seen", "1h")], facts.workers_within_hour as f64);
+    families.push(workers);
+    let omitted = facts.omitted();
+    families.extend([
+        gauge(
+            "qless_queues_omitted",
+            "Queues beyond the 500 that are looked at",
+            omitted.queues as f64,
+        ),
+        gauge(
+            "qless_workers_omitted",
+            "Workers beyond the 500 that are looked at",
+            omitted.workers as f64,
+        ),
+        gauge(
+            "qless_complete_jobs",
+            "Complete jobs that are still kept",
+            facts.complete as f64,
+        ),
+    ]);
+    if let Some(server) = &facts.server {
+        families.push(gauge(
+            "qless_redis_memory_bytes",
+            "Memory that Redis uses",
+            server.memory_bytes as f64,
+        ));
+        families.push(MetricFamily::single(
+            "qless_redis_evicted_keys_total",
+            MetricKind::Counter,
+            "Keys that Redis deleted because its memory was full, since it started",
+            server.evicted_keys as f64,
+        ));
+    }
+    families
+}
+
+/// What is known while Redis is away.
+pub(crate) fn metrics_without_redis(core: &str, took_s: f64) -> Vec<MetricFamily> {
+    let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
+    vec![
+        gauge("qless_up", "Whether the queues could be read", 0.0),
+        gauge("qless_redis_up", "Whether Redis answered", 0.0),
+        build_info(core),
+        gauge(
+            "qless_scrape_duration_seconds",
+            "How long reading took",
+            took_s,
+        ),
+    ]
+}
+
+fn build_info(core: &str) -> MetricFamily {
+    let mut info = MetricFamily::new(
+        "qless_build_info",
+        MetricKind::Gauge,
+        "The version of qless and the hash of its core",
+    );
+    let labels = [("version", env!("CARGO_PKG_VERSION")), ("core", core)];
+    info.add(&labels, 1.0);
+    info
+}
+
+/// How to tell a figure of a queue.
+type QueueFigure = (
+    &'static str,
+    MetricKind,
+    &'static str,
+    fn(&QueueFacts, Moment) -> f64,
+);
+
+const QUEUE_FIGURES: [QueueFigure; 9] = [
+    (
+        "qless_queue_paused",
+        MetricKind::Gauge,
+        "Whether pops from the queue get no jobs",
+        |queue, _| f64::from(u8::from(queue.counts.paused)),
+    ),
+    (
+        "qless_queue_head_wait_seconds",
+        MetricKind::Gauge,
+        "How long the next job to pop has waited; 0 if there is none",
+        |queue, _| queue.counts.head_wait_s.map_or(0.0, |wait| wait.0),
+    ),
+    (
+        "qless_queue_oldest_wait_seconds",
+        MetricKind::Gauge,
+        "How long the oldest job has waited that is due; 0 if there is none",
+        |queue, now| seconds_since(queue.since, now),
+    ),
+    (
+        "qless_queue_oldest_running_seconds",
+        MetricKind::Gauge,
+        "How long the job has run that was popped first, of ten; 0 if none runs",
+        |queue, now| seconds_since(queue.running_since, now),
+    ),
+    (
+        "qless_jobs_stalled",
+        MetricKind::Gauge,
+        "Jobs whose lock has expired",
+        |queue, _| queue.counts.stalled as f64,
+    ),
+    (
+        "qless_recurring_late",
+        MetricKind::Gauge,
+        "Recurring jobs that are due and that no pop has put",
+        |queue, _| queue.late as f64,
+    ),
+    (
+        "qless_queue_completed_total",
+        MetricKind::Counter,
+        "Jobs completed since midnight UTC",
+        |queue, _| queue.completed as f64,
+    ),
+    (
+        "qless_queue_failures_total",
+        MetricKind::Counter,
+        "Failures since midnight UTC",
+        |queue, _| queue.failures as f64,
+    ),
+    (
+        "qless_queue_retries_total",
+        MetricKind::Counter,
+        "Locks lost since midnight UTC",
+        |queue, _| queue.retries as f64,
+    ),
+];
+
+fn seconds_since(moment: Option<Moment>, now: Moment) -> f64 {
+    moment.map_or(0.0, |moment| now.since(moment).max(0.0))
+}
+
+fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec<MetricFamily> {
+    let queues = facts.queues.iter();
+    let queues = queues.filter(|queue| choice.has_queue(&queue.counts.name));
+    let queues: Vec<(String, &QueueFacts)> = queues
+        .map(|queue| (queue.counts.name.to_string(), queue))
+        .collect();
+    let mut jobs = MetricFamily::new(
+        "qless_queue_jobs",
+        MetricKind::Gauge,
+        "Jobs of the queue in each state",
+    );
+    for (name, QueueFacts { counts, .. }) in &queues {
+        for (state, count) in [
+            ("waiting", counts.waiting),
+            ("running", counts.running),
+            ("stalled", counts.stalled),
+            ("scheduled", counts.scheduled),
+            ("depends", counts.depends),
+            ("throttled", counts.throttled),
+            ("recurring", counts.recurring),
+        ] {
+            jobs.add(&[("queue", name), ("state", state)], count as f64);
+        }
+    }
+    let mut families = vec![jobs];
+    for (metric, kind, help, figure) in QUEUE_FIGURES {
+        let mut family = MetricFamily::new(metric, kind, help);
+        for (name, queue) in &queues {
+            family.add(&[("queue", name)], figure(queue, now));
+        }
+        families.push(family);
+    }
+    let mut waits = MetricFamily::new(
+        "qless_queue_wait_seconds",
+        MetricKind::Histogram,
+        "How long the jobs waited that were popped since midnight UTC",
+    );
+    let mut runs = MetricFamily::new(
+        "qless_queue_run_seconds",
+        MetricKind::Histogram,
+        "How long the jobs ran that were completed since midnight UTC",
+    );
+    for (name, queue) in &queues {
+        for (family, spread) in [(&mut waits, &queue.wait), (&mut runs, &queue.run)] {
+            if let Some(spread) = spread {
+                family.add_spread(&[("queue", name)], spread);
+            }
+        }
+    }
+    families.extend([waits, runs]);
+    families
+}
+
+/// The largest groups by name, the rest as `other`.
+fn group_metrics(facts: &SystemFacts, choice: &SeriesChoice) -> Vec<MetricFamily> {
+    let mut groups: Vec<&RecentFailures> = facts.groups.iter().collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.jobs));
+    let is_other = |group: &RecentFailures| group.group.as_bytes() == b"other";
+    let (named, rest) = groups.split_at(groups.len().min(choice.max_groups));
+    let mut failed = MetricFamily::new(
+        "qless_failed_jobs",
+        MetricKind::Gauge,
+        "Failed jobs of each group; those of the groups that are not named as other",
+    );
+    for group in named.iter().filter(|group| !is_other(group)) {
+        failed.add(&[("group", &group.group.to_string())], group.jobs as f64);
+    }
+    let others = named.iter().filter(|group| is_other(group)).chain(rest);
+    let others: u64 = others.map(|group| group.jobs).sum();
+    failed.add(&[("group", "other")], others as f64);
+    let omitted = MetricFamily::single(
+        "qless_groups_omitted",
+        MetricKind::Gauge,
+        "Groups of failures beyond the 500 that are looked at",
+        facts.omitted().groups as f64,
+    );
+    vec![failed, omitted]
+}

@@ -1,0 +1,150 @@
+//! Figures for monitoring systems, in the text format of Prometheus (version 0.0.4).
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use super::stats::DurationSpread;
+
+/// The upper bounds of a histogram, in seconds; one more takes the rest.
+const BOUNDS: [u64; 12] = [
+    1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800,
+];
+
+/// What the values of a family mean.
+#[derive(Clone, Copy, Debug, PartialEq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(crate) enum MetricKind {
+    /// A value that goes up and down.
+    Gauge,
+    /// A count that grows; those of a day begin again at midnight UTC.
+    Counter,
+    /// How often a duration was at most each bound.
+    Histogram,
+}
+
+/// A label and its value.
+pub(crate) type Label = (String, String);
+
+/// The samples of one name.
+#[derive(Clone, Debug)]
+pub(crate) struct MetricFamily {
+    name: &'static str,
+    kind: MetricKind,
+    help: &'static str,
+    samples: Vec<Sample>,
+    /// The labels of the samples, of which each series has its own.
+    known: HashSet<Vec<String>>,
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    suffix: &'static str,
+    labels: Vec<Label>,
+    value: f64,
+}
+
+impl MetricFamily {
+    pub(crate) fn new(name: &'static str, kind: MetricKind, help: &'static str) -> MetricFamily {
+        MetricFamily {
+            name,
+            kind,
+            help,
+            samples: Vec::new(),
+            known: HashSet::new(),
+        }
+    }
+
+    /// A family with one sample without labels.
+    pub(crate) fn single(
+        name: &'static str,
+        kind: MetricKind,
+        help: &'static str,
+        value: f64,
+    ) -> MetricFamily {
+        let mut family = MetricFamily::new(name, kind, help);
+        family.add(&[], value);
+        family
+    }
+
+    /// Adds a sample. A second one with the same labels is left out: a name that is not UTF-8 may look like another.
+    pub(crate) fn add(&mut self, labels: &[(&str, &str)], value: f64) {
+        if self.is_new(labels) {
+            self.add_sample("", labels, value);
+        }
+    }
+
+    /// Adds the distribution of a duration.
+    pub(crate) fn add_spread(&mut self, labels: &[(&str, &str)], spread: &DurationSpread) {
+        if !self.is_new(labels) {
+            return;
+        }
+        let inside = |bound: u64| {
+            let buckets = spread.buckets.iter();
+            let inside = buckets.filter(|bucket| bucket.le_s.is_some_and(|le| le <= bound));
+            inside.map(|bucket| bucket.count).sum::<u64>()
+        };
+        let all: u64 = spread.buckets.iter().map(|bucket| bucket.count).sum();
+        for bound in BOUNDS {
+            let le = bound.to_string();
+            let labels = [labels, &[("le", le.as_str())]].concat();
+            self.add_sample("_bucket", &labels, inside(bound) as f64);
+        }
+        let labels_of_all = [labels, &[("le", "+Inf")]].concat();
+        self.add_sample("_bucket", &labels_of_all, all as f64);
+        let mean = spread.mean_s.as_ref().map_or(0.0, |mean| mean.0);
+        self.add_sample("_sum", labels, mean.max(0.0) * spread.count as f64);
+        self.add_sample("_count", labels, all as f64);
+    }
+
+    fn is_new(&mut self, labels: &[(&str, &str)]) -> bool {
+        let values = labels.iter().map(|(_, value)| (*value).to_owned());
+        self.known.insert(values.collect())
+    }
+
+    fn add_sample(&mut self, suffix: &'static str, labels: &[(&str, &str)], value: f64) {
+        let labels = labels.iter();
+        let labels = labels.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.samples.push(Sample {
+            suffix,
+            labels: labels.collect(),
+            value,
+        });
+    }
+}
+
+/// The text of families, each sample with further labels. A family without samples is left out.
+pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> String {
+    let mut text = String::new();
+    for family in families.iter().filter(|family| !family.samples.is_empty()) {
+        let MetricFamily {
+            name, kind, help, ..
+        } = family;
+        let kind: &str = kind.into();
+        // A String takes all that is written to it.
+        _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for Sample {
+            suffix,
+            labels,
+            value,
+        } in &family.samples
+        {
+            let labels = labels.iter().chain(further);
+            let labels = labels.map(|(name, value)| format!("{name}=\"{}\"", escape(value)));
+            let labels: Vec<String> = labels.collect();
+            let labels = match labels.as_slice() {
+                [] => String::new(),
+                labels => format!("{{{}}}", labels.join(",")),
+            };
+            _ = writeln!(text, "{name}{suffix}{labels} {value}");
+        }
+    }
+    text
+}
+
+/// The value of a label, in which only these three characters mean something.
+fn escape(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}

@@ -1,0 +1,161 @@
+//! `qless health`
+
+use expect_test::expect;
+
+use crate::support::redis::Redis;
+
+fn filled() -> Redis {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    for n in 0..4 {
+        at(89_000 + n, &format!("put mail K --jid j{n}"));
+    }
+    at(89_000, "put images K --jid i0");
+    at(89_010, "pop mail --count 2 --worker w1");
+    at(89_100, "fail j1 --worker w1 --group timeout --message m");
+    at(89_101, "fail j0 --worker w1 --group 'a|b' --message m");
+    at(89_990, "pop mail --worker w2");
+    redis
+}
+
+#[test]
+fn without_limits_the_problems_of_status_count() {
+    let redis = filled();
+    redis.at(90_000).run("health").shows(expect![[r#"
+        ✗ a|b: 1 job has failed in the last 1h: `qless failed --group='a|b'`
+        ✗ timeout: 1 job has failed in the last 1h: `qless failed --group=timeout`
+        ✗ images: the oldest job has waited 16m 40s: `qless explain --queue=images`
+        ✗ mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`
+        --- exit 10
+    "#]]);
+    let empty = Redis::start();
+    empty.at(90_000).run("health").shows(expect![[r#"
+        ✓ all is well
+    "#]]);
+    empty.at(90_000).run("health --nagios").shows(expect![[r#"
+        QLESS OK - all is well
+    "#]]);
+    // A pause is a warning: somebody chose it.
+    empty.at(90_000).run("put mail K").ok();
+    empty.at(90_000).env("USER", "ann").run("pause mail").ok();
+    let host = format!("@{}", qless::internals::host());
+    empty
+        .at(90_010)
+        .hide(&host, "")
+        .run("health --nagios")
+        .shows(expect![[r#"
+            QLESS WARNING - mail is paused for 10s by ann, 1 job waits: `qless unpause mail`
+            --- exit 1
+        "#]]);
+}
+
+#[test]
+fn limits_are_for_each_queue_and_group() {
+    let redis = filled();
+    let shows = |line: &str| redis.at(90_000).run(line);
+    shows("health --max-failed 0").shows(expect![[r#"
+        ✗ a|b: 1 failed job, at most 0
+        ✗ timeout: 1 failed job, at most 0
+        --- exit 10
+    "#]]);
+    shows("health --max-failed 5").shows(expect![[r#"
+        ✓ 2 groups within the limit; the most, timeout: 1 failed job, at most 5
+    "#]]);
+    shows("health --max-waiting 0,5 --max-waiting mail=10").shows(expect![[r#"
+        ! images: 1 job waits, at most 0
+        ✓ mail: 1 job waits, at most 10
+        --- exit 10
+    "#]]);
+    shows(
+        "health --max-waiting 'm*=0' --max-head-wait 'images=30m' --max-stalled 0 --max-paused 1h",
+    )
+    .shows(expect![[r#"
+        ✗ mail: 1 job waits, at most 0
+        ✓ images: the next job has waited 16m 40s, at most 30m
+        ✓ 2 queues within the limit; the most, mail: 0 stalled jobs, at most 0
+        ✓ no queue is paused
+        --- exit 10
+    "#]]);
+    shows("health --min-workers 1").shows(expect![[r#"
+        ✓ 1 worker is at work, at least 1
+    "#]]);
+    shows("health --min-workers 3,2").shows(expect![[r#"
+        ✗ 1 worker is at work, at least 2
+        --- exit 10
+    "#]]);
+    shows("health --max-waiting mial=5").shows(expect![[r#"
+        ✓ all is well
+        --- stderr
+        note: no such queue: `mial`
+    "#]]);
+    for wrong in [
+        "health --max-waiting mail",
+        "health --max-head-wait 5,x",
+        "health --min-workers mail=1",
+    ] {
+        shows(wrong).exits(2);
+    }
+    let doc = shows("health --max-waiting 0 -o json").exits(10);
+    let doc: serde_json::Value = serde_json::from_str(&doc.stdout()).unwrap();
+    expect![[r#"
+        {"kind":"health","v":1,"level":"critical","items":[{"check":"max_waiting","queue":"images","group":null,"level":"critical","message":"images: 1 job waits, at most 0","value":1,"warning":0,"critical":0},{"check":"max_waiting","queue":"mail","group":null,"level":"critical","message":"mail: 1 job waits, at most 0","value":1,"warning":0,"critical":0}]}
+    "#]]
+    .assert_eq(&(doc.to_string() + "\n"));
+}
+
+#[test]
+fn nagios_gets_a_line_with_values_and_its_own_codes() {
+    let mut redis = filled();
+    redis
+        .at(90_000)
+        .run("health --nagios --max-waiting 0,5 --max-failed 9 --max-head-wait 1d")
+        .shows(expect![[r#"
+            QLESS WARNING - images: 1 job waits, at most 0; mail: 1 job waits, at most 0 | 'images max_waiting'=1;0;5;0 'mail max_waiting'=1;0;5;0 'images max_head_wait'=1000s;86400;86400;0 'timeout max_failed'=1;9;9;0
+            --- exit 1
+        "#]]);
+    redis
+        .at(90_000)
+        .run("health --nagios --max-waiting 0")
+        .shows(expect![[r#"
+            QLESS CRITICAL - images: 1 job waits, at most 0; mail: 1 job waits, at most 0 | 'images max_waiting'=1;0;0;0 'mail max_waiting'=1;0;0;0
+            --- exit 2
+        "#]]);
+    redis.at(90_000).run("health --nagios").shows(expect![[r#"
+        QLESS CRITICAL - a/b: 1 job has failed in the last 1h: `qless failed --group='a/b'`; timeout: 1 job has failed in the last 1h: `qless failed --group=timeout`; images: the oldest job has waited 16m 40s: `qless explain --queue=images`; mail: the oldest job has waited 16m 37s: `qless explain --queue=mail`
+        --- exit 2
+    "#]]);
+    redis.send(&["DEL", "ql:q:mail-locks"]);
+    redis.send(&["SET", "ql:q:mail-locks", "x"]);
+    let damaged = redis.at(90_000).run("health --nagios").exits(3);
+    assert!(
+        damaged
+            .stdout()
+            .starts_with("QLESS UNKNOWN - cannot read queue `mail`")
+    );
+    redis.kill();
+    let away = redis.at(90_000).run("health --nagios").exits(2);
+    assert!(
+        away.stdout().starts_with("QLESS CRITICAL - cannot "),
+        "{}",
+        away.stdout()
+    );
+    redis.at(90_000).run("health").exits(6);
+}
+
+/// A named queue is judged however many there are.
+#[test]
+fn a_named_queue_is_found_among_many() {
+    let redis = Redis::start();
+    let fill = "for i = 1, 900 do redis.call('zadd', 'ql:queues', i, 'q' .. i) end";
+    redis.send(&["EVAL", fill, "0"]);
+    redis.at(90_000).run("put q450 K --jid a").ok();
+    redis
+        .at(90_100)
+        .run("health --max-waiting q450=0")
+        .shows(expect![[r#"
+            ✗ q450: 1 job waits, at most 0
+            --- stderr
+            note: not looked at: 400 queues, 0 groups; name those that matter
+            --- exit 10
+        "#]]);
+}
