@@ -35,10 +35,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("args", &["settings"]),
     ("ui", &["ui", "input"]),
     ("ui", &["session"]),
-    (
-        "operations",
-        &["explain", "select", "wait", "watch", "work"],
-    ),
+    ("operations", &["graph", "select", "wait", "watch", "work"]),
+    ("operations", &["explain"]),
     ("operations", &["bulk"]),
     ("operations", &["submit", "check::scan"]),
     ("operations", &["check::verify"]),

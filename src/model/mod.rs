@@ -21,6 +21,7 @@ pub mod finding;
 pub(crate) mod hashed_set;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod jid_labels;
 pub(crate) mod jid_list;
 pub(crate) mod jid_source;
 pub(crate) mod job;

@@ -1,0 +1,3 @@
+//! Which jobs depend on which.
+
+pub(crate) mod walk;
