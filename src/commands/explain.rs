@@ -31,7 +31,7 @@ use crate::session::Session;
 ///
 /// Exit codes: 0, 4 unknown jid or queue, 6 server.
 ///
-/// See also: `qless get`, `qless depends`, `qless queues`, `qless check`
+/// See also: `qless get`, `qless graph`, `qless depends`, `qless queues`, `qless check`
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JobCandidates::Open)]
 pub(crate) struct Args {

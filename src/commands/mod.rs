@@ -34,6 +34,7 @@ pub(crate) mod fail;
 pub(crate) mod failed;
 pub(crate) mod forget;
 pub(crate) mod get;
+pub(crate) mod graph;
 pub(crate) mod heartbeat;
 pub(crate) mod import;
 pub(crate) mod jobs;

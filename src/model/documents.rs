@@ -10,6 +10,7 @@ use super::done::CommandResult;
 use super::explain::{Explanation, Explanations};
 use super::export;
 use super::failure::FailureGroup;
+use super::graph::Graph;
 use super::job::{Dependencies, Job, StateCounts};
 use super::lag::Lag;
 use super::length::Length;
@@ -33,7 +34,7 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [DocumentKind; 38] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 39] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
     Complete::DOCUMENT,
@@ -49,6 +50,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 38] = [
     Explanations::DOCUMENT,
     export::HEAD,
     FailureGroup::LIST,
+    Graph::DOCUMENT,
     Job::DOCUMENT,
     JobList::DOCUMENT,
     Lag::LIST,

@@ -18,6 +18,7 @@ pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod failure;
 pub mod finding;
+pub(crate) mod graph;
 pub(crate) mod hashed_set;
 pub(crate) mod history;
 pub(crate) mod import;
