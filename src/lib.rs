@@ -18,6 +18,7 @@ mod error;
 mod exit;
 mod explain;
 mod fs;
+mod graph;
 mod input;
 mod interrupt;
 mod json;

@@ -113,6 +113,7 @@ mod commands {
     mod forget;
     mod formats;
     mod get;
+    mod graph;
     mod health;
     mod heartbeat;
     mod help;

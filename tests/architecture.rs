@@ -37,8 +37,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ui", &["session"]),
     (
         "operations",
-        &["explain", "look", "select", "wait", "watch", "work"],
+        &["graph", "look", "select", "wait", "watch", "work"],
     ),
+    ("operations", &["explain"]),
     ("operations", &["bulk"]),
     ("operations", &["submit", "check::scan"]),
     ("operations", &["check::verify"]),

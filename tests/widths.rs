@@ -99,6 +99,9 @@ fn tables_fit_narrow_and_wide_terminals() {
         "recur list --columns jid,queue,klass,every,next,spawned,backlog,pri,retries,tags,data",
         &format!("depends {OTHER}"),
         &format!("depends {JID}"),
+        &format!("graph {OTHER}"),
+        &format!("graph {JID}"),
+        "graph --queue deploy",
     ] {
         for columns in [40, 60, 80, 200] {
             let shown = shown(&qless, &format!("-q {line}"), columns);

@@ -117,6 +117,7 @@ subcommands! {
     Key => key,
     Lag => lag,
     Explain => explain,
+    Graph => graph,
     Health => health,
     Wait => wait,
     Put => put,

@@ -40,6 +40,9 @@ pub(crate) const LARGEST: u64 = 1 << 53;
 /// The most processes of one worker. Each takes a few descriptors.
 const MAX_PROCESSES: usize = 1000;
 
+/// The most jobs of a graph: Graphviz takes half a minute to draw as many.
+const MAX_GRAPH: usize = 10_000;
+
 /// The longest message of a failure, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
 
@@ -200,6 +203,16 @@ pub(crate) fn at_least_one(text: &str) -> Result<u64, Invalid> {
         Ok(number @ 1..) => Ok(number),
         _ => Err(Invalid::expects(format!(
             "a whole number between 1 and {LARGEST}"
+        ))),
+    }
+}
+
+/// A number of jobs in a graph.
+pub(crate) fn graph_limit(text: &str) -> Result<usize, Invalid> {
+    match text.parse() {
+        Ok(number @ 1..=MAX_GRAPH) => Ok(number),
+        _ => Err(Invalid::expects(format!(
+            "a whole number between 1 and {MAX_GRAPH}"
         ))),
     }
 }

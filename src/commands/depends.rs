@@ -33,6 +33,8 @@ use crate::session::Session;
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not in state depends, or a cycle, 6 server,
 /// 9 not confirmed.
+///
+/// See also: `qless graph`, `qless explain`
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JobCandidates::Depends)]
 pub(crate) struct Args {

@@ -1,18 +1,15 @@
 //! `qless explain`
 
-use super::{Group, MemberUse, Spec};
+use super::{Group, MemberUse, Spec, refuse_unknown_jobs};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::value;
-use crate::clock::moment::Moment;
-use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::explain::Explanations;
-use crate::model::explain::text::traces_text;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
@@ -34,7 +31,7 @@ use crate::session::Session;
 ///
 /// Exit codes: 0, 4 unknown jid or queue, 6 server.
 ///
-/// See also: `qless get`, `qless depends`, `qless queues`, `qless check`
+/// See also: `qless get`, `qless graph`, `qless depends`, `qless queues`, `qless check`
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JobCandidates::Open)]
 pub(crate) struct Args {
@@ -72,18 +69,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             list: List::of_all(found),
         })?,
     }
-    match missing.as_slice() {
-        [jid] => Err(unknown_job_error(jid, now, session)?),
-        missing => not_found::refuse_missing_jobs(missing).map(|()| Exit::Ok),
-    }
-}
-
-/// The error about a job that does not exist, with the traces that are left of it.
-fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
-    let found = session.core()?.traces_of_jid(now, jid)?;
-    let error = not_found::missing_job(jid);
-    Ok(match traces_text(&found) {
-        Some(left) => error.hint(format!("traces are left: {left}")),
-        None => error,
-    })
+    refuse_unknown_jobs(&missing, now, session)
 }

@@ -11,8 +11,10 @@ use strum::VariantArray;
 use crate::args::input_arg::InputArg;
 use crate::clock::moment::Moment;
 use crate::core::api::job::JobFields;
+use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::explain::text::traces_text;
 use crate::model::list::{JobList, List};
 use crate::name::Name;
 use crate::session::Session;
@@ -32,6 +34,7 @@ pub(crate) mod fail;
 pub(crate) mod failed;
 pub(crate) mod forget;
 pub(crate) mod get;
+pub(crate) mod graph;
 pub(crate) mod health;
 pub(crate) mod heartbeat;
 pub(crate) mod import;
@@ -80,6 +83,28 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
     }
     let list = List::of_all(jobs);
     session.ui.show(&JobList { list, missing })
+}
+
+/// The error about a job that does not exist, with the traces that are left of it.
+fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
+    let found = session.core()?.traces_of_jid(now, jid)?;
+    let error = not_found::missing_job(jid);
+    Ok(match traces_text(&found) {
+        Some(left) => error.hint(format!("traces are left: {left}")),
+        None => error,
+    })
+}
+
+/// Refuses jobs that were asked for and do not exist, if there are any.
+fn refuse_unknown_jobs(
+    missing: &[Name],
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    match missing {
+        [jid] => Err(unknown_job_error(jid, now, session)?),
+        missing => not_found::refuse_missing_jobs(missing).map(|()| Exit::Ok),
+    }
 }
 
 /// Whether a word in the position of a name asks for the list of all instead, as in `qless tag ls`.

@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
+use crate::graph::walk::{WalkLimits, walk_jobs};
 use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
 
-/// The most jobs that a walk reads: ten calls.
-const MOST: usize = 5_000;
+/// The limits of a walk.
+const LIMITS: WalkLimits = WalkLimits {
+    jobs: 5_000,
+    depth: None,
+};
 
 /// What a walk along the dependencies of a job found.
 #[derive(Debug, Default)]
@@ -22,8 +26,17 @@ pub(super) struct DependencyWalk {
     pub unlisted: BTreeMap<Name, Neighbor>,
     /// Jobs that depend on each other, the first one again at the end.
     pub cycle: Vec<Name>,
-    /// Whether there are more jobs than a walk reads.
+    /// Whether the walk may lack jobs: there are too many, or the job has changed since it was read.
     pub is_cut: bool,
+}
+
+/// The dependencies of a job that waits for them.
+fn awaited_dependencies(job: &Job) -> &[Name] {
+    if job.state == Some(State::Depends) {
+        &job.dependencies
+    } else {
+        &[]
+    }
 }
 
 /// Walks from a job in state depends.
@@ -32,66 +45,45 @@ pub(super) fn walk_dependencies(
     now: Moment,
     job: &Job,
 ) -> Result<DependencyWalk, Error> {
-    let mut walk = DependencyWalk::default();
+    let fields = "jid,klass,queue,state,shown,failure,worker,lock,since,dependencies,unlisted";
+    let first = std::slice::from_ref(&job.jid);
+    let read = walk_jobs(core, now, first, fields, awaited_dependencies, LIMITS)?;
     // The dependencies of each blocked job.
     let mut edges: HashMap<Name, Vec<Name>> = HashMap::new();
-    let mut owners: BTreeMap<Name, Name> = BTreeMap::new();
-    let add = |owner: &Name, job: &Job, owners: &mut BTreeMap<Name, Name>| {
-        for jid in &job.dependencies {
-            owners.entry(jid.clone()).or_insert_with(|| owner.clone());
+    let mut owners: HashMap<Name, Name> = HashMap::new();
+    let mut unlisted: BTreeSet<Name> = BTreeSet::new();
+    for (jid, job) in &read.jobs {
+        let Some(job) = job else { continue };
+        unlisted.extend(job.unlisted.iter().cloned());
+        for dependency in awaited_dependencies(job) {
+            let owner = owners.entry(dependency.clone());
+            owner.or_insert_with(|| jid.clone());
         }
+    }
+    let mut walk = DependencyWalk {
+        is_cut: read.is_cut,
+        ..DependencyWalk::default()
     };
-    edges.insert(job.jid.clone(), job.dependencies.clone());
-    add(&job.jid, job, &mut owners);
-    let mut next: Vec<Name> = job.dependencies.clone();
-    let own = core.jobs_with_fields(now, "unlisted", std::slice::from_ref(&job.jid))?;
-    let mut unlisted: BTreeSet<Name> = own
-        .into_iter()
-        .flatten()
-        .flat_map(|job| job.unlisted)
-        .collect();
-    let mut read = 0;
-    while !next.is_empty() {
-        let left = MOST - read;
-        if next.len() > left {
-            walk.is_cut = true;
-            next.truncate(left);
+    for (jid, found) in read.jobs {
+        let is_unlisted = jid != job.jid && unlisted.contains(&jid);
+        if let Some(found) = found.as_ref().filter(|_| is_unlisted) {
+            let neighbor = Neighbor::new(jid.clone(), Some(found.clone()));
+            walk.unlisted.insert(jid.clone(), neighbor);
         }
-        if next.is_empty() {
-            break;
-        }
-        read += next.len();
-        let fields = "jid,klass,queue,state,shown,failure,worker,lock,since,dependencies,unlisted";
-        let jobs = core.jobs_with_fields(now, fields, &next)?;
-        let mut found: Vec<Name> = Vec::new();
-        for (jid, job) in std::mem::take(&mut next).into_iter().zip(jobs) {
-            if let Some(job) = &job {
-                unlisted.extend(job.unlisted.iter().cloned());
-                if unlisted.remove(&jid) {
-                    walk.unlisted
-                        .insert(jid.clone(), Neighbor::new(jid.clone(), Some(job.clone())));
-                }
+        match found {
+            Some(found) if found.state == Some(State::Depends) => {
+                edges.insert(jid, found.dependencies);
             }
-            match job {
-                None => {
-                    let owner = owners.get(&jid).cloned().unwrap_or_default();
-                    walk.missing.push((owner, jid));
-                }
-                Some(job) if job.state == Some(State::Depends) => {
-                    add(&jid, &job, &mut owners);
-                    found.extend(job.dependencies.iter().cloned());
-                    edges.insert(jid, job.dependencies);
-                }
-                Some(job) => {
-                    walk.roots
-                        .insert(jid.clone(), Neighbor::new(jid, Some(job)));
-                }
+            _ if jid == job.jid => walk.is_cut = true,
+            Some(found) => {
+                let neighbor = Neighbor::new(jid.clone(), Some(found));
+                walk.roots.insert(jid, neighbor);
+            }
+            None => {
+                let owner = owners.get(&jid).cloned().unwrap_or_default();
+                walk.missing.push((owner, jid));
             }
         }
-        found.sort();
-        found.dedup();
-        found.retain(|jid| !edges.contains_key(jid) && !walk.roots.contains_key(jid));
-        next = found;
     }
     walk.cycle = find_cycle(&job.jid, &edges);
     Ok(walk)

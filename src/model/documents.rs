@@ -10,6 +10,7 @@ use super::done::CommandResult;
 use super::explain::{Explanation, Explanations};
 use super::export;
 use super::failure::FailureGroup;
+use super::graph::Graph;
 use super::health::Health;
 use super::job::{Dependencies, Job, StateCounts};
 use super::lag::Lag;
@@ -34,7 +35,7 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [DocumentKind; 39] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 40] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
     Complete::DOCUMENT,
@@ -50,6 +51,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 39] = [
     Explanations::DOCUMENT,
     export::HEAD,
     FailureGroup::LIST,
+    Graph::DOCUMENT,
     Health::DOCUMENT,
     Job::DOCUMENT,
     JobList::DOCUMENT,

@@ -220,6 +220,7 @@ fn numbers_in_tsv_have_no_thousands_separators() {
         "lag",
         "explain --queue mail",
         "explain after",
+        "graph after",
         "throttle list",
         "throttle show t",
     ] {

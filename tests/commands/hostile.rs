@@ -78,7 +78,7 @@ fn hostile() -> Redis {
 fn control_characters_from_the_server_never_reach_a_terminal() {
     let redis = hostile();
     let evil = EVIL.as_bytes();
-    let lines: [&[&[u8]]; 30] = [
+    let lines: [&[&[u8]]; 33] = [
         &[b"get", evil],
         &[b"get", evil, b"--field", b"failure.message"],
         &[b"get", evil, b"--field", b"data"],
@@ -108,6 +108,9 @@ fn control_characters_from_the_server_never_reach_a_terminal() {
         &[b"recur", b"list"],
         &[b"recur", b"get", b"nightly\x1b[5m"],
         &[b"depends", evil],
+        &[b"graph", evil],
+        &[b"graph", b"bad\xff\x1b[5m", b"--as", b"tree"],
+        &[b"graph", b"--queue", b"no\x1b[31m\xff"],
         &[b"depends", b"\x1b[31m"],
     ];
     for words in lines {

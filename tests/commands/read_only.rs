@@ -62,6 +62,8 @@ fn read_only_allows_reads_and_the_server_enforces_it() {
         "config list",
         "recur list",
         "depends blocked",
+        "graph blocked",
+        "graph --queue mail",
         "length mail",
         "peek mail",
     ] {

@@ -27,7 +27,7 @@ const NONSENSE: [&str; 9] = [
 ];
 
 /// Commands that make calls, of each kind.
-const COMMANDS: [&str; 48] = [
+const COMMANDS: [&str; 50] = [
     "queues",
     "queues q",
     "length q",
@@ -47,6 +47,8 @@ const COMMANDS: [&str; 48] = [
     "lag q",
     "explain j",
     "explain --queue=q",
+    "graph j",
+    "graph --queue=q --as=dot",
     "failed",
     "failed --group=g",
     "config list",

@@ -61,18 +61,27 @@ impl Core {
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
         let (mut jobs, mut rest) = (Vec::with_capacity(jids.len()), jids);
-        let mut size = self.slice_size;
         while !rest.is_empty() {
-            let (slice, replies) = self.read_next_slice(now, fields, &mut rest, &mut size)?;
-            for (jid, job) in slice.iter().zip(replies) {
-                jobs.push(match job {
-                    Value::Nil => None,
-                    fields => Some(read_job_row(jid, fields)?.job),
-                });
-            }
+            jobs.append(&mut self.read_job_slice(now, fields, &mut rest)?);
         }
-        self.slice_size = size;
         Ok(jobs)
+    }
+
+    /// The next jobs of a list, as many as one call returns. `rest` keeps the others.
+    pub(crate) fn read_job_slice(
+        &mut self,
+        now: Moment,
+        fields: &str,
+        rest: &mut &[Name],
+    ) -> Result<Vec<Option<Job>>, Error> {
+        let mut size = self.slice_size;
+        let (slice, replies) = self.read_next_slice(now, fields, rest, &mut size)?;
+        self.slice_size = size;
+        let jobs = slice.iter().zip(replies).map(|(jid, reply)| match reply {
+            Value::Nil => Ok(None),
+            fields => read_job_row(jid, fields).map(|row| Some(row.job)),
+        });
+        jobs.collect()
     }
 
     /// Reads so few jobs that one call returns them, with the entries of their histories as stored.

@@ -1,9 +1,8 @@
 //! The findings of a scan: a row for each, the worst first.
 
-use std::collections::HashSet;
-
 use super::{CheckReport, FindingExample, ReportedFinding};
 use crate::model::finding::{ExampleForm, Severity};
+use crate::model::jid_labels::JidLabels;
 use crate::model::repair::{RepairPlan, RepairReport};
 use crate::name::Name;
 use crate::text;
@@ -96,7 +95,8 @@ pub(crate) const EXAMPLES: Column<ReportedFinding> =
 
 /// The examples in a line: location, name, and detail of each.
 fn examples_line(found: &ReportedFinding, shortened: bool) -> String {
-    let names = JidLabels::new(&found.examples, shortened);
+    let items = found.examples.iter().map(|example| &example.item);
+    let names = JidLabels::new(items, shortened);
     let form = found.finding.form;
     if form == ExampleForm::JidIn {
         return examples_by_location(&found.examples, &names);
@@ -149,28 +149,6 @@ fn examples_by_location(examples: &[FindingExample], names: &JidLabels) -> Strin
             _ => format!("{location}: {}", list.join(", ")),
         });
     lists.collect::<Vec<_>>().join("; ")
-}
-
-/// How jids are printed: cut, unless two of them would look the same.
-struct JidLabels {
-    shortened: bool,
-}
-
-impl JidLabels {
-    fn new(examples: &[FindingExample], shortened: bool) -> JidLabels {
-        let items: HashSet<&Name> = examples.iter().map(|example| &example.item).collect();
-        let short: HashSet<String> = items.iter().map(text::short_jid).collect();
-        let shortened = shortened && short.len() == items.len();
-        JidLabels { shortened }
-    }
-
-    fn jid_label(&self, jid: &Name) -> String {
-        if self.shortened {
-            text::short_jid(jid)
-        } else {
-            jid.to_string()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Row for Job {
 
 impl Job {
     /// Its state for people.
-    fn state_text(&self) -> String {
+    pub(crate) fn state_text(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
             (None, Some(stored)) => stored.to_string(),

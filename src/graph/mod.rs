@@ -1,0 +1,350 @@
+//! Which jobs depend on which: reads the jobs around others, up to a limit, and joins them to a graph.
+
+pub(crate) mod walk;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::core::api::job::JobFields;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::model::graph::{Graph, GraphEdge, GraphNode};
+use crate::model::job::{Job, Neighbor, State};
+use crate::name::Name;
+use walk::{Walk, WalkLimits, walk_jobs};
+
+/// The number of edges after which no further jobs of a queue are searched for edges.
+const MOST_EDGES: usize = 200_000;
+
+/// How many jobs of a queue are searched for each failure group that is searched, too.
+const JOBS_PER_GROUP: usize = 10;
+
+/// The most edges of a graph for each job of the limit.
+const EDGES_PER_JOB: usize = 2;
+
+/// The edges that a walk follows.
+#[derive(Clone, Copy)]
+enum Along {
+    Dependencies,
+    Dependents,
+}
+
+/// Which jobs a graph contains.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GraphRequest {
+    /// Whether it has what the first jobs depend on.
+    pub dependencies: bool,
+    /// Whether it has what depends on the first jobs.
+    pub dependents: bool,
+    /// Maximum number of edges between the first jobs and others; `None` without a limit.
+    pub depth: Option<u64>,
+    /// Maximum number of jobs.
+    pub limit: usize,
+}
+
+/// The graph around named jobs.
+pub(crate) fn read_graph_of_jobs(
+    core: &mut Core,
+    now: Moment,
+    jids: &[Name],
+    request: GraphRequest,
+) -> Result<Graph, Error> {
+    let mut graph = read_graph(core, now, jids, request)?;
+    let asked: HashSet<&Name> = jids.iter().collect();
+    for node in &mut graph.nodes {
+        node.asked = asked.contains(&node.job.jid);
+    }
+    graph.count_omitted();
+    Ok(graph)
+}
+
+/// The graph around the jobs of a queue that have edges.
+pub(crate) fn read_graph_of_queue(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+    request: GraphRequest,
+) -> Result<Graph, Error> {
+    core.require_queue(now, queue)?;
+    // The other half is for the jobs at the other ends of their edges.
+    let most = request.limit.div_ceil(2);
+    let search = find_jobs_with_edges(core, now, queue, most)?;
+    let first = &search.with_edges[..most.min(search.with_edges.len())];
+    let mut graph = read_graph(core, now, first, request)?;
+    let listed: HashSet<&Name> = graph.nodes.iter().map(|node| &node.job.jid).collect();
+    let left_out = search.with_edges.iter().filter(|jid| !listed.contains(jid));
+    let left_out = left_out.count() as u64;
+    // The walks have read further jobs of the queue.
+    let own = graph.nodes.iter().map(|node| &node.job);
+    let own =
+        own.filter(|job| job.queue.as_ref() == Some(queue) && !search.read.contains(&job.jid));
+    let read = search.read.len() as u64 + own.count() as u64;
+    graph.omitted_jobs = left_out + search.known.saturating_sub(read);
+    graph.is_cut_by_limit |= graph.omitted_jobs > 0;
+    graph.count_omitted();
+    Ok(graph)
+}
+
+/// The jobs of a queue that were searched for edges.
+struct QueueSearch {
+    with_edges: Vec<Name>,
+    read: HashSet<Name>,
+    /// The number of jobs in all sets that may have jobs of the queue.
+    known: u64,
+}
+
+/// Searches for jobs of a queue that depend on others or that others depend on, until `limit` are found. No
+/// index has the failed jobs of one queue, so the oldest jobs of each failure group are read.
+fn find_jobs_with_edges(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+    limit: usize,
+) -> Result<QueueSearch, Error> {
+    let own = [
+        Index::Depends,
+        Index::Locks,
+        Index::Waiting,
+        Index::Scheduled,
+        Index::Throttled,
+    ];
+    let own = own.map(|index| (index(queue.clone()), 0));
+    let mut slices = core.index_slices(now, &own, limit as u64)?;
+    let most_groups = limit.div_ceil(JOBS_PER_GROUP) as u64;
+    let groups = core.index_slice(now, &Index::Groups, 0, most_groups)?;
+    let failed = groups.members.into_iter();
+    let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
+    let groups_left = groups.total.saturating_sub(failed.len() as u64);
+    // All groups together get as much as the five sets of the queue.
+    let each = (own.len() * limit).div_ceil(failed.len().max(1));
+    slices.append(&mut core.index_slices(now, &failed, each as u64)?);
+    let listed: u64 = slices.iter().map(|slice| slice.total).sum();
+    let mut met = HashSet::new();
+    let jids = slices.into_iter().flat_map(|slice| slice.members);
+    let mut jids: Vec<Name> = jids.filter(|jid| met.insert(jid.clone())).collect();
+    let (mut found, mut edges, mut rest) = (Vec::new(), 0, jids.as_slice());
+    while !rest.is_empty() && found.len() < limit && edges < MOST_EDGES {
+        let slice = rest;
+        let jobs = core.read_job_slice(now, "queue,dependencies,dependents", &mut rest)?;
+        for (jid, job) in slice.iter().zip(jobs) {
+            let Some(job) = job.filter(|job| job.queue.as_ref() == Some(queue)) else {
+                continue;
+            };
+            let own = job.dependencies.len() + job.dependents.len();
+            if own > 0 {
+                found.push(jid.clone());
+            }
+            edges += own;
+        }
+    }
+    let read = jids.len() - rest.len();
+    jids.truncate(read);
+    Ok(QueueSearch {
+        with_edges: found,
+        read: jids.into_iter().collect(),
+        // Each group that is left has at least one job.
+        known: listed + groups_left,
+    })
+}
+
+/// The graph around these jobs.
+fn read_graph(
+    core: &mut Core,
+    now: Moment,
+    first: &[Name],
+    request: GraphRequest,
+) -> Result<Graph, Error> {
+    let kept = &first[..first.len().min(request.limit)];
+    let others = request.limit - kept.len();
+    let found = |walk: &Walk| walk.jobs.len().saturating_sub(kept.len());
+    let location = JobFields::Location.into_str();
+    let mut walk_along = |along: Along, others: usize| {
+        let (edges, edges_of): (_, fn(&Job) -> &[Name]) = match along {
+            Along::Dependencies => ("dependencies,unlisted", |job| &job.dependencies),
+            Along::Dependents => ("dependents", |job| &job.dependents),
+        };
+        let limits = WalkLimits {
+            jobs: kept.len() + others,
+            depth: request.depth,
+        };
+        let fields = format!("{location},due,scheduled,{edges}");
+        walk_jobs(core, now, kept, &fields, edges_of, limits)
+    };
+    let (mut dependencies, mut dependents) = (Walk::default(), Walk::default());
+    if request.dependencies {
+        let share = if request.dependents {
+            others.div_ceil(2)
+        } else {
+            others
+        };
+        dependencies = walk_along(Along::Dependencies, share)?;
+    }
+    if request.dependents {
+        dependents = walk_along(Along::Dependents, others - found(&dependencies))?;
+        let left = others - found(&dependents);
+        // The other direction has left something of its share.
+        if dependencies.is_cut && left > found(&dependencies) {
+            dependencies = walk_along(Along::Dependencies, left)?;
+        }
+    }
+    let mut builder = GraphBuilder {
+        graph: Graph::default(),
+        positions: HashMap::new(),
+        edges: HashMap::new(),
+        most_edges: request.limit.saturating_mul(EDGES_PER_JOB),
+    };
+    builder.graph.is_cut_by_limit = dependencies.is_cut || dependents.is_cut;
+    let dependencies = builder.add_nodes(dependencies, |job| JobLinks {
+        others: std::mem::take(&mut job.dependencies),
+        unlisted: std::mem::take(&mut job.unlisted),
+    });
+    let dependents = builder.add_nodes(dependents, |job| JobLinks {
+        others: std::mem::take(&mut job.dependents),
+        unlisted: Vec::new(),
+    });
+    builder.add_dependencies(dependencies);
+    builder.add_dependents(dependents);
+    let mut graph = builder.graph;
+    let listed = first
+        .iter()
+        .filter(|jid| builder.positions.contains_key(*jid));
+    let unread = first.len() - listed.count();
+    graph.omitted_jobs = unread as u64;
+    graph.is_cut_by_limit |= unread > 0;
+    mark_blocking_nodes(&mut graph);
+    mark_cycles(&mut graph);
+    Ok(graph)
+}
+
+/// The jobs at the other ends of a job's edges.
+#[derive(Debug, Default)]
+struct JobLinks {
+    others: Vec<Name>,
+    /// Dependencies that do not list the job.
+    unlisted: Vec<Name>,
+}
+
+/// Joins the jobs of walks to a graph.
+struct GraphBuilder {
+    graph: Graph,
+    /// The position of each node.
+    positions: HashMap<Name, usize>,
+    /// The position of each edge, by the nodes at its ends.
+    edges: HashMap<(usize, usize), usize>,
+    most_edges: usize,
+}
+
+impl GraphBuilder {
+    /// Adds the jobs of a walk that are not nodes yet. Returns the edges of each.
+    fn add_nodes(
+        &mut self,
+        walk: Walk,
+        take_links: fn(&mut Job) -> JobLinks,
+    ) -> Vec<(usize, JobLinks)> {
+        let mut links = Vec::with_capacity(walk.jobs.len());
+        for (jid, mut job) in walk.jobs {
+            let own = job.as_mut().map(take_links).unwrap_or_default();
+            let next = self.graph.nodes.len();
+            let at = *self.positions.entry(jid.clone()).or_insert(next);
+            if at == next {
+                let node = GraphNode::new(Neighbor::new(jid, job));
+                self.graph.nodes.push(node);
+            }
+            links.push((at, own));
+        }
+        links
+    }
+
+    fn add_dependencies(&mut self, links: Vec<(usize, JobLinks)>) {
+        for (from, JobLinks { others, unlisted }) in links {
+            let unlisted: HashSet<Name> = unlisted.into_iter().collect();
+            for jid in others {
+                let to = self.positions.get(&jid).copied();
+                match to.and_then(|to| self.add_edge(from, to)) {
+                    Some(edge) => self.graph.edges[edge].one_sided = unlisted.contains(&jid),
+                    None => self.graph.nodes[from].omitted_dependencies += 1,
+                }
+            }
+        }
+    }
+
+    fn add_dependents(&mut self, links: Vec<(usize, JobLinks)>) {
+        for (to, JobLinks { others, .. }) in links {
+            for jid in others {
+                let from = self.positions.get(&jid).copied();
+                if from.and_then(|from| self.add_edge(from, to)).is_none() {
+                    self.graph.nodes[to].omitted_dependents += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds an edge unless it is there. Returns its position, `None` if there are too many edges.
+    fn add_edge(&mut self, from: usize, to: usize) -> Option<usize> {
+        let edges = &mut self.graph.edges;
+        if let Some(&known) = self.edges.get(&(from, to)) {
+            return Some(known);
+        }
+        if edges.len() == self.most_edges {
+            self.graph.is_cut_by_limit = true;
+            return None;
+        }
+        self.edges.insert((from, to), edges.len());
+        edges.push(GraphEdge {
+            from: self.graph.nodes[from].job.jid.clone(),
+            to: self.graph.nodes[to].job.jid.clone(),
+            one_sided: false,
+            closes_cycle: false,
+            ends: (from, to),
+        });
+        Some(edges.len() - 1)
+    }
+}
+
+/// Marks the jobs that others depend on and that do not go on by themselves.
+fn mark_blocking_nodes(graph: &mut Graph) {
+    for edge in &graph.edges {
+        let node = &mut graph.nodes[edge.ends.1];
+        node.blocks = node.is_missing() || node.job.state == Some(State::Failed);
+    }
+}
+
+/// How far the search for cycles is with a job.
+#[derive(Clone, Copy)]
+enum Visit {
+    New,
+    OnPath,
+    Done,
+}
+
+/// Marks the edges that lead back to a job on the path to them.
+fn mark_cycles(graph: &mut Graph) {
+    let edges_from = graph.edges_by_node(|edge| edge.ends.0);
+    let mut visits = vec![Visit::New; graph.nodes.len()];
+    for start in 0..graph.nodes.len() {
+        if !matches!(visits[start], Visit::New) {
+            continue;
+        }
+        visits[start] = Visit::OnPath;
+        let mut path = vec![(start, 0)];
+        while let Some((node, at)) = path.last_mut() {
+            let Some(&edge) = edges_from[*node].get(*at) else {
+                visits[*node] = Visit::Done;
+                path.pop();
+                continue;
+            };
+            *at += 1;
+            let edge = &mut graph.edges[edge];
+            let to = edge.ends.1;
+            match visits[to] {
+                Visit::New => {
+                    visits[to] = Visit::OnPath;
+                    path.push((to, 0));
+                }
+                Visit::OnPath => edge.closes_cycle = true,
+                Visit::Done => {}
+            }
+        }
+    }
+}

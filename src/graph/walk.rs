@@ -1,0 +1,71 @@
+//! Walks along the edges between jobs, breadth first and in bounded slices.
+
+use std::collections::HashSet;
+
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::model::job::Job;
+use crate::name::Name;
+
+/// The number of edges after which a walk reads no further jobs: some 16 MB of job ids.
+const MOST_EDGES: usize = 200_000;
+
+/// How far a walk goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WalkLimits {
+    /// Maximum number of jobs that are read.
+    pub jobs: usize,
+    /// Maximum number of edges between the first jobs and others; `None` without a limit.
+    pub depth: Option<u64>,
+}
+
+/// What a walk read.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// The jobs, breadth first; `None` for one that does not exist.
+    pub jobs: Vec<(Name, Option<Job>)>,
+    /// Whether there are more jobs than a walk reads.
+    pub is_cut: bool,
+}
+
+/// Reads jobs, the jobs at the other ends of their edges, and so on. `fields` must include what `edges_of`
+/// takes the edges from.
+pub(crate) fn walk_jobs(
+    core: &mut Core,
+    now: Moment,
+    first: &[Name],
+    fields: &str,
+    edges_of: fn(&Job) -> &[Name],
+    limits: WalkLimits,
+) -> Result<Walk, Error> {
+    let mut walk = Walk::default();
+    let (mut depth, mut edges) = (0, 0);
+    let mut met: HashSet<Name> = HashSet::new();
+    let is_new = |jid: &Name, met: &mut HashSet<Name>| met.insert(jid.clone());
+    let mut level: Vec<Name> = first.to_vec();
+    level.retain(|jid| is_new(jid, &mut met));
+    while !level.is_empty() && limits.depth.is_none_or(|most| depth <= most) {
+        let left = limits.jobs.saturating_sub(walk.jobs.len());
+        walk.is_cut |= level.len() > left;
+        level.truncate(left);
+        let (mut rest, mut next) = (level.as_slice(), Vec::new());
+        while !rest.is_empty() {
+            if edges > MOST_EDGES {
+                walk.is_cut = true;
+                return Ok(walk);
+            }
+            let slice = rest;
+            let jobs = core.read_job_slice(now, fields, &mut rest)?;
+            for (jid, job) in slice.iter().zip(jobs) {
+                let others = job.as_ref().map_or(&[][..], edges_of);
+                edges += others.len();
+                next.extend(others.iter().filter(|jid| is_new(jid, &mut met)).cloned());
+                walk.jobs.push((jid.clone(), job));
+            }
+        }
+        level = next;
+        depth += 1;
+    }
+    Ok(walk)
+}

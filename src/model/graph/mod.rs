@@ -1,0 +1,294 @@
+//! Which jobs depend on which: as a tree, as the input of Graphviz or Mermaid, as a document.
+
+mod dot;
+mod mermaid;
+mod tree;
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::IntoStaticStr;
+
+use super::jid_labels::JidLabels;
+use super::job::{Failure, Neighbor, State};
+use crate::clock::moment::Moment;
+use crate::name::Name;
+use crate::text;
+use crate::text::{plural, with_thousands_separators};
+use crate::view::document::DocumentKind;
+use crate::view::{RenderOptions, Times, View};
+
+/// How a graph is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub(crate) enum GraphForm {
+    /// Lines of text
+    Tree,
+    /// Input of Graphviz
+    Dot,
+    /// Input of Mermaid
+    Mermaid,
+}
+
+/// Jobs, and which of them depend on which.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Graph {
+    /// Whether no job and no edge is left out
+    pub complete: bool,
+    /// Edges between a listed job and one that is left out
+    pub omitted_edges: u64,
+    /// Jobs asked for, jobs of the queue, and failed jobs that were not read, at least
+    pub omitted_jobs: u64,
+    /// The jobs, those asked for first
+    pub nodes: Vec<GraphNode>,
+    /// Which job depends on which, on the paths to and from the jobs asked for
+    pub edges: Vec<GraphEdge>,
+    /// Whether the limit left something out, and not only the depth.
+    #[serde(skip)]
+    pub is_cut_by_limit: bool,
+    #[serde(skip)]
+    pub drawing: GraphDrawing,
+}
+
+/// How the text of a graph looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct GraphDrawing {
+    /// `None` for a tree on a terminal, and an edge on each line in a pipe.
+    pub form: Option<GraphForm>,
+    /// Whether the first job is the root; else the jobs at the beginning of each path are.
+    pub has_one_root: bool,
+    /// Whether the trees show what the jobs depend on.
+    pub dependencies: bool,
+    /// Whether the trees show what depends on the jobs.
+    pub dependents: bool,
+    pub full_jids: bool,
+    /// Whether a drawing has ages even in a pipe.
+    pub has_ages: bool,
+}
+
+/// A job of a graph.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct GraphNode {
+    #[serde(flatten)]
+    pub job: Neighbor,
+    /// The holder of its lock, or the last holder
+    pub worker: Option<Name>,
+    /// When its lock expires, or expired
+    pub expires: Option<Moment>,
+    /// When it failed last, and why
+    pub failure: Option<Failure>,
+    /// When it is due, if that is in the future
+    pub scheduled_for: Option<Moment>,
+    /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
+    /// was made
+    pub since: Option<Moment>,
+    /// Whether it was asked for
+    pub asked: bool,
+    /// Whether listed jobs depend on it while it is failed or missing
+    pub blocks: bool,
+    /// Its dependencies that are left out
+    pub omitted_dependencies: u64,
+    /// Its dependents that are left out
+    pub omitted_dependents: u64,
+}
+
+/// An edge of a graph: a job and one of its dependencies.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct GraphEdge {
+    /// The job that depends on the other
+    pub from: Name,
+    /// Its dependency
+    pub to: Name,
+    /// Whether the dependency will not release the job, because it does not list it
+    pub one_sided: bool,
+    /// Whether the jobs depend on each other, through this edge
+    pub closes_cycle: bool,
+    /// The positions of both jobs in the list.
+    #[serde(skip)]
+    pub ends: (usize, usize),
+}
+
+impl GraphNode {
+    pub(crate) fn new(neighbor: Neighbor) -> GraphNode {
+        let job = neighbor.job.as_deref().cloned().unwrap_or_default();
+        GraphNode {
+            worker: job.worker,
+            expires: job.expires,
+            failure: job.failure,
+            scheduled_for: job.scheduled_for,
+            since: job.since,
+            job: neighbor,
+            asked: false,
+            blocks: false,
+            omitted_dependencies: 0,
+            omitted_dependents: 0,
+        }
+    }
+
+    pub(crate) fn is_missing(&self) -> bool {
+        self.job.job.is_none()
+    }
+
+    /// Its state without details.
+    fn state_word(&self) -> String {
+        match &self.job.job {
+            Some(job) => job.state_text(),
+            None => "missing".to_owned(),
+        }
+    }
+
+    /// Its state with its age and reason: `failed 3h ago: upload error`, `running 41s on d-1-77`.
+    fn state_sentence(&self, page: &RenderOptions) -> String {
+        let word = self.state_word();
+        let since = self.since.map(|since| {
+            if page.relative() {
+                page.age(since)
+            } else {
+                format!("since {}", page.format_timestamp(since))
+            }
+        });
+        let aged = join_words([Some(word.clone()), since]);
+        match (self.job.state, &self.job.job) {
+            (Some(State::Failed), _) => {
+                let failure = self.failure.as_ref();
+                let when = failure.and_then(|failure| failure.when).or(self.since);
+                let failed = join_words([Some(word), when.map(|when| page.when(when))]);
+                match failure {
+                    Some(failure) => format!("{failed}: {}", failure.group),
+                    None => failed,
+                }
+            }
+            (Some(State::Running), _) => {
+                let worker = self.worker.as_ref().map(|worker| format!("on {worker}"));
+                join_words([Some(aged), worker])
+            }
+            (Some(State::Waiting), _) => aged,
+            (Some(State::Stalled), Some(job)) => format!("{word}: {}", job.state_detail(page)),
+            (Some(State::Scheduled | State::Complete), Some(job)) => {
+                join_words([Some(word), Some(job.state_detail(page))])
+            }
+            _ => word,
+        }
+    }
+}
+
+/// The words that exist, with blanks between them.
+fn join_words(words: [Option<String>; 2]) -> String {
+    let words = words.into_iter().flatten();
+    let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+impl Graph {
+    /// The edges of each node at one of their ends.
+    pub(crate) fn edges_by_node(&self, end: fn(&GraphEdge) -> usize) -> Vec<Vec<usize>> {
+        let mut edges = vec![Vec::new(); self.nodes.len()];
+        for (at, edge) in self.edges.iter().enumerate() {
+            edges[end(edge)].push(at);
+        }
+        edges
+    }
+
+    /// Counts what is left out.
+    pub(crate) fn count_omitted(&mut self) {
+        let nodes = self.nodes.iter();
+        let edges = nodes.map(|node| node.omitted_dependencies + node.omitted_dependents);
+        self.omitted_edges = edges.sum();
+        self.complete = self.omitted_edges == 0 && self.omitted_jobs == 0;
+    }
+
+    /// What is left out, as a sentence; `None` if nothing is.
+    pub(crate) fn omission_sentence(&self) -> Option<String> {
+        if self.complete {
+            return None;
+        }
+        let mut shown = plural(self.nodes.len() as u64, "job", "jobs");
+        if self.omitted_edges > 0 {
+            let edges = with_thousands_separators(self.omitted_edges);
+            shown.push_str(&format!(" without {edges} of their edges"));
+        }
+        if self.omitted_jobs > 0 {
+            let jobs = plural(self.omitted_jobs, "further job was", "further jobs were");
+            shown.push_str(&format!("; {jobs} not read"));
+        }
+        let flag = if self.is_cut_by_limit {
+            "--limit"
+        } else {
+            "--depth"
+        };
+        Some(format!(
+            "the graph is cut: it shows {shown}; `{flag} N` shows more"
+        ))
+    }
+
+    fn jid_labels(&self) -> JidLabels {
+        let jids = self.nodes.iter().map(|node| &node.job.jid);
+        JidLabels::new(jids, !self.drawing.full_jids)
+    }
+
+    /// What stands in the box of a job, line by line.
+    fn box_lines(&self, node: &GraphNode, labels: &JidLabels, page: &RenderOptions) -> Vec<String> {
+        let name = |name: &Option<Name>| name.as_ref().map(|name| cut_for_box(&name.to_string()));
+        let more = |count: u64, one: &str, many: &str| {
+            (count > 0).then(|| format!("… {}", page.plural(count, one, many)))
+        };
+        let lines = [
+            name(&node.job.klass),
+            name(&node.job.queue).map(|queue| format!("in {queue}")),
+            Some(cut_for_box(&labels.jid_label(&node.job.jid))),
+            Some(cut_for_box(&node.state_sentence(page))),
+            more(
+                node.omitted_dependencies,
+                "more dependency",
+                "more dependencies",
+            ),
+            more(node.omitted_dependents, "more dependent", "more dependents"),
+        ];
+        lines.into_iter().flatten().collect()
+    }
+}
+
+/// The columns of a box in a picture. Job ids of 32 digits fit.
+const BOX_WIDTH: usize = 48;
+
+fn cut_for_box(text: &str) -> String {
+    text::cut(text, BOX_WIDTH)
+}
+
+/// The state as a word for styles in a picture.
+fn style_word(node: &GraphNode) -> &'static str {
+    match node.job.state {
+        Some(state) => state.into_str(),
+        None if node.is_missing() => "missing",
+        None => "unknown",
+    }
+}
+
+impl View for Graph {
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<Graph>("graph", "Which jobs depend on which: graph");
+
+    fn text(&self, page: &RenderOptions) -> String {
+        let Some(form) = self.drawing.form else {
+            return if page.terminal {
+                self.tree_text(page)
+            } else {
+                self.edge_rows(page)
+            };
+        };
+        let mut page = page.clone();
+        if self.drawing.has_ages {
+            page.times = Times::Relative;
+        }
+        match form {
+            GraphForm::Tree => self.tree_text(&page),
+            GraphForm::Dot => self.dot_text(&page),
+            GraphForm::Mermaid => self.mermaid_text(&page),
+        }
+    }
+
+    fn output_jids(&self) -> Option<Vec<&Name>> {
+        let exist = self.nodes.iter().filter(|node| !node.is_missing());
+        Some(exist.map(|node| &node.job.jid).collect())
+    }
+}

@@ -1,0 +1,317 @@
+//! A graph as text: trees for people, an edge on each line for programs.
+
+use super::{Graph, GraphEdge, GraphNode};
+use crate::model::jid_labels::JidLabels;
+use crate::model::job::State;
+use crate::text;
+use crate::view::RenderOptions;
+use crate::view::table::{Cell, Column, Table, TableSelection};
+
+/// Columns that each level of a tree is indented by.
+const LEVEL: usize = 3;
+
+/// Columns beside the job ids that are not used for indentation.
+const BESIDE_JIDS: usize = 25;
+
+/// The most levels that are indented, also in a pipe.
+const MOST_LEVELS: usize = 40;
+
+/// What stands in place of the state of a job that does not exist.
+const MISSING: &str = "(missing!)";
+
+/// The mark of a job that others depend on and that does not go on by itself.
+const BLOCKS: &str = "◄ blocks";
+
+/// A line of a tree.
+struct TreeLine {
+    /// The branch, and the jid or another text at its end.
+    branch: String,
+    klass: Cell,
+    queue: Cell,
+    state: Cell,
+    mark: &'static str,
+}
+
+const TREE: &[Column<TreeLine>] = &[
+    Column::of_text("JID", |line, _| Cell::escaped(&line.branch)),
+    Column::of_text("KLASS", |line: &TreeLine, _| line.klass.clone()).drop_rank(1),
+    Column::of_text("QUEUE", |line: &TreeLine, _| line.queue.clone()).drop_rank(2),
+    Column::of_free_text("STATE", |line: &TreeLine, _| line.state.clone()).min_width(8),
+    Column::of_text("MARK", |line: &TreeLine, _| Cell::escaped(line.mark)).only_if_not_zero(),
+];
+
+/// An edge, or a job that no listed job depends on, for programs: the cells of a row.
+type EdgeRow = [Cell; 7];
+
+const ROWS: &[Column<EdgeRow>] = &[
+    Column::of_text("DEPENDENT", |row: &EdgeRow, _| row[0].clone()),
+    Column::of_text("JID", |row: &EdgeRow, _| row[1].clone()),
+    Column::of_text("KLASS", |row: &EdgeRow, _| row[2].clone()),
+    Column::of_text("QUEUE", |row: &EdgeRow, _| row[3].clone()),
+    Column::of_text("STATE", |row: &EdgeRow, _| row[4].clone()),
+    Column::of_text("DETAIL", |row: &EdgeRow, _| row[5].clone()),
+    Column::of_text("MARK", |row: &EdgeRow, _| row[6].clone()),
+];
+
+/// The edges that a tree follows.
+#[derive(Clone, Copy, PartialEq)]
+enum Branches {
+    Dependencies,
+    Dependents,
+}
+
+impl Graph {
+    /// The graph as trees.
+    pub(super) fn tree_text(&self, page: &RenderOptions) -> String {
+        let width = if page.terminal {
+            page.width
+        } else {
+            usize::MAX
+        };
+        let page = RenderOptions {
+            terminal: true,
+            headers: false,
+            width,
+            choice: TableSelection::default(),
+            ..page.clone()
+        };
+        let mut trees = TreeWriter::new(self, &page);
+        let drawing = &self.drawing;
+        if drawing.has_one_root && !self.nodes.is_empty() {
+            trees.add_both_trees(0);
+        } else {
+            let branches = if drawing.dependencies {
+                Branches::Dependencies
+            } else {
+                Branches::Dependents
+            };
+            trees.add_forest(branches);
+        }
+        Table::new(TREE, &trees.lines, &page).into_text(&page)
+    }
+
+    /// A line for each edge, after a line for each job that no listed job depends on.
+    pub(super) fn edge_rows(&self, page: &RenderOptions) -> String {
+        let dependents = self.edges_by_node(|edge| edge.ends.1);
+        let tops = self.nodes.iter().zip(dependents);
+        let tops = tops.filter(|(_, dependents)| dependents.is_empty());
+        let tops = tops.map(|(node, _)| edge_row(None, node, page));
+        let edges = self.edges.iter();
+        let edges = edges.map(|edge| edge_row(Some(edge), &self.nodes[edge.ends.1], page));
+        let rows: Vec<EdgeRow> = tops.chain(edges).collect();
+        Table::new(ROWS, &rows, page).into_text(page)
+    }
+}
+
+fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> EdgeRow {
+    let detail = match (&node.job.job, node.job.state) {
+        // Its dependencies are rows of their own.
+        (None, _) | (_, Some(State::Depends)) => String::new(),
+        (Some(job), _) => job.state_detail(page),
+    };
+    let marks = [
+        ("cycle", edge.is_some_and(|edge| edge.closes_cycle)),
+        ("one-sided", edge.is_some_and(|edge| edge.one_sided)),
+        ("blocks", node.blocks),
+    ];
+    let mark = marks.into_iter().find(|(_, is_marked)| *is_marked);
+    [
+        Cell::or_missing(edge.map(|edge| &edge.from)),
+        Cell::text(&node.job.jid),
+        Cell::or_missing(node.job.klass.as_ref()),
+        Cell::or_missing(node.job.queue.as_ref()),
+        Cell::escaped(node.state_word()),
+        Cell::escaped(detail),
+        Cell::escaped(mark.map_or("", |(mark, _)| mark)),
+    ]
+}
+
+/// Writes the lines of trees.
+struct TreeWriter<'g> {
+    graph: &'g Graph,
+    page: &'g RenderOptions,
+    labels: JidLabels,
+    /// The edges from each job, and those to it.
+    dependencies: Vec<Vec<usize>>,
+    dependents: Vec<Vec<usize>>,
+    /// The jobs that have a line.
+    is_shown: Vec<bool>,
+    /// The most levels that are indented. A deeper line begins with the number of its level.
+    most_levels: usize,
+    lines: Vec<TreeLine>,
+}
+
+impl<'g> TreeWriter<'g> {
+    fn new(graph: &'g Graph, page: &'g RenderOptions) -> TreeWriter<'g> {
+        let labels = graph.jid_labels();
+        let jids = graph.nodes.iter().map(|node| &node.job.jid);
+        let widest = jids.map(|jid| text::width(&labels.jid_label(jid))).max();
+        let left = page.width.saturating_sub(BESIDE_JIDS + widest.unwrap_or(0));
+        TreeWriter {
+            graph,
+            page,
+            labels,
+            dependencies: graph.edges_by_node(|edge| edge.ends.0),
+            dependents: graph.edges_by_node(|edge| edge.ends.1),
+            is_shown: vec![false; graph.nodes.len()],
+            // The other half of what is left is for classes and queues.
+            most_levels: (left / 2 / LEVEL).clamp(1, MOST_LEVELS),
+            lines: Vec::new(),
+        }
+    }
+
+    /// The tree of a job's dependencies, then that of its dependents.
+    fn add_both_trees(&mut self, root: usize) {
+        let drawing = &self.graph.drawing;
+        let has_dependencies =
+            drawing.dependencies && self.has_branches(root, Branches::Dependencies);
+        let has_dependents = drawing.dependents && self.has_branches(root, Branches::Dependents);
+        self.add_root(root);
+        if has_dependencies {
+            if has_dependents {
+                self.add_text("depends on");
+            }
+            self.add_branches(root, Branches::Dependencies);
+        }
+        if has_dependents {
+            self.add_text("needed by");
+            self.add_branches(root, Branches::Dependents);
+        }
+    }
+
+    /// A tree for each job at the beginning of a path, then one for each cycle that no path leads to.
+    fn add_forest(&mut self, branches: Branches) {
+        let nodes = self.graph.nodes.len();
+        let before = match branches {
+            Branches::Dependencies => &self.dependents,
+            Branches::Dependents => &self.dependencies,
+        };
+        let tops: Vec<usize> = (0..nodes).filter(|&node| before[node].is_empty()).collect();
+        for root in tops.into_iter().chain(0..nodes) {
+            if self.is_shown[root] {
+                continue;
+            }
+            self.add_root(root);
+            if branches == Branches::Dependents && self.has_branches(root, branches) {
+                self.add_text("needed by");
+            }
+            self.add_branches(root, branches);
+        }
+    }
+
+    fn has_branches(&self, node: usize, branches: Branches) -> bool {
+        !self.edges_of(node, branches).is_empty() || self.omitted(node, branches) > 0
+    }
+
+    fn edges_of(&self, node: usize, branches: Branches) -> &[usize] {
+        match branches {
+            Branches::Dependencies => &self.dependencies[node],
+            Branches::Dependents => &self.dependents[node],
+        }
+    }
+
+    /// The number of a job's edges that are left out.
+    fn omitted(&self, node: usize, branches: Branches) -> u64 {
+        let node = &self.graph.nodes[node];
+        match branches {
+            Branches::Dependencies => node.omitted_dependencies,
+            Branches::Dependents => node.omitted_dependents,
+        }
+    }
+
+    fn add_root(&mut self, root: usize) {
+        self.is_shown[root] = true;
+        let node = &self.graph.nodes[root];
+        let mark = if node.blocks { BLOCKS } else { "" };
+        self.add_node_line(String::new(), root, mark);
+    }
+
+    /// Adds everything below a job. A job that has a line already gets no second tree.
+    fn add_branches(&mut self, root: usize, branches: Branches) {
+        let mut is_on_path = vec![false; self.graph.nodes.len()];
+        is_on_path[root] = true;
+        let mut path = vec![(root, 0)];
+        // For each level, whether its branch goes on below.
+        let mut rails: Vec<bool> = Vec::new();
+        while let Some((node, at)) = path.last_mut() {
+            let (node, position) = (*node, *at);
+            *at += 1;
+            let edges = self.edges_of(node, branches);
+            let omitted = self.omitted(node, branches);
+            let last = edges.len() - usize::from(omitted == 0 && !edges.is_empty());
+            let branch = self.branch(&rails, position == last);
+            let Some(&edge) = edges.get(position) else {
+                if omitted > 0 && position == last {
+                    let more = self.page.count(omitted);
+                    self.add_text(&format!("{branch}… {more} more"));
+                }
+                is_on_path[node] = false;
+                path.pop();
+                rails.pop();
+                continue;
+            };
+            let edge = &self.graph.edges[edge];
+            let (dependent, dependency) = edge.ends;
+            let next = match branches {
+                Branches::Dependencies => dependency,
+                Branches::Dependents => dependent,
+            };
+            let node = &self.graph.nodes[next];
+            let marks = [
+                ("(cycle!)", is_on_path[next]),
+                ("(one-sided!)", edge.one_sided),
+                ("(above)", self.is_shown[next]),
+                (BLOCKS, node.blocks),
+            ];
+            let mark = marks.into_iter().find(|(_, applies)| *applies);
+            self.add_node_line(branch, next, mark.map_or("", |(mark, _)| mark));
+            if !self.is_shown[next] {
+                self.is_shown[next] = true;
+                is_on_path[next] = true;
+                path.push((next, 0));
+                rails.push(position != last);
+            }
+        }
+    }
+
+    /// The lines before a job at this level.
+    fn branch(&self, rails: &[bool], is_last: bool) -> String {
+        let end = if is_last { "└─ " } else { "├─ " };
+        if rails.len() >= self.most_levels {
+            let width = self.most_levels * LEVEL;
+            return format!("{:<width$}{end}", rails.len() + 1);
+        }
+        let rails = rails
+            .iter()
+            .map(|goes_on| if *goes_on { "│  " } else { "   " });
+        rails.chain([end]).collect()
+    }
+
+    fn add_text(&mut self, text: &str) {
+        let nothing = || Cell::escaped("");
+        self.lines.push(TreeLine {
+            branch: text.to_owned(),
+            klass: nothing(),
+            queue: nothing(),
+            state: nothing(),
+            mark: "",
+        });
+    }
+
+    fn add_node_line(&mut self, branch: String, at: usize, mark: &'static str) {
+        let node = &self.graph.nodes[at];
+        let state = match mark {
+            _ if node.is_missing() => MISSING.to_owned(),
+            "" | BLOCKS => node.state_sentence(self.page),
+            _ => node.state_word(),
+        };
+        let style = node.job.state.and_then(State::state_style);
+        self.lines.push(TreeLine {
+            branch: branch + &self.labels.jid_label(&node.job.jid),
+            klass: Cell::or_missing(node.job.klass.as_ref()),
+            queue: Cell::or_missing(node.job.queue.as_ref()),
+            state: Cell::escaped(state).with_style(style),
+            mark,
+        });
+    }
+}

@@ -1,0 +1,28 @@
+//! Shortened job ids.
+
+use std::collections::HashSet;
+
+use crate::name::Name;
+use crate::text;
+
+/// How jids are printed: cut, unless two of them would look the same.
+pub(crate) struct JidLabels {
+    shortened: bool,
+}
+
+impl JidLabels {
+    pub(crate) fn new<'n>(jids: impl Iterator<Item = &'n Name>, shortened: bool) -> JidLabels {
+        let jids: HashSet<&Name> = jids.collect();
+        let short: HashSet<String> = jids.iter().map(text::short_jid).collect();
+        let shortened = shortened && short.len() == jids.len();
+        JidLabels { shortened }
+    }
+
+    pub(crate) fn jid_label(&self, jid: &Name) -> String {
+        if self.shortened {
+            text::short_jid(jid)
+        } else {
+            jid.to_string()
+        }
+    }
+}
