@@ -39,7 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "operations",
         &["explain", "select", "wait", "watch", "work"],
     ),
-    ("operations", &["bulk"]),
+    ("operations", &["bulk", "doctor"]),
     ("operations", &["submit", "check::scan"]),
     ("operations", &["check::verify"]),
     ("operations", &["check::repair"]),

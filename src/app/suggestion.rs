@@ -6,7 +6,7 @@ use crate::text;
 
 /// Words of other tools, and the commands that do the same here. A word is never taken for a command
 /// that is spelled like it.
-const WORDS: [(&[&str], &[&str]); 12] = [
+const WORDS: [(&[&str], &[&str]); 13] = [
     (&["rm", "del", "delete", "kill", "remove"], &["cancel"]),
     (&["continue"], &["unpause"]),
     (&["requeue", "restart"], &["retry"]),
@@ -19,6 +19,7 @@ const WORDS: [(&[&str], &[&str]); 12] = [
     (&["logs", "tail", "follow"], &["events"]),
     (&["dash", "dashboard", "ui", "monitor"], &["top"]),
     (&["why"], &["explain"]),
+    (&["diagnose", "troubleshoot", "selftest"], &["doctor"]),
 ];
 
 /// The hint for a word that is neither a command nor one of these topics.

@@ -148,6 +148,7 @@ subcommands! {
     Throttle => throttle,
     Export => export,
     Import => import,
+    Doctor => doctor,
     Context => context,
     Local => local,
     Api => api,

@@ -149,27 +149,19 @@ fn find_problems(
 ) -> Vec<StatusProblem> {
     let totals = &overview.totals;
     let server = overview.server.clone().unwrap_or_default();
-    let has_limit = server.max_memory_bytes > 0;
     let mut problems = Vec::new();
     let mut add = |code, what: String, fix: Option<CommandLine>| {
         problems.push(StatusProblem::new(code, &what, fix));
     };
-    if has_limit && server.eviction != "noeviction" {
-        let what =
-            "the server deletes keys when its memory is full: set maxmemory-policy to noeviction";
-        add(ProblemCode::Eviction, what.into(), None);
-    }
-    if has_limit && server.memory_bytes > server.max_memory_bytes / 10 * 9 {
-        let what = "the server's memory is nearly full";
-        add(ProblemCode::Memory, what.into(), None);
-    }
-    if server.save_failed {
-        let what = "the server could not save its data the last time";
-        add(ProblemCode::Persistence, what.into(), None);
-    }
-    if server.link_down {
-        let what = "this replica has lost its primary: its data is old";
-        add(ProblemCode::Replica, what.into(), None);
+    for code in [
+        ProblemCode::Eviction,
+        ProblemCode::Memory,
+        ProblemCode::Persistence,
+        ProblemCode::Replica,
+    ] {
+        if let Some(what) = server.problem(code) {
+            add(code, what.into(), None);
+        }
     }
     let list = CommandLine::new("workers");
     // Jobs of a paused queue wait for its end, not for a worker.

@@ -6,6 +6,7 @@ use super::complete::{Complete, Lock};
 use super::config::ConfigOption;
 use super::context::Context;
 use super::defaults::QueueDefaults;
+use super::doctor::Diagnosis;
 use super::done::CommandResult;
 use super::explain::{Explanation, Explanations};
 use super::export;
@@ -33,7 +34,7 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [DocumentKind; 38] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 39] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
     Complete::DOCUMENT,
@@ -43,6 +44,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 38] = [
     QueueDefaults::DOCUMENT,
     QueueDefaults::LIST,
     Dependencies::DOCUMENT,
+    Diagnosis::DOCUMENT,
     CommandResult::DOCUMENT,
     ERROR,
     Explanation::DOCUMENT,

@@ -1,9 +1,10 @@
 //! The whole system on one screen.
 
-use super::{Overview, OverviewTotals, PausedQueueSummary, ServerFacts};
+use super::{Overview, OverviewTotals, PausedQueueSummary};
 use crate::model::lag::LagCause;
+use crate::model::server::ServerFacts;
 use crate::name::Name;
-use crate::text::duration;
+use crate::text::{duration, format_bytes};
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::paint::Style;
@@ -184,21 +185,6 @@ fn paused_line(queue: &PausedQueueSummary, page: &RenderOptions) -> String {
     }
     let reason = queue.reason.as_ref().map(Name::to_string);
     reason.map_or(line.clone(), |reason| format!("{line} ({reason})"))
-}
-
-/// A size in the largest unit: `1.2 GiB`.
-fn format_bytes(count: u64) -> String {
-    let mut size = count as f64;
-    for unit in ["B", "KiB", "MiB"] {
-        if size < 1024.0 {
-            return match unit {
-                "B" => format!("{count} B"),
-                unit => format!("{size:.1} {unit}"),
-            };
-        }
-        size /= 1024.0;
-    }
-    format!("{size:.1} GiB")
 }
 
 #[cfg(test)]
