@@ -7,7 +7,7 @@ use strum::VariantArray;
 pub enum Exit {
     /// Done. Also an empty list, and a bulk command that matched no job.
     Ok,
-    /// Any error that has no code below, and defects of `qless`.
+    /// Any error that has no code below, defects of `qless`, and a check of `doctor` that failed.
     Error,
     /// Bad flags, arguments, config file, JSON or times.
     Usage,
@@ -40,7 +40,10 @@ impl Exit {
     pub const fn description(self) -> (&'static str, &'static str) {
         match self {
             Exit::Ok => ("ok", "done; also an empty list, nothing to do"),
-            Exit::Error => ("error", "any other error; a defect"),
+            Exit::Error => (
+                "error",
+                "any other error; a defect; a check of `doctor` failed",
+            ),
             Exit::Usage => ("usage", "bad flags, arguments, config file, JSON or times"),
             Exit::Partial => ("partial", "some items of a bulk action failed"),
             Exit::NotFound => (

@@ -13,6 +13,7 @@ mod command_line;
 mod commands;
 mod consent;
 mod core;
+mod doctor;
 mod env;
 mod error;
 mod exit;

@@ -240,6 +240,21 @@ pub(crate) fn format_measured_duration(seconds: f64) -> String {
     }
 }
 
+/// A size in the largest unit: `1.2 GiB`.
+pub(crate) fn format_bytes(count: u64) -> String {
+    let mut size = count as f64;
+    for unit in ["B", "KiB", "MiB"] {
+        if size < 1024.0 {
+            return match unit {
+                "B" => format!("{count} B"),
+                unit => format!("{size:.1} {unit}"),
+            };
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} GiB")
+}
+
 /// A whole number with its thousands separated.
 pub(crate) fn with_thousands_separators(number: u64) -> String {
     let digits = number.to_string();
@@ -268,21 +283,6 @@ pub(crate) fn backtick_list<T: Display>(names: impl IntoIterator<Item = T>) -> S
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
     format!("{} {noun}", with_thousands_separators(count))
-}
-
-/// A size in the largest unit: `1.2 GiB`.
-pub(crate) fn format_bytes(count: u64) -> String {
-    let mut size = count as f64;
-    for unit in ["B", "KiB", "MiB"] {
-        if size < 1024.0 {
-            return match unit {
-                "B" => format!("{count} B"),
-                unit => format!("{size:.1} {unit}"),
-            };
-        }
-        size /= 1024.0;
-    }
-    format!("{size:.1} GiB")
 }
 
 /// The known name that is most similar to `name`, if one is similar: for "did you mean".

@@ -105,6 +105,7 @@ mod commands {
     mod coordination;
     mod defaults;
     mod depends;
+    mod doctor;
     mod durations;
     mod explain;
     mod export;

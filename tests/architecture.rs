@@ -40,7 +40,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["graph", "look", "select", "wait", "watch", "work"],
     ),
     ("operations", &["explain"]),
-    ("operations", &["bulk"]),
+    ("operations", &["bulk", "doctor"]),
     ("operations", &["submit", "check::scan"]),
     ("operations", &["check::verify"]),
     ("operations", &["check::repair"]),

@@ -6,7 +6,7 @@ use crate::text;
 
 /// Words of other tools, and the commands that do the same here. A word is never taken for a command
 /// that is spelled like it.
-const WORDS: [(&[&str], &[&str]); 13] = [
+const WORDS: [(&[&str], &[&str]); 14] = [
     (&["rm", "del", "delete", "kill", "remove"], &["cancel"]),
     (&["continue"], &["unpause"]),
     (&["requeue", "restart"], &["retry"]),
@@ -20,6 +20,7 @@ const WORDS: [(&[&str], &[&str]); 13] = [
     (&["dash", "dashboard", "ui", "monitor"], &["top"]),
     (&["why"], &["explain"]),
     (&["tree", "dag"], &["graph"]),
+    (&["diagnose", "troubleshoot", "selftest"], &["doctor"]),
 ];
 
 /// The hint for a word that is neither a command nor one of these topics.

@@ -151,6 +151,7 @@ subcommands! {
     Metrics => metrics,
     Export => export,
     Import => import,
+    Doctor => doctor,
     Context => context,
     Local => local,
     Api => api,

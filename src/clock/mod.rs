@@ -78,7 +78,17 @@ impl Clock {
         }
         match self.server {
             Some((moment, at)) => moment.after(at.elapsed()),
-            None => Moment::from_micros(jiff::Timestamp::now().as_microsecond()),
+            None => host_time(),
         }
     }
+
+    /// Whether QLESS_NOW pins the time.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.pinned.is_some()
+    }
+}
+
+/// The time of this host.
+pub(crate) fn host_time() -> Moment {
+    Moment::from_micros(jiff::Timestamp::now().as_microsecond())
 }

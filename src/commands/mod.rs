@@ -28,6 +28,7 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod defaults;
 pub(crate) mod depends;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fail;

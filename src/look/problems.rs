@@ -4,12 +4,13 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::lag::LagCause;
 use crate::model::overview::{
-    OldWait, ProblemCode, QueueFacts, RecentFailures, ServerFacts, StatusProblem, SystemFacts,
+    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts,
 };
 use crate::model::queue::Queue;
+use crate::model::server::ServerFacts;
 use crate::model::worker::Worker;
 use crate::name::Name;
-use crate::text::{comma_list, duration, format_bytes, plural};
+use crate::text::{comma_list, duration, plural};
 
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
@@ -41,25 +42,15 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
 }
 
 fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) {
-    let mut add = |code, what: String| problems.push(StatusProblem::new(code, what));
-    let limit = server.max_memory_bytes;
-    if limit > 0 && server.eviction != "noeviction" {
-        let what =
-            "the server deletes keys when its memory is full: set maxmemory-policy to noeviction";
-        add(ProblemCode::Eviction, what.into());
-    }
-    if limit > 0 && server.memory_bytes > limit / 10 * 9 {
-        let (used, limit) = (format_bytes(server.memory_bytes), format_bytes(limit));
-        let what = format!("the server's memory is nearly full: {used} of {limit}");
-        add(ProblemCode::Memory, what);
-    }
-    if server.save_failed {
-        let what = "the server could not save its data the last time";
-        add(ProblemCode::Persistence, what.into());
-    }
-    if server.link_down {
-        let what = "this replica has lost its primary: its data is old";
-        add(ProblemCode::Replica, what.into());
+    for code in [
+        ProblemCode::Eviction,
+        ProblemCode::Memory,
+        ProblemCode::Persistence,
+        ProblemCode::Replica,
+    ] {
+        if let Some(what) = server.problem(code) {
+            problems.push(StatusProblem::new(code, what));
+        }
     }
 }
 

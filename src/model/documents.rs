@@ -6,6 +6,7 @@ use super::complete::{Complete, Lock};
 use super::config::ConfigOption;
 use super::context::Context;
 use super::defaults::QueueDefaults;
+use super::doctor::Diagnosis;
 use super::done::CommandResult;
 use super::explain::{Explanation, Explanations};
 use super::export;
@@ -35,7 +36,7 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [DocumentKind; 40] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 41] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
     Complete::DOCUMENT,
@@ -45,6 +46,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 40] = [
     QueueDefaults::DOCUMENT,
     QueueDefaults::LIST,
     Dependencies::DOCUMENT,
+    Diagnosis::DOCUMENT,
     CommandResult::DOCUMENT,
     ERROR,
     Explanation::DOCUMENT,

@@ -9,6 +9,7 @@ pub(crate) mod coordination;
 pub(crate) mod data_filter;
 pub(crate) mod defaults;
 pub(crate) mod depends;
+pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod done;
 #[allow(dead_code)] // Until `work` uses it.
@@ -47,6 +48,7 @@ pub(crate) mod rate;
 pub(crate) mod recur;
 pub(crate) mod repair;
 pub mod retry_cause;
+pub(crate) mod server;
 pub(crate) mod stats;
 pub(crate) mod tag;
 pub(crate) mod text_regex;

@@ -26,6 +26,7 @@ use crate::input::source::{InputSource, StdinUse};
 use crate::input::two_pass::TwoPassFile;
 use crate::model::overview::WatchSample;
 use crate::model::rate::MaxRate;
+use crate::model::server::{NO_EVICTION, eviction_sentence};
 use crate::settings::members::Member;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::{self, Sanitized};
@@ -257,39 +258,31 @@ impl Session {
 
     /// Connects. The commands that bring work warn if the server may delete it.
     fn open_core(&mut self) -> Result<Core, Error> {
-        let core = match Core::connect(self.core_settings()?) {
-            Ok(core) => core,
-            Err(error) => {
-                return Err(with_corrected_line(
-                    error,
-                    self.command_line.repeatable_line.as_ref(),
-                ));
-            }
-        };
+        let settings = self.core_settings()?;
+        let core = Core::connect(settings).map_err(|error| self.with_corrected_line(error))?;
         if core.is_untagged_in_cluster() && self.changes {
-            let prefix = self.prefix();
-            let note = format!(
-                "note: prefix `{prefix}` works in this cluster because it has one primary; with a second \
-                 one, each call will fail: move with `export` and `import --prefix '{}'`",
-                with_hash_tag(prefix)
-            );
-            self.ui.note(&note);
+            let (fact, way_out) = one_primary_sentences(self.prefix());
+            self.ui.note(&format!("note: {fact}: {way_out}"));
         }
-        if let Some(lag) = core.replica_lag().filter(|lag| *lag > MAX_LAG) {
-            let lag = text::duration(lag.as_secs_f64());
-            let note = format!("note: this replica has heard nothing from its primary for {lag}");
-            self.ui.note(&note);
+        if let Some(sentence) = silence_of_primary(core.replica_lag()) {
+            self.ui.note(&format!("note: {sentence}"));
         }
         if let Some(policy) = core.eviction_policy()
             && !std::mem::replace(&mut self.warned_of_eviction, true)
         {
-            self.ui.warn(&format!(
-                "the server deletes jobs when its memory is full (maxmemory-policy {}); it refuses new \
-                 ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`",
-                Sanitized(policy)
-            ));
+            let sentence = eviction_sentence(&Sanitized(policy).to_string());
+            self.ui.warn(&format!("{sentence}; {NO_EVICTION}"));
         }
         Ok(core)
+    }
+
+    /// Connects once, for a command that reports why there is no connection.
+    pub(crate) fn connect_once(&self, settings: CoreSettings) -> Result<Core, Error> {
+        Core::connect_once(settings).map_err(|error| self.with_corrected_line(error))
+    }
+
+    fn with_corrected_line(&self, error: Error) -> Error {
+        with_corrected_line(error, self.command_line.repeatable_line.as_ref())
     }
 
     /// The core, connected.
@@ -306,6 +299,11 @@ impl Session {
             Some(core) => Ok((core, &mut self.ui)),
             None => unreachable!("the core was opened above"),
         }
+    }
+
+    /// Whether QLESS_NOW pins the time.
+    pub(crate) fn is_time_pinned(&self) -> bool {
+        self.clock.is_pinned()
     }
 
     /// The present moment: the server's once the core is open, else this host's.
@@ -420,13 +418,27 @@ impl Session {
     }
 
     fn core_settings(&mut self) -> Result<CoreSettings, Error> {
+        let target = self.target_with_tls()?;
+        self.settings_with_password(target)
+    }
+
+    /// The address that was given, with the files of TLS, but without a password from elsewhere.
+    pub(crate) fn target_with_tls(&mut self) -> Result<Target, Error> {
         let mut target = self.target()?;
+        let Globals { tls, given, .. } = &self.globals;
+        tls::fill_tls(&mut target, tls, &given.tls, &mut self.ui)?;
+        Ok(target)
+    }
+
+    /// What a connection to this address needs, with the password from where it is.
+    pub(crate) fn settings_with_password(
+        &mut self,
+        mut target: Target,
+    ) -> Result<CoreSettings, Error> {
         if !matches!(target.address, Address::Local { .. }) {
             let context = self.file.as_ref().and_then(|file| file.context.as_ref());
             password::fill_password(&mut target, &self.globals, context, &mut self.ui)?;
         }
-        let Globals { tls, given, .. } = &self.globals;
-        tls::fill_tls(&mut target, tls, &given.tls, &mut self.ui)?;
         Ok(self.core_settings_for(target))
     }
 
@@ -443,6 +455,26 @@ impl Session {
             asks_for_eviction: self.changes && BRING_WORK.contains(&self.command_name()),
         }
     }
+}
+
+/// That the primary of a replica has been silent for long, if it has.
+pub(crate) fn silence_of_primary(lag: Option<Duration>) -> Option<String> {
+    let lag = lag.filter(|lag| *lag > MAX_LAG)?;
+    let lag = text::duration(lag.as_secs_f64());
+    Some(format!(
+        "this replica has heard nothing from its primary for {lag}"
+    ))
+}
+
+/// That a prefix without a hash tag works in a cluster for now, and the way out.
+pub(crate) fn one_primary_sentences(prefix: &str) -> (String, String) {
+    let fact = format!(
+        "prefix `{prefix}` works in this cluster because it has one primary; with a second one, each call \
+         will fail"
+    );
+    let tagged = with_hash_tag(prefix);
+    let way_out = format!("move with `export` and `import --prefix '{tagged}'`");
+    (fact, way_out)
 }
 
 /// Adds a hint to an error about the wrong kind of address or a wrong prefix: the command line that works.

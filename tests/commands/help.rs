@@ -79,7 +79,7 @@ fn every_help_page_has_its_sections_in_one_order() {
 fn help_topics_exist() {
     run("help exit-codes").shows(expect![[r#"
           0  ok             done; also an empty list, nothing to do
-          1  error          any other error; a defect
+          1  error          any other error; a defect; a check of `doctor` failed
           2  usage          bad flags, arguments, config file, JSON or times
           3  partial        some items of a bulk action failed
           4  not found      no such job, queue, group, worker, context or key; pop had no job

@@ -12,6 +12,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use super::read::{ReadCommand, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::CallSpec;
+use crate::core::call::info::InfoText;
 use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys, QueueKey};
 use crate::error::Error;
@@ -155,33 +156,23 @@ impl Core {
             Call::redis_command("INFO").arg("keyspace"),
         ];
         let sections: Vec<String> = self.call_all(now, &calls).into_iter().flatten().collect();
-        let field = |name: &str| {
-            let lines = sections.iter().flat_map(|section| section.lines());
-            let mut values = lines.filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-            values.next().map(|value| value.trim().to_owned())
-        };
-        let number = |name: &str| field(name).and_then(|text| text.parse::<u64>().ok());
+        let info = InfoText(sections.concat());
         // `db0:keys=12,expires=0,…`, and no line for an empty database.
-        let database = field(&format!("db{}", self.db_number()));
-        let keys = match database
-            .as_deref()
-            .unwrap_or("keys=0")
-            .strip_prefix("keys=")
-        {
-            Some(text) if !sections.is_empty() => text.split(',').next(),
-            _ => None,
-        };
-        let keys = keys.and_then(|text| text.parse().ok());
+        let database = info.field(&format!("db{}", self.db_number()));
+        let keys = database.unwrap_or("keys=0").strip_prefix("keys=");
+        let keys = keys.filter(|_| !sections.is_empty());
+        let keys = keys.and_then(|text| text.split(',').next()?.parse().ok());
         // A node of a cluster has keys of other prefixes, too.
         let keys = self.keys_in_slot(now).or(keys);
-        let replica = field("role").is_some_and(|role| role == "slave");
         ServerHealth {
-            policy: field("maxmemory_policy"),
-            limit: number("maxmemory"),
-            evicted: number("evicted_keys").unwrap_or(0),
-            primary: replica.then(|| PrimaryLink {
-                up: field("master_link_status").is_none_or(|status| status == "up"),
-                down: number("master_link_down_since_seconds").unwrap_or(0),
+            policy: info.field("maxmemory_policy").map(str::to_owned),
+            limit: info.number("maxmemory"),
+            evicted: info.number("evicted_keys").unwrap_or(0),
+            primary: info.is("role", "slave").then(|| PrimaryLink {
+                up: info
+                    .field("master_link_status")
+                    .is_none_or(|status| status == "up"),
+                down: info.number("master_link_down_since_seconds").unwrap_or(0),
             }),
             keys,
         }

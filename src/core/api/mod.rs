@@ -4,6 +4,7 @@ pub(crate) mod admin;
 pub(crate) mod change;
 pub(crate) mod check;
 pub(crate) mod config;
+pub(crate) mod doctor;
 pub(crate) mod epoch;
 pub(crate) mod event;
 pub(crate) mod explain;

@@ -5,12 +5,12 @@ use serde::Deserialize;
 use super::queue;
 use super::worker;
 use crate::clock::moment::Moment;
+use crate::core::call::info::InfoText;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Kind};
-use crate::model::overview::{
-    QueueFacts, RecentCompletions, RecentFailures, ServerFacts, SystemFacts,
-};
+use crate::model::overview::{QueueFacts, RecentCompletions, RecentFailures, SystemFacts};
 use crate::model::queue::{Queue, RoundedSeconds};
+use crate::model::server::ServerFacts;
 use crate::model::worker::Worker;
 use crate::name::Name;
 
@@ -57,7 +57,7 @@ impl Core {
             jobs,
         };
         let mut facts = SystemFacts {
-            server: reply.info.as_deref().map(read_server_info),
+            server: reply.info.as_ref().map(read_server_info),
             complete: reply.complete,
             recent: match reply.recent.as_slice() {
                 [completed, seconds] => Some(RecentCompletions {
@@ -92,7 +92,7 @@ impl Core {
 #[serde(rename = "row")]
 struct StatusReply {
     complete: u64,
-    info: Option<String>,
+    info: Option<InfoText>,
     /// Completions of the last minutes, and over how many seconds.
     recent: Vec<f64>,
     group_count: u64,
@@ -110,15 +110,9 @@ struct StatusReply {
 type GroupRow = (Name, u64, u64);
 
 /// Reads the text of INFO.
-fn read_server_info(info: &str) -> ServerFacts {
-    let text = |key: &str| {
-        let value = info
-            .lines()
-            .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
-        value.unwrap_or_default().trim().to_owned()
-    };
-    let number = |key: &str| text(key).parse().unwrap_or(0);
-    let is = |key: &str, value: &str| text(key) == value;
+pub(super) fn read_server_info(info: &InfoText) -> ServerFacts {
+    let text = |name: &str| info.field(name).unwrap_or_default().to_owned();
+    let number = |name: &str| info.number(name).unwrap_or(0);
     // A server that starts counts as saved then.
     let time: u64 = number("server_time_usec") / 1_000_000;
     let started = time.saturating_sub(number("uptime_in_seconds"));
@@ -132,11 +126,12 @@ fn read_server_info(info: &str) -> ServerFacts {
         max_memory_bytes: number("maxmemory"),
         eviction: text("maxmemory_policy"),
         evicted_keys: number("evicted_keys"),
-        append_only: is("aof_enabled", "1"),
+        append_only: info.is("aof_enabled", "1"),
         last_save: has_saved
             .then(|| Moment::from_seconds(last_save as f64))
             .flatten(),
-        save_failed: is("rdb_last_bgsave_status", "err") || is("aof_last_write_status", "err"),
-        link_down: is("master_link_status", "down"),
+        save_failed: info.is("rdb_last_bgsave_status", "err")
+            || info.is("aof_last_write_status", "err"),
+        link_down: info.is("master_link_status", "down"),
     }
 }

@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use super::fault::Fault;
 use super::local_socket;
 use super::resp::MAX_REPLIES;
 use super::stream::Stream;
-use super::tls::TlsClient;
+use super::tls::{TlsClient, TlsSession};
 use crate::address::{Address, Node};
 
 /// An open connection.
@@ -55,6 +55,17 @@ enum AfterRequest {
     Listen,
     /// It ends, and leaves the stream to the caller.
     HandOver(Sender<Stream>),
+}
+
+/// A step of opening a connection that is done.
+#[derive(Debug)]
+pub(super) enum ConnectStep {
+    /// The name of the server has an address.
+    Resolved,
+    /// The system has connected, to a port or to a socket.
+    Connected(Option<SocketAddr>),
+    /// The handshake of TLS is done.
+    Encrypted(TlsSession),
 }
 
 /// Commands as they go over the wire. A `Cmd` of the `redis` crate would copy every word once more, and
@@ -190,7 +201,7 @@ impl Connection {
         let (outbox, responses) = mpsc::sync_channel(BACKLOG);
         let (address, tls) = (address.clone(), tls.cloned());
         thread::spawn(move || {
-            let opened = connect_stream(&address, tls.as_ref(), deadline);
+            let opened = connect_stream(&address, tls.as_ref(), deadline, &mut |_| {});
             let (stream, fault) = match opened {
                 Ok(stream) => (Some(stream), None),
                 Err(fault) => (None, Some(fault)),
@@ -302,20 +313,26 @@ impl Response {
     }
 }
 
-fn connect_stream(
+/// Opens a connection, and passes on each step that is done.
+pub(super) fn connect_stream(
     address: &Address,
     tls: Option<&TlsClient>,
     deadline: Instant,
+    on_step: &mut dyn FnMut(ConnectStep),
 ) -> Result<Stream, Fault> {
     let Node { host, port } = match address {
         Address::Tcp(node) => node,
         // The caller resolves such an address to one node before it connects.
         Address::Cluster(_) | Address::Sentinel(_) => return Err(Fault::Unresolved),
-        Address::Unix(path) => return Stream::connect_unix(path),
+        Address::Unix(path) => {
+            let stream = Stream::connect_unix(path)?;
+            on_step(ConnectStep::Connected(None));
+            return Ok(stream);
+        }
         Address::Local { dir: Some(dir), .. } => {
-            return Ok(Stream::over_socket(local_socket::connect_to_own_server(
-                dir,
-            )?));
+            let socket = local_socket::connect_to_own_server(dir)?;
+            on_step(ConnectStep::Connected(None));
+            return Ok(Stream::over_socket(socket));
         }
         Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };
@@ -324,6 +341,9 @@ fn connect_stream(
         Err(_) => return Err(Fault::Unresolved),
     };
     addresses.dedup();
+    if host.parse::<IpAddr>().is_err() {
+        on_step(ConnectStep::Resolved);
+    }
     let mut fault = Fault::Unresolved;
     for (at, address) in addresses.iter().enumerate() {
         // Each address gets its share of the time.
@@ -333,7 +353,7 @@ fn connect_stream(
             ip if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
             _ => *address,
         };
-        match Stream::connect_tcp(&address, tls, share) {
+        match Stream::connect_tcp(&address, tls, share, on_step) {
             Ok(stream) => return Ok(stream),
             Err(failed) => fault = failed,
         }

@@ -45,7 +45,7 @@ impl Core {
         }
     }
 
-    fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
+    pub(super) fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
         let ReachedServer {
             connection,

@@ -9,10 +9,12 @@ use serde::Deserialize;
 use super::connect::{Connection, PackedCommands, Response};
 use super::error;
 use super::fault::Fault;
+use super::info::InfoText;
 use super::{Value, reply, rights, server_error};
 use crate::address::{Address, Target};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
+use crate::model::server::evicts_jobs;
 use crate::name::Name;
 
 /// What a server reports about itself.
@@ -58,13 +60,14 @@ impl ServerInfo {
     /// Whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
     /// whose versions continue from there.
     pub(crate) fn has_read_only_scripts(&self) -> bool {
-        let major = self
-            .version
-            .split('.')
-            .next()
-            .and_then(|major| major.parse().ok());
-        major.is_some_and(|major: u32| major >= 7)
+        is_redis_7(&self.version)
     }
+}
+
+/// Whether a version is that of Redis 7 or later, or of Valkey.
+pub(super) fn is_redis_7(version: &str) -> bool {
+    let major = version.split('.').next();
+    major.is_some_and(|major| major.parse::<u32>().is_ok_and(|major| major >= 7))
 }
 
 impl ServerMode {
@@ -359,10 +362,9 @@ fn read_step_reply(
             require_supported_version(&server.version)
         }
         (HandshakeStep::Info, reply) => {
-            let info = value_text(&reply);
-            let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
-            server.mode = ServerMode::from_name(field("redis_mode:").unwrap_or_default());
-            server.version = field("redis_version:").unwrap_or_default().to_string();
+            let info = InfoText(value_text(&reply));
+            server.mode = ServerMode::from_name(info.field("redis_mode").unwrap_or_default());
+            server.version = info.field("redis_version").unwrap_or_default().to_string();
             require_supported_version(&server.version)
         }
         (HandshakeStep::Time, Value::Array(parts)) => {
@@ -381,27 +383,15 @@ fn read_step_reply(
             }
         }
         (HandshakeStep::Memory, reply) => {
-            let info = value_text(&reply);
-            let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
-            let is_limited = field("maxmemory:").is_some_and(|limit| limit.trim() != "0");
-            let policy = field("maxmemory_policy:").map(str::trim);
-            // The other policies delete only keys with an expiry, which jobs do not have.
-            let policy = policy.filter(|policy| is_limited && policy.starts_with("allkeys-"));
+            let info = InfoText(value_text(&reply));
+            let limit = info.number("maxmemory").unwrap_or(0);
+            let policy = info.field("maxmemory_policy");
+            let policy = policy.filter(|policy| evicts_jobs(policy, limit));
             server.eviction = policy.map(str::to_owned);
             Ok(())
         }
         (HandshakeStep::Replication, reply) => {
-            let info = value_text(&reply);
-            // The first while the link is up, the second while it is down.
-            let fields = [
-                "master_last_io_seconds_ago:",
-                "master_link_down_since_seconds:",
-            ];
-            let seconds = fields.iter().filter_map(|key| {
-                let mut lines = info.lines();
-                lines.find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
-            });
-            server.lag = seconds.max().map(Duration::from_secs);
+            server.lag = InfoText(value_text(&reply)).replica_lag();
             Ok(())
         }
         (HandshakeStep::Rights(_), reply) => {

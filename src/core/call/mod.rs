@@ -15,9 +15,12 @@ mod dial;
 mod error;
 mod fault;
 mod handshake;
+pub(crate) mod info;
 pub(crate) mod local;
 mod local_socket;
+mod nodes;
 mod raw;
+pub(crate) mod reach;
 mod refusal;
 mod replicas;
 pub(crate) mod reply;
@@ -44,8 +47,10 @@ use self::call_spec::RetryClass;
 use self::connect::{Connection, PackedCommands};
 use self::error::ServerError;
 use self::fault::Fault;
+use self::info::InfoText;
 pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
+use self::rights::MissingRights;
 pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
@@ -57,6 +62,7 @@ use crate::address::{Address, Target};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
+use crate::name::Name;
 use crate::trace::Trace;
 
 /// What it takes to open the core.
@@ -136,13 +142,25 @@ pub struct Core {
 impl Core {
     /// Connects and logs in.
     pub fn connect(settings: CoreSettings) -> Result<Core, Error> {
+        let mut core = Core::unconnected_with_tls(settings)?;
+        core.dial_with_retries(Instant::now() + core.timeout, &mut Backoff::default())?;
+        Ok(core)
+    }
+
+    /// Connects and logs in, and does not wait for a server that is not ready, or that is lost later.
+    pub(crate) fn connect_once(settings: CoreSettings) -> Result<Core, Error> {
+        let mut core = Core::unconnected_with_tls(settings)?;
+        core.waits_for_lost_server = false;
+        core.dial_once(Instant::now() + core.timeout)?;
+        Ok(core)
+    }
+
+    fn unconnected_with_tls(settings: CoreSettings) -> Result<Core, Error> {
         let tls = match (&settings.target.tls, settings.target.first_node()) {
             (Some(tls), Some(node)) => Some(TlsClient::new(tls, &node.host)?),
             _ => None,
         };
-        let mut core = Core::unconnected(settings, tls);
-        core.dial_with_retries(Instant::now() + core.timeout, &mut Backoff::default())?;
-        Ok(core)
+        Ok(Core::unconnected(settings, tls))
     }
 
     fn unconnected(settings: CoreSettings, tls: Option<TlsClient>) -> Core {
@@ -218,9 +236,8 @@ impl Core {
         let mut info = PackedCommands::default();
         info.add_command(&["INFO", "server"]);
         let deadline = Instant::now() + self.timeout;
-        let info: String = reply::read_reply("INFO", self.send_once(info, deadline)?).ok()?;
-        let id = info.lines().find_map(|line| line.strip_prefix("run_id:"))?;
-        Some(id.trim().to_string())
+        let info: InfoText = reply::read_reply("INFO", self.send_once(info, deadline)?).ok()?;
+        info.field("run_id").map(str::to_owned)
     }
 
     /// Sends one command of Redis once, on the connection that is open. Returns `None` if no reply
@@ -281,6 +298,34 @@ impl Core {
     /// The server's version.
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Whether scripts can ask the server what the user may run.
+    pub(crate) fn tells_rights(&self) -> bool {
+        handshake::is_redis_7(&self.version)
+    }
+
+    /// The name of the script: its SHA-1.
+    pub(crate) fn script_sha(&self) -> &str {
+        self.script.sha()
+    }
+
+    /// The error that a refusal with this code becomes: `OOM`.
+    pub(crate) fn refusal_error(&self, code: &str) -> Error {
+        error::refusal_with_code(code, &self.target)
+    }
+
+    /// Asks which commands the user may not run, of those that calls with these settings may need.
+    pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
+        let (read_only, one_primary) = (self.read_only, self.is_untagged_in_cluster());
+        let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());
+        let missing: Vec<Name> = self.call(now, test)?;
+        Ok(MissingRights::from_names(&missing))
+    }
+
+    /// The error about commands that the user may not run.
+    pub(crate) fn missing_rights_error(&self, missing: &[String]) -> Error {
+        rights::missing_rights_error(missing, &self.target, self.prefix())
     }
 
     /// Makes one call and returns its reply as `-o raw` writes it.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::connect::PackedCommands;
 use super::reply;
-use super::{Value, server_error};
+use super::{Call, Value, server_error};
 use crate::address::Target;
 use crate::error::{EffectOnData, Error, Kind};
 use crate::name::Name;
@@ -189,13 +189,17 @@ pub enum AclForm {
     Aclfile,
 }
 
+/// What needs [`SCANS`].
+const CHECKS: &str = "check, export, throttle list, selectors that read every job";
+
+/// What needs [`ONE_PRIMARY`].
+const SPLITS: &str = "check --repair in a cluster with one primary";
+
 /// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no
 /// other form.
 pub fn acl_lines(prefix: &str, form: AclForm) -> String {
     const OPERATES: &str = "put, pop, bulk verbs; clients that load their own script may need more:\n\
                             # the reference also runs zremrangebyrank and zremrangebyscore";
-    const CHECKS: &str = "check, export, throttle list, selectors that read every job";
-    const SPLITS: &str = "check --repair in a cluster with one primary";
     const READS_ONLY: &str = "--read-only, on a primary or a replica \
                               (before Redis 7: ~ instead of %R~, and eval, evalsha)";
     let split: &[&[&str]] = if prefix.contains('{') {
@@ -258,8 +262,8 @@ fn grant_words(parts: &[&[&str]]) -> String {
 }
 
 /// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a
-/// channel. Some commands take only keys, so each argument is one. Servers before 7.0 have no such
-/// test.
+/// channel. Some commands take only keys, so each argument is one. A subcommand follows a `|`; one
+/// that the server does not have is one that the user may not run. Servers before 7.0 have no such test.
 ///
 /// A user with all rights also reads two keys in different slots: what looks like one server may be
 /// a proxy before several, which refuse that.
@@ -267,7 +271,14 @@ const ASK: &str = "\
 local lacks = {}
 if redis.acl_check_cmd then
   for name in string.gmatch(ARGV[2], '%S+') do
-    if not redis.acl_check_cmd(name, ARGV[1], ARGV[1], ARGV[1]) then lacks[#lacks + 1] = name end
+    local bar, known, may = string.find(name, '|', 1, true), true, nil
+    if bar then
+      local command, first = string.sub(name, 1, bar - 1), string.sub(name, bar + 1)
+      known, may = pcall(redis.acl_check_cmd, command, first)
+    else
+      may = redis.acl_check_cmd(name, ARGV[1], ARGV[1], ARGV[1])
+    end
+    if not (known and may) then lacks[#lacks + 1] = name end
   end
 end
 local tagged = string.find(ARGV[1], '{', 1, true)
@@ -290,6 +301,70 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
         .any(|named| name(named).eq_ignore_ascii_case(command))
 }
 
+/// What a user may not run of all that this program may need, in capitals.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MissingRights {
+    /// Commands without which no call is safe.
+    pub needed: Vec<String>,
+    /// Commands that only some subcommands of this program run.
+    pub optional: Vec<String>,
+    /// What these subcommands are, in words.
+    pub uses: Vec<&'static str>,
+    /// Whether the settings of the server can be read, which no call needs.
+    pub tells_settings: bool,
+}
+
+/// The command that reads the settings of the server.
+const SETTINGS: &str = "config|get";
+
+impl MissingRights {
+    /// Sorts the commands that a test names by what needs them.
+    pub(super) fn from_names(names: &[Name]) -> MissingRights {
+        let mut missing = MissingRights {
+            tells_settings: true,
+            ..MissingRights::default()
+        };
+        for name in names {
+            let name = name.lossless_text();
+            if name == SETTINGS {
+                missing.tells_settings = false;
+                continue;
+            }
+            let is_named = |part: &[&str]| part.contains(&&*name);
+            if is_named(CALLS) {
+                missing.needed.push(name.to_uppercase());
+                continue;
+            }
+            missing.optional.push(name.to_uppercase());
+            let parts = [
+                (DRY_RUNS, "dry runs"),
+                (WAITING, "waiting"),
+                (SCANS, CHECKS),
+                (ONE_PRIMARY, SPLITS),
+            ];
+            let part = parts.iter().find(|(part, _)| is_named(part));
+            missing.uses.extend(part.map(|(_, words)| words));
+        }
+        missing.uses.dedup();
+        missing
+    }
+}
+
+/// The test of all commands that may be needed, as a call of its own.
+pub(super) fn full_rights_test(
+    eval: &'static str,
+    only_reads: bool,
+    one_primary: bool,
+    prefix: &str,
+) -> Call {
+    // A pattern of channels must be that of the rule, and the test names a channel.
+    let waiting = WAITING.iter().copied().filter(|name| *name != "psubscribe");
+    let names = script_commands(one_primary).chain(waiting);
+    let names = names.filter(|name| may_run(name, only_reads));
+    let names = names.chain([SETTINGS]).collect::<Vec<&str>>().join(" ");
+    Call::redis_command(eval).args([ASK, "0", &format!("{prefix}x"), &names])
+}
+
 /// Adds the test of all commands to a handshake.
 pub(crate) fn add_rights_test(prefix: &str, packed: &mut PackedCommands) {
     add_command_rights_test("EVAL", CALLS.iter().copied(), prefix, packed);
@@ -304,16 +379,20 @@ pub(crate) fn add_script_rights_test(
     prefix: &str,
     packed: &mut PackedCommands,
 ) {
+    let names = script_commands(one_primary).filter(|name| may_run(name, only_reads));
+    add_command_rights_test(eval, names, prefix, packed);
+}
+
+/// The commands that any script may run.
+fn script_commands(one_primary: bool) -> impl Iterator<Item = &'static str> {
     let split = if one_primary { ONE_PRIMARY } else { &[] };
-    let names = CALLS
-        .iter()
-        .chain(DRY_RUNS)
-        .chain(SCANS)
-        .chain(split)
-        .copied();
-    // The script runs no subcommands, and the test knows none.
-    let may_run = |name: &&str| !name.contains('|') && (!only_reads || READS.contains(name));
-    add_command_rights_test(eval, names.filter(may_run), prefix, packed);
+    let parts = [CALLS, DRY_RUNS, SCANS, split];
+    parts.into_iter().flatten().copied()
+}
+
+/// Whether a test of rights asks for the command. The scripts run no subcommands of Redis.
+fn may_run(name: &str, only_reads: bool) -> bool {
+    !name.contains('|') && (!only_reads || READS.contains(&name))
 }
 
 fn add_command_rights_test<'a>(

@@ -14,10 +14,10 @@ use crate::error::{Error, Kind};
 use crate::name::Name;
 
 /// How long one Sentinel may take.
-const PATIENCE: Duration = Duration::from_millis(300);
+pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 
 /// What a Sentinel says about the master.
-enum SentinelAnswer {
+pub(super) enum SentinelAnswer {
     Master(Node),
     /// It does not know the name, but these.
     Unknown(Vec<Name>),
@@ -77,7 +77,7 @@ impl Core {
     }
 
     /// Asks one Sentinel for the master.
-    fn ask_sentinel(
+    pub(super) fn ask_sentinel(
         &self,
         sentinels: &Sentinels,
         node: &Node,

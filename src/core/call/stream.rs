@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 
+use super::connect::ConnectStep;
 use super::fault::Fault;
 use super::resp::{self, ReplyReadError};
 use super::tls::{TlsClient, TlsStream};
@@ -58,21 +59,25 @@ impl Stream {
         Stream::new(Socket::Unix(socket))
     }
 
-    /// Connects to a port, with TLS if the client has it.
+    /// Connects to a port, with TLS if the client has it, and passes on each step that is done.
     pub(super) fn connect_tcp(
         address: &SocketAddr,
         tls: Option<&TlsClient>,
         deadline: Instant,
+        on_step: &mut dyn FnMut(ConnectStep),
     ) -> Result<Stream, Fault> {
         let timeout = deadline.saturating_duration_since(Instant::now());
         if timeout.is_zero() {
             return Err(Fault::TimedOut);
         }
         let socket = connect_socket(address, timeout).map_err(|error| Fault::from_io(&error))?;
-        Ok(Stream::new(match tls {
-            None => Socket::Tcp(socket),
-            Some(tls) => Socket::Tls(Box::new(tls.connect(socket, address, deadline)?)),
-        }))
+        on_step(ConnectStep::Connected(Some(*address)));
+        let Some(tls) = tls else {
+            return Ok(Stream::new(Socket::Tcp(socket)));
+        };
+        let stream = tls.connect(socket, address, deadline)?;
+        on_step(ConnectStep::Encrypted(stream.session()));
+        Ok(Stream::new(Socket::Tls(Box::new(stream))))
     }
 
     fn new(socket: Socket) -> Stream {

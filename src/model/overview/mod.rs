@@ -11,6 +11,7 @@ use strum::IntoStaticStr;
 use super::job::QueuedCounts;
 use super::lag::LagCause;
 use super::queue::{Queue, RoundedSeconds};
+use super::server::ServerFacts;
 use super::stats::{self, DurationSpread};
 use super::worker::Worker;
 use crate::clock::moment::Moment;
@@ -59,33 +60,6 @@ pub(crate) struct Omitted {
     pub groups: u64,
     /// Workers that were seen recently
     pub workers: u64,
-}
-
-/// What the server says about itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct ServerFacts {
-    /// The version of Redis
-    pub version: String,
-    /// One of master or slave
-    pub role: String,
-    /// How long it runs
-    pub uptime_s: u64,
-    /// Memory in use
-    pub memory_bytes: u64,
-    /// The limit; 0 if there is none
-    pub max_memory_bytes: u64,
-    /// What it does at the limit
-    pub eviction: String,
-    /// Keys that it has deleted at the limit, since it started
-    pub evicted_keys: u64,
-    /// Whether it has an append-only file
-    pub append_only: bool,
-    /// The last snapshot since the server started
-    pub last_save: Option<Moment>,
-    /// Whether it could not save its data the last time
-    pub save_failed: bool,
-    /// Whether a replica has lost its primary
-    pub link_down: bool,
 }
 
 /// Counts of the whole system.

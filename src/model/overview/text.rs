@@ -1,7 +1,8 @@
 //! The whole system on one screen.
 
-use super::{Omitted, Overview, OverviewTotals, ServerFacts};
+use super::{Omitted, Overview, OverviewTotals};
 use crate::model::lag::LagCause;
+use crate::model::server::ServerFacts;
 use crate::text::{duration, format_bytes};
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;

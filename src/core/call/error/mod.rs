@@ -15,7 +15,7 @@ mod topology;
 pub(crate) use self::connection::{is_temporary, not_connected};
 pub(crate) use self::login::login_refused;
 pub(crate) use self::lost::{blocks_writes, call_lost};
-pub(crate) use self::refused::{call_refused, disk_full};
+pub(crate) use self::refused::{call_refused, disk_full, refusal_with_code};
 pub(crate) use self::server_error::ServerError;
 pub(crate) use self::topology::{
     address_is_cluster_node, address_is_sentinel, circular_redirection, cluster_down, master_lost,

@@ -112,6 +112,16 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
     })
 }
 
+/// The error that a refusal with this code becomes, before the server has refused something.
+pub(crate) fn refusal_with_code(code: &str, target: &Target) -> Error {
+    let refused = ServerError {
+        code: code.to_owned(),
+        message: String::new(),
+    };
+    refusal_of_login_or_call(&refused, target)
+        .unwrap_or_else(|| Error::internal(format!("no refusal has the code {code}")))
+}
+
 /// The error about a server that cannot write to its disk.
 pub(crate) fn disk_full(target: &Target) -> Error {
     let message = format!("`{target}` cannot write to its disk and refuses changes");

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, Error, OtherError};
 
 use crate::clock::moment::Moment;
@@ -99,20 +100,15 @@ impl TlsFault {
 
 impl Distrust {
     fn from_certificate_error(error: &CertificateError) -> Distrust {
-        use rustls::pki_types::UnixTime;
-        let moment = |time: &UnixTime| {
-            let micros = i64::try_from(time.as_secs()).ok()?.checked_mul(1_000_000)?;
-            Some(Moment::from_micros(micros))
-        };
         match error {
             CertificateError::UnknownIssuer | CertificateError::BadSignature => Distrust::Issuer,
             CertificateError::Expired => Distrust::Expired(None),
             CertificateError::ExpiredContext { not_after, .. } => {
-                Distrust::Expired(moment(not_after))
+                Distrust::Expired(moment_of(not_after))
             }
             CertificateError::NotValidYet => Distrust::NotYetValid(None),
             CertificateError::NotValidYetContext { not_before, .. } => {
-                Distrust::NotYetValid(moment(not_before))
+                Distrust::NotYetValid(moment_of(not_before))
             }
             CertificateError::NotValidForName => Distrust::Names(Vec::new()),
             CertificateError::NotValidForNameContext { presented, .. } => {
@@ -129,9 +125,14 @@ impl Distrust {
     }
 }
 
+pub(super) fn moment_of(time: &UnixTime) -> Option<Moment> {
+    let micros = i64::try_from(time.as_secs()).ok()?.checked_mul(1_000_000)?;
+    Some(Moment::from_micros(micros))
+}
+
 /// A name of a certificate. The library writes names as Rust writes values:
 /// `DnsName("a.example")`, `IpAddress(10.0.0.1)`.
-fn plain_name(name: &str) -> String {
+pub(super) fn plain_name(name: &str) -> String {
     let inner = name
         .strip_suffix(')')
         .and_then(|name| name.split_once('('))

@@ -5,6 +5,7 @@
 
 pub(super) mod fault;
 mod files;
+mod session;
 mod silence;
 
 use std::io::{self, Read, Write};
@@ -20,6 +21,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, SignatureScheme, StreamOwned};
 
 use self::fault::TlsFault;
+pub(crate) use self::session::TlsSession;
 use crate::address::tls::Tls;
 use crate::core::call::fault::Fault;
 use crate::error::Error;
@@ -110,6 +112,11 @@ pub(super) struct TlsStream {
 }
 
 impl TlsStream {
+    /// What the two ends agreed on.
+    pub(super) fn session(&self) -> TlsSession {
+        TlsSession::of_connection(&self.stream.conn)
+    }
+
     fn send_hello(&mut self) -> Result<(), Fault> {
         let StreamOwned { conn, sock } = &mut self.stream;
         while conn.wants_write() {

@@ -1,0 +1,206 @@
+//! Reading what `doctor` reports about a server: a fixed number of reads, whatever the server holds.
+
+use std::time::{Duration, Instant};
+
+use super::overview::read_server_info;
+use super::read::{ReadCommand, ReadReply};
+use crate::clock;
+use crate::clock::moment::Moment;
+use crate::core::call::info::InfoText;
+use crate::core::call::{Call, Core, calls};
+use crate::core::script::keys::{self, Keys};
+use crate::error::Error;
+use crate::model::server::ServerFacts;
+use crate::name::Name;
+
+/// What a server says about itself.
+#[derive(Debug)]
+pub(crate) struct ServerReport {
+    pub facts: ServerFacts,
+    /// `Redis 7.0.15`, `Valkey 8.0.1`
+    pub product: String,
+    pub mode: String,
+    pub is_loading: bool,
+    /// Whether it could not write its append-only file.
+    pub append_failed: bool,
+    pub replicas: u64,
+    /// The replicas that are near enough to count, if the server requires some.
+    pub good_replicas: Option<u64>,
+    /// The address of the primary, if this is a replica.
+    pub primary: Option<String>,
+    /// How long it has been silent.
+    pub lag: Option<Duration>,
+    pub connections: Option<u64>,
+    pub max_connections: Option<u64>,
+}
+
+/// The settings that INFO does not report.
+#[derive(Debug, Default)]
+pub(crate) struct ServerSettings {
+    pub appendfsync: String,
+    /// When snapshots are made; empty if never.
+    pub save: String,
+    /// Whether the server refuses changes after a snapshot has failed.
+    pub stops_writes: bool,
+    pub min_replicas: u64,
+    /// How long a script runs before other clients get an error.
+    pub script_limit: Option<Duration>,
+}
+
+/// How far the clock of this machine is ahead of the server's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockSkew {
+    pub ahead_s: f64,
+    /// How far off this may be.
+    pub tolerance_s: f64,
+}
+
+/// What is stored under the prefix.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoredKeys {
+    pub queues: u64,
+    pub workers: u64,
+}
+
+const SETTINGS: [&str; 5] = [
+    "appendfsync",
+    "save",
+    "stop-writes-on-bgsave-error",
+    "min-replicas-to-write",
+    "lua-time-limit",
+];
+
+/// How often the server's time is read. The fastest reply counts.
+const CLOCK_READS: usize = 3;
+
+impl Core {
+    /// What the server says about itself. An error if it does not tell.
+    pub(crate) fn server_report(&mut self, now: Moment) -> Result<ServerReport, Error> {
+        let info: InfoText = self.call(now, Call::redis_command("INFO"))?;
+        Ok(read_report(&info))
+    }
+
+    /// The settings that INFO does not report; `None` if the server does not tell.
+    pub(crate) fn server_settings(&mut self, now: Moment) -> Option<ServerSettings> {
+        let get = |name: &str| Call::redis_command("CONFIG").args(["GET", name]);
+        let pairs = self.call_all::<Vec<Name>>(now, &SETTINGS.map(get));
+        let pairs: Vec<Vec<Name>> = pairs.into_iter().collect::<Result<_, Error>>().ok()?;
+        Some(read_settings(&pairs))
+    }
+
+    /// Makes a call of the core, which loads the script if the server does not have it. Returns how long
+    /// that took the second time.
+    pub(crate) fn try_core(&mut self, now: Moment) -> Result<Duration, Error> {
+        let call = || Call::new(calls::CONFIG_GET).arg("heartbeat");
+        let _: Option<Name> = self.call(now, call())?;
+        let begun = Instant::now();
+        let _: Option<Name> = self.call(now, call())?;
+        Ok(begun.elapsed())
+    }
+
+    /// Compares the clocks.
+    pub(crate) fn clock_skew(&mut self, now: Moment) -> Result<ClockSkew, Error> {
+        let mut best: Option<ClockSkew> = None;
+        for _ in 0..CLOCK_READS {
+            let (before, begun) = (clock::host_time(), Instant::now());
+            let (seconds, micros): (Name, Name) = self.call(now, Call::redis_command("TIME"))?;
+            let tolerance_s = begun.elapsed().as_secs_f64() / 2.0;
+            let number = |name: &Name| name.as_str().and_then(|text| text.parse::<f64>().ok());
+            let seconds = number(&seconds).zip(number(&micros));
+            let server = seconds.map_or(0.0, |(seconds, micros)| seconds + micros / 1e6);
+            let ahead_s = before.seconds() + tolerance_s - server;
+            if best.is_none_or(|best| tolerance_s < best.tolerance_s) {
+                best = Some(ClockSkew {
+                    ahead_s,
+                    tolerance_s,
+                });
+            }
+        }
+        best.ok_or_else(|| Error::internal("TIME without outcome"))
+    }
+
+    /// The numbers of known queues and workers. A key of another type counts as none.
+    pub(crate) fn stored_keys(&mut self, now: Moment) -> Result<StoredKeys, Error> {
+        let keys = Keys::new(self.prefix());
+        let sizes = [keys::QUEUES, keys::WORKERS]
+            .map(|name| ReadCommand::sorted_set_size(keys.with_prefix(name).as_bytes()));
+        let sizes = self.run_reads(now, sizes.to_vec())?;
+        let size = |at: usize| match sizes.get(at) {
+            Some(ReadReply::Number(size)) => u64::try_from(*size).unwrap_or(0),
+            _ => 0,
+        };
+        Ok(StoredKeys {
+            queues: size(0),
+            workers: size(1),
+        })
+    }
+
+    /// The first of these prefixes under which there are queues in the same database.
+    pub(crate) fn prefix_with_queues(
+        &mut self,
+        now: Moment,
+        prefixes: &[String],
+    ) -> Option<String> {
+        let mut prefixes = prefixes.iter();
+        let found = prefixes.find(|prefix| {
+            let key = Keys::new(prefix).with_prefix(keys::QUEUES);
+            // The user may have no right to keys of another prefix.
+            matches!(
+                self.run_read(now, ReadCommand::key_exists(key.as_bytes())),
+                Ok(ReadReply::Number(1))
+            )
+        });
+        found.cloned()
+    }
+
+    /// How many scripts the server keeps, if it tells.
+    pub(crate) fn cached_scripts(&mut self, now: Moment) -> Result<Option<u64>, Error> {
+        let info: InfoText = self.call(now, Call::redis_command("INFO").arg("memory"))?;
+        Ok(info.number("number_of_cached_scripts"))
+    }
+}
+
+fn read_report(info: &InfoText) -> ServerReport {
+    let facts = read_server_info(info);
+    let primary = info.field("master_host").map(|host| {
+        let port = info.field("master_port").unwrap_or_default();
+        format!("{host}:{port}")
+    });
+    ServerReport {
+        product: match info.field("valkey_version") {
+            Some(version) => format!("Valkey {version}"),
+            None => format!("Redis {}", facts.version),
+        },
+        mode: info.field("redis_mode").unwrap_or("standalone").to_owned(),
+        is_loading: info.is("loading", "1"),
+        append_failed: facts.append_only && info.is("aof_last_write_status", "err"),
+        replicas: info.number("connected_slaves").unwrap_or(0),
+        good_replicas: info.number("min_slaves_good_slaves"),
+        primary,
+        lag: info.replica_lag(),
+        connections: info.number("connected_clients"),
+        max_connections: info.number("maxclients"),
+        facts,
+    }
+}
+
+/// Reads a name and its value for each setting; a server that does not know one replies with neither.
+fn read_settings(pairs: &[Vec<Name>]) -> ServerSettings {
+    let value = |name: &str| {
+        let mut pairs = pairs.iter();
+        let pair = pairs.find(|pair| pair.first().is_some_and(|own| own.as_str() == Some(name)));
+        let value = pair.and_then(|pair| pair.get(1));
+        value.map(|value| value.lossless_text().into_owned())
+    };
+    ServerSettings {
+        appendfsync: value("appendfsync").unwrap_or_default(),
+        save: value("save").unwrap_or_default(),
+        stops_writes: value("stop-writes-on-bgsave-error").as_deref() == Some("yes"),
+        min_replicas: value("min-replicas-to-write")
+            .and_then(|count| count.parse().ok())
+            .unwrap_or(0),
+        script_limit: value("lua-time-limit")
+            .and_then(|millis| millis.parse().ok())
+            .map(Duration::from_millis),
+    }
+}

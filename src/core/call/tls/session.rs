@@ -1,0 +1,72 @@
+//! What an encrypted connection agreed on, and whose certificate the server showed.
+
+use std::time::Duration;
+
+use rustls::pki_types::{CertificateDer, DnsName, ServerName, UnixTime};
+use rustls::{ClientConnection, ProtocolVersion};
+use webpki::{EndEntityCert, KeyUsage};
+
+use super::fault::{moment_of, plain_name};
+use crate::clock::moment::Moment;
+
+/// A name that no certificate is for: RFC 6761 reserves it.
+const NOBODY: &str = "nobody.invalid";
+
+/// An encrypted connection, as far as an operator wants to know it.
+#[derive(Clone, Debug)]
+pub(crate) struct TlsSession {
+    /// `TLS 1.3`
+    pub protocol: String,
+    /// The names that the server's certificate is for.
+    pub names: Vec<String>,
+    /// When that certificate expires.
+    pub expires: Option<Moment>,
+}
+
+impl TlsSession {
+    pub(super) fn of_connection(connection: &ClientConnection) -> TlsSession {
+        let protocol = match connection.protocol_version() {
+            Some(ProtocolVersion::TLSv1_2) => "TLS 1.2".to_owned(),
+            Some(ProtocolVersion::TLSv1_3) => "TLS 1.3".to_owned(),
+            Some(other) => format!("{other:?}"),
+            None => "TLS".to_owned(),
+        };
+        let certificates = connection.peer_certificates().unwrap_or_default();
+        let certificate = certificates.first();
+        TlsSession {
+            protocol,
+            names: certificate.map(certificate_names).unwrap_or_default(),
+            expires: certificate.and_then(certificate_end),
+        }
+    }
+}
+
+/// The names of a certificate. The library tells them only in the error about another name.
+fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
+    let (Ok(certificate), Ok(nobody)) = (
+        EndEntityCert::try_from(certificate),
+        DnsName::try_from(NOBODY),
+    ) else {
+        return Vec::new();
+    };
+    match certificate.verify_is_valid_for_subject_name(&ServerName::DnsName(nobody)) {
+        Err(webpki::Error::CertNotValidForName(context)) => {
+            let names = context.presented.iter();
+            names.map(|name| plain_name(name)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// When a certificate expires. The library tells it only in the error about an expired one: this asks
+/// for the end of time.
+fn certificate_end(certificate: &CertificateDer) -> Option<Moment> {
+    let certificate = EndEntityCert::try_from(certificate).ok()?;
+    let end_of_time = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
+    let usage = KeyUsage::server_auth();
+    let verified = certificate.verify_for_usage(&[], &[], &[], end_of_time, usage, None, None);
+    match verified.err()? {
+        webpki::Error::CertExpired { not_after, .. } => moment_of(&not_after),
+        _ => None,
+    }
+}

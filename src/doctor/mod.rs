@@ -1,0 +1,176 @@
+//! Whether this machine can use the queues of a server: each step on the way there, then the server itself.
+//!
+//! Nothing is printed here, and no password leaves. The errors are those of the other commands.
+
+mod connection;
+mod safety;
+mod server;
+
+use strum::VariantArray;
+
+use crate::address::Target;
+use crate::core::call::Core;
+use crate::core::call::reach::{ReachReport, reach};
+use crate::error::{Cause, Error, Kind};
+use crate::model::doctor::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
+use crate::session::Session;
+
+/// Makes all checks of the server and prefix in use. Goes on after a failure as far as that makes sense. An
+/// error only for a wrong flag or address.
+pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
+    let target = session.target_with_tls()?;
+    let settings = match session.settings_with_password(target.clone()) {
+        Err(error) if error.kind() == Kind::Usage => return Err(error),
+        settings => settings,
+    };
+    let opened = settings.and_then(|settings| session.connect_once(settings));
+    let (mut core, error) = match opened {
+        Ok(core) => (Some(core), None),
+        Err(error) => (None, Some(error)),
+    };
+    let failed = error.map(|error| (check_of_error(&error), error));
+    let reached = match &failed {
+        // The error says it all.
+        Some((DoctorCheck::Connect, _)) => ReachReport::default(),
+        _ => reach_server(&target, core.as_ref(), session),
+    };
+    // The address cannot be used, with or without a server.
+    if let Some(error) = reached
+        .error
+        .as_ref()
+        .filter(|error| error.kind() == Kind::Usage)
+    {
+        return Err(error.clone());
+    }
+    let on_the_way = [
+        Some(connection::config_item(session)),
+        Some(connection::address_item(session, &target)),
+        Some(connection::connect_item(&target, core.as_ref(), &reached)),
+        connection::tls_item(&target, &reached, session.now()),
+        core.as_ref().and_then(connection::nodes_item),
+        Some(connection::login_item(&target)),
+        Some(connection::prefix_item(session.prefix(), core.as_ref())),
+    ];
+    let mut checks = Checks::default();
+    for item in on_the_way.into_iter().flatten() {
+        match &failed {
+            Some((check, error)) if *check == item.check => checks.add_error(*check, error),
+            _ => checks.add(item),
+        }
+    }
+    match (&mut core, &failed) {
+        (Some(core), _) => server::add_server_items(&mut checks, core, &target, session),
+        (None, Some((DoctorCheck::Server, error))) => checks.add_error(DoctorCheck::Server, error),
+        (None, _) => {}
+    }
+    Ok(checks.into_diagnosis())
+}
+
+/// Measures a connection to the server with the data, or to the first one that the address names.
+fn reach_server(target: &Target, core: Option<&Core>, session: &Session) -> ReachReport {
+    let node = core.and_then(Core::reached_node).or(target.first_node());
+    let server = node.map_or_else(|| target.clone(), |node| target.with_node(node));
+    reach(&server, session.timeout())
+}
+
+/// The check that an error of connecting belongs to.
+fn check_of_error(error: &Error) -> DoctorCheck {
+    match error.kind() {
+        Kind::Tls | Kind::Config => DoctorCheck::Tls,
+        Kind::Auth | Kind::NoPerm => DoctorCheck::Login,
+        Kind::ClusterPrefix => DoctorCheck::Prefix,
+        Kind::Usage if matches!(error.cause(), Some(Cause::Address { .. })) => DoctorCheck::Address,
+        // A database that does not exist.
+        Kind::Usage => DoctorCheck::Login,
+        Kind::Unreachable
+        | Kind::Timeout
+        | Kind::Protocol
+        | Kind::Refused
+        | Kind::NoMaster
+        | Kind::ClusterDown => DoctorCheck::Connect,
+        _ => DoctorCheck::Server,
+    }
+}
+
+/// The hint for an error that has none.
+fn next_step(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Unreachable => {
+            "is the name of the host right? `getent hosts NAME` asks the same source"
+        }
+        Kind::Config => "`--tls-ca`, `--tls-cert` and `--tls-key` name the files of TLS",
+        Kind::Auth => {
+            "QLESS_REDIS_PASSWORD, `--password-file FILE` or `--askpass` gives another password"
+        }
+        Kind::Usage => "`redis-cli CONFIG GET databases` shows how many it has",
+        Kind::Refused => {
+            "`redis-cli CONFIG GET maxclients` and `CONFIG GET protected-mode` show its limits"
+        }
+        Kind::Loading => "`redis-cli INFO persistence` shows how far it is",
+        Kind::Stale => "`redis-cli INFO replication` shows its primary",
+        Kind::Misconf => "make room on its disk; `redis-cli INFO persistence` shows what failed",
+        Kind::NoReplicas => "start its replicas, or lower `min-replicas-to-write`",
+        Kind::Unsupported => "use Redis 6.2 or later, or Valkey",
+        _ => "`-v` shows each call and the server's own message",
+    }
+}
+
+/// The results so far.
+#[derive(Default)]
+struct Checks {
+    items: Vec<DoctorItem>,
+    /// The check after which nothing more can be checked.
+    stopped_by: Option<DoctorCheck>,
+}
+
+impl Checks {
+    /// Adds a result. After an error on the way to the server, the checks of the server are skipped.
+    fn add(&mut self, item: DoctorItem) {
+        match self.stopped_by {
+            Some(by) if !is_made_after(by, item.check) => self.skip(item.check, by),
+            Some(_) => self.items.push(item),
+            None => {
+                let is_on_the_way = item.check as u8 <= DoctorCheck::Server as u8;
+                let stops = item.level == DoctorLevel::Error && is_on_the_way;
+                self.stopped_by = stops.then_some(item.check);
+                self.items.push(item);
+            }
+        }
+    }
+
+    fn add_error(&mut self, check: DoctorCheck, error: &Error) {
+        self.add(DoctorItem::error(check, error, next_step(error.kind())));
+    }
+
+    fn skip(&mut self, check: DoctorCheck, by: DoctorCheck) {
+        self.items.push(skipped_after(check, by));
+    }
+
+    /// Adds a line for each check that was not made.
+    fn into_diagnosis(mut self) -> Diagnosis {
+        if let Some(by) = self.stopped_by {
+            let made = |check: &DoctorCheck| self.items.iter().any(|item| item.check == *check);
+            let missing = DoctorCheck::VARIANTS.iter().copied();
+            // Only some addresses have these.
+            let missing =
+                missing.filter(|check| !matches!(check, DoctorCheck::Tls | DoctorCheck::Nodes));
+            let missing: Vec<DoctorCheck> = missing.filter(|check| !made(check)).collect();
+            for check in missing {
+                self.skip(check, by);
+            }
+        }
+        Diagnosis::of_items(self.items)
+    }
+}
+
+/// A check that another one made useless.
+fn skipped_after(check: DoctorCheck, failed: DoctorCheck) -> DoctorItem {
+    let why = format!("not looked at: `{}` failed", failed.into_str());
+    DoctorItem::skipped(check, why)
+}
+
+/// Whether a check was made although one before it failed: that the address is of another kind than the server
+/// shows only after the login.
+fn is_made_after(failed: DoctorCheck, check: DoctorCheck) -> bool {
+    failed == DoctorCheck::Address && (check as u8) <= DoctorCheck::Login as u8
+}

@@ -1,0 +1,209 @@
+//! Whether the server accepts changes and keeps jobs: replication, eviction, memory, persistence, connections.
+
+use super::next_step;
+use crate::core::api::doctor::{ServerReport, ServerSettings};
+use crate::core::call::Core;
+use crate::error::Kind;
+use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
+use crate::model::overview::ProblemCode;
+use crate::model::queue::RoundedSeconds;
+use crate::model::server::{NO_EVICTION, eviction_sentence};
+use crate::session::silence_of_primary;
+use crate::text::{Sanitized, duration, format_bytes, plural};
+
+/// The hint for a server without an append-only file.
+const APPEND: &str = "`redis-cli CONFIG SET appendonly yes` writes each change to disk";
+
+pub(super) fn replication_item(
+    report: &ServerReport,
+    settings: Option<&ServerSettings>,
+    core: &Core,
+    read_only: bool,
+) -> DoctorItem {
+    let check = DoctorCheck::Replication;
+    let min_replicas = settings.map(|settings| settings.min_replicas);
+    let evidence = DoctorEvidence {
+        role: Some(report.facts.role.clone()),
+        primary: report.primary.clone(),
+        lag_s: report.lag.map(|lag| RoundedSeconds(lag.as_secs_f64())),
+        ..DoctorEvidence::default()
+    };
+    let Some(primary) = report.primary.as_ref().map(Sanitized) else {
+        let required = min_replicas.unwrap_or(0);
+        let replicas = match report.replicas {
+            0 => "no replicas".to_owned(),
+            count => plural(count, "replica", "replicas"),
+        };
+        let item = if report.good_replicas.is_some_and(|good| good < required) {
+            let error = core.refusal_error("NOREPLICAS");
+            DoctorItem::error(check, &error, next_step(error.kind()))
+        } else if required > 0 {
+            DoctorItem::ok(
+                check,
+                format!("{replicas}, min-replicas-to-write {required}"),
+            )
+        } else {
+            DoctorItem::ok(check, replicas)
+        };
+        return item.with_evidence(DoctorEvidence {
+            replicas: Some(report.replicas),
+            min_replicas,
+            ..evidence
+        });
+    };
+    let item = if !read_only {
+        let error = core.refusal_error("READONLY");
+        let hint = error.hint_text().unwrap_or_default();
+        let hint = format!("{hint}, `{primary}`, or add `--read-only`");
+        DoctorItem::error(check, &error.hint(hint), "")
+    } else if let Some(lost) = report.facts.problem(ProblemCode::Replica) {
+        DoctorItem::warning(check, lost, next_step(Kind::Stale))
+    } else if let Some(silence) = silence_of_primary(report.lag) {
+        DoctorItem::warning(check, silence, next_step(Kind::Stale))
+    } else {
+        DoctorItem::ok(check, format!("replica of {primary}, connected"))
+    };
+    item.with_evidence(evidence)
+}
+
+pub(super) fn eviction_item(report: &ServerReport) -> DoctorItem {
+    let check = DoctorCheck::Eviction;
+    let facts = &report.facts;
+    let policy = Sanitized(&facts.eviction).to_string();
+    let item = if facts.evicts_jobs() {
+        let evicted = match report.facts.evicted_keys {
+            0 => String::new(),
+            count => format!("; it has deleted {}", plural(count, "key", "keys")),
+        };
+        DoctorItem::warning(check, eviction_sentence(&policy) + &evicted, NO_EVICTION)
+    } else {
+        let effect = match (policy.as_str(), facts.max_memory_bytes) {
+            ("noeviction", _) => "",
+            (_, 0) => ", without effect: maxmemory is not set",
+            _ => ", which deletes only keys with an expiry: windows of uniqueness",
+        };
+        DoctorItem::ok(check, format!("maxmemory-policy {policy}{effect}"))
+    };
+    item.with_evidence(DoctorEvidence {
+        policy: Some(facts.eviction.clone()),
+        evicted: Some(report.facts.evicted_keys),
+        ..DoctorEvidence::default()
+    })
+}
+
+pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
+    let check = DoctorCheck::Memory;
+    let facts = &report.facts;
+    let (used, limit) = (facts.memory_bytes, facts.max_memory_bytes);
+    let sizes = match limit {
+        0 => format!("{}, without a limit", format_bytes(used)),
+        limit => format!("{} of {}", format_bytes(used), format_bytes(limit)),
+    };
+    let item = if limit > 0 && used >= limit && !facts.evicts_jobs() {
+        DoctorItem::error(check, &core.refusal_error("OOM"), next_step(Kind::Oom))
+    } else if let Some(full) = facts.problem(ProblemCode::Memory) {
+        let hint = "raise `maxmemory`, or shorten `jobs-history`";
+        DoctorItem::warning(check, format!("{full}: {sizes}"), hint)
+    } else {
+        DoctorItem::ok(check, sizes)
+    };
+    item.with_evidence(DoctorEvidence {
+        memory_bytes: Some(used),
+        max_memory_bytes: Some(limit),
+        ..DoctorEvidence::default()
+    })
+}
+
+/// What of the jobs survives the server.
+pub(super) fn persistence_item(
+    report: &ServerReport,
+    settings: Option<&ServerSettings>,
+    core: &Core,
+) -> DoctorItem {
+    let check = DoctorCheck::Persistence;
+    let facts = &report.facts;
+    let fsync = settings.map_or("", |settings| settings.appendfsync.as_str());
+    // Without the right to read the setting, a snapshot is a sign of it.
+    let has_snapshots = settings.map_or(facts.last_save.is_some(), |settings| {
+        !settings.save.is_empty()
+    });
+    let refuses =
+        settings.is_some_and(|settings| settings.stops_writes && !settings.save.is_empty());
+    let saved = facts
+        .last_save
+        .map(|saved| duration(core.now().since(saved).max(0.0)));
+    let item = if report.append_failed || facts.save_failed && refuses {
+        let error = core.refusal_error("MISCONF");
+        DoctorItem::error(check, &error, next_step(error.kind()))
+    } else if let Some(failed) = facts.problem(ProblemCode::Persistence) {
+        DoctorItem::warning(check, failed, next_step(Kind::Misconf))
+    } else {
+        match (facts.append_only, fsync, has_snapshots) {
+            (true, "always", _) => {
+                DoctorItem::ok(check, "append-only file, on disk before each reply")
+            }
+            (true, "everysec", _) => DoctorItem::ok(
+                check,
+                "append-only file, on disk each second: a crash can lose the last one",
+            ),
+            (true, "no", _) => DoctorItem::warning(
+                check,
+                "append-only file, on disk when the system decides: a crash can lose half a minute",
+                "`redis-cli CONFIG SET appendfsync everysec`",
+            ),
+            (true, ..) => DoctorItem::ok(check, "append-only file"),
+            (false, _, true) => {
+                let last = saved.map_or_else(
+                    || "none since the server started".to_owned(),
+                    |ago| format!("the last {ago} ago"),
+                );
+                let what = format!("snapshots only, {last}: a crash loses what was changed since");
+                DoctorItem::warning(check, what, APPEND)
+            }
+            (false, _, false) => {
+                let what = "neither append-only file nor snapshots: a restart loses all jobs";
+                DoctorItem::warning(check, what, APPEND)
+            }
+        }
+    };
+    item.with_evidence(DoctorEvidence {
+        append_only: Some(facts.append_only),
+        last_save: facts.last_save,
+        ..DoctorEvidence::default()
+    })
+}
+
+pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettings>) -> DoctorItem {
+    let check = DoctorCheck::Clients;
+    let Some(connections) = report.connections else {
+        return DoctorItem::skipped(check, "not told: the server does not count its clients");
+    };
+    let most = report.max_connections;
+    let mut what = match most {
+        Some(most) => {
+            let most = plural(most, "connection", "connections");
+            format!("{connections} of {most}")
+        }
+        None => plural(connections, "connection", "connections"),
+    };
+    if let Some(limit) = settings.and_then(|settings| settings.script_limit) {
+        let time = match limit.as_secs_f64() {
+            0.0 => "without a limit".to_owned(),
+            limit => format!("for {}", duration(limit.max(1.0))),
+        };
+        what.push_str(&format!("; a script may hold others up {time}"));
+    }
+    let is_nearly_full =
+        most.is_some_and(|most| connections.saturating_mul(10) >= most.saturating_mul(9));
+    let item = if is_nearly_full {
+        let hint = "raise `maxclients`; `redis-cli CLIENT LIST` shows who is connected";
+        DoctorItem::warning(check, format!("nearly all taken: {what}"), hint)
+    } else {
+        DoctorItem::ok(check, what)
+    };
+    item.with_evidence(DoctorEvidence {
+        connections: Some(connections),
+        max_connections: most,
+        ..DoctorEvidence::default()
+    })
+}

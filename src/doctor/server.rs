@@ -1,0 +1,301 @@
+//! The server: what it is, whether the core runs there, its clock, and what is stored there.
+
+use std::time::Duration;
+
+use super::connection::{milliseconds, seconds};
+use super::safety::{clients_item, eviction_item, memory_item, persistence_item, replication_item};
+use super::{Checks, next_step, skipped_after};
+use crate::address::{Address, Target};
+use crate::clock::moment::Moment;
+use crate::command_line::flag_with_value;
+use crate::core::api::doctor::{ClockSkew, ServerReport};
+use crate::core::api::not_found;
+use crate::core::call::Core;
+use crate::error::{Error, Kind};
+use crate::json::Number;
+use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
+use crate::model::queue::RoundedSeconds;
+use crate::select::nothing;
+use crate::session::Session;
+use crate::text::{comma_list, duration, plural, short_jid};
+
+/// How many seconds the clocks may differ. Other clients go by the clock of their machine.
+const SKEW: f64 = 1.0;
+
+/// Scripts that this command itself leaves in the cache: the core, and the test of rights.
+const OWN_SCRIPTS: u64 = 2;
+
+/// This program and its version.
+const BINARY: &str = concat!("qless ", env!("CARGO_PKG_VERSION"));
+
+/// Adds the checks that need a connection.
+pub(super) fn add_server_items(
+    checks: &mut Checks,
+    core: &mut Core,
+    target: &Target,
+    session: &Session,
+) {
+    let now = core.now();
+    let report = core.server_report(now);
+    match &report {
+        Ok(report) if report.is_loading => {
+            checks.add_error(DoctorCheck::Server, &core.refusal_error("LOADING"));
+            return;
+        }
+        Err(error) if !is_untold(error) => {
+            checks.add_error(DoctorCheck::Server, error);
+            return;
+        }
+        Ok(report) => checks.add(server_item(report, target)),
+        Err(_) => checks.add(untold_server_item(core)),
+    }
+    let made = core.try_core(now);
+    let is_blocked = made.as_ref().is_err_and(keeps_waiting);
+    let (rights, tells_settings) = if is_blocked {
+        (skipped_after(DoctorCheck::Rights, DoctorCheck::Core), true)
+    } else {
+        rights_item(core, now)
+    };
+    checks.add(rights);
+    checks.add(core_item(made, core.script_sha()));
+    match &report {
+        Ok(report) => {
+            // A refusal would stand in the server's log of denied commands.
+            let settings = tells_settings.then(|| core.server_settings(now)).flatten();
+            let settings = settings.as_ref();
+            let read_only = session.globals.read_only;
+            checks.add(replication_item(report, settings, core, read_only));
+            checks.add(eviction_item(report));
+            checks.add(memory_item(report, core));
+            checks.add(persistence_item(report, settings, core));
+            checks.add(clients_item(report, settings));
+        }
+        Err(error) => {
+            for check in [
+                DoctorCheck::Replication,
+                DoctorCheck::Eviction,
+                DoctorCheck::Memory,
+                DoctorCheck::Persistence,
+                DoctorCheck::Clients,
+            ] {
+                checks.add(untold_item(check, error));
+            }
+        }
+    }
+    checks.add(clock_item(core.clock_skew(now), session.is_time_pinned()));
+    checks.add(if is_blocked {
+        skipped_after(DoctorCheck::Keys, DoctorCheck::Core)
+    } else {
+        keys_item(core, session, now)
+    });
+    checks.add(scripts_item(core, now));
+}
+
+/// Whether the server serves no call now, so that the next calls would also wait until the timeout.
+fn keeps_waiting(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Stale
+            | Kind::Busy
+            | Kind::Loading
+            | Kind::Timeout
+            | Kind::Unreachable
+            | Kind::ClusterDown
+            | Kind::SlotMoving
+            | Kind::NoMaster
+    )
+}
+
+/// Whether the server is there and does not tell: the user lacks a right, or the service lacks the command.
+fn is_untold(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::NoPerm | Kind::Server | Kind::Unsupported
+    )
+}
+
+fn untold_item(check: DoctorCheck, error: &Error) -> DoctorItem {
+    DoctorItem::skipped(check, format!("not told: {}", error.message()))
+        .with_hint(error.hint_text().map(str::to_owned))
+}
+
+/// The result of a check that could not be made.
+fn failed_item(check: DoctorCheck, error: &Error) -> DoctorItem {
+    if is_untold(error) {
+        untold_item(check, error)
+    } else {
+        DoctorItem::error(check, error, next_step(error.kind()))
+    }
+}
+
+fn server_item(report: &ServerReport, target: &Target) -> DoctorItem {
+    let facts = &report.facts;
+    let uptime = duration(facts.uptime_s as f64);
+    let is_replica = report.primary.is_some();
+    let mode = match (report.mode.as_str(), &target.address) {
+        ("cluster", _) if is_replica => "replica in a cluster",
+        ("cluster", _) => "primary in a cluster",
+        (_, Address::Sentinel(_)) => "the master of the Sentinels",
+        _ if is_replica => "replica",
+        (other, _) => other,
+    };
+    let what = format!("{}, {mode}, up {uptime}", report.product);
+    DoctorItem::ok(DoctorCheck::Server, what).with_evidence(DoctorEvidence {
+        version: Some(facts.version.clone()),
+        mode: Some(report.mode.clone()),
+        uptime_s: Some(RoundedSeconds(facts.uptime_s as f64)),
+        ..DoctorEvidence::default()
+    })
+}
+
+fn untold_server_item(core: &Core) -> DoctorItem {
+    let version = match core.version() {
+        "" => "its version is not told".to_owned(),
+        version => format!("Redis {version}"),
+    };
+    DoctorItem::ok(DoctorCheck::Server, version)
+}
+
+/// The rights of the user, and whether the settings of the server may be read.
+fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
+    let check = DoctorCheck::Rights;
+    if !core.tells_rights() {
+        let why = "not told: a server before Redis 7.0 has no test";
+        return (DoctorItem::skipped(check, why), true);
+    }
+    let missing = match core.test_rights(now) {
+        Ok(missing) => missing,
+        // The user may not run EVAL at all.
+        Err(error) => {
+            let item = DoctorItem::error(check, &error, next_step(error.kind()));
+            return (item, false);
+        }
+    };
+    let error = core.missing_rights_error(if missing.needed.is_empty() {
+        &missing.optional
+    } else {
+        &missing.needed
+    });
+    let hint = error.hint_text().unwrap_or_default();
+    let item = match (missing.needed.as_slice(), missing.optional.as_slice()) {
+        ([], []) => DoctorItem::ok(check, "the user may run all commands that are needed"),
+        ([], _) => {
+            let uses = comma_list(&missing.uses);
+            let what = format!("{}, which only some commands need: {uses}", error.message());
+            DoctorItem::warning(check, what, hint)
+        }
+        _ => DoctorItem::error(check, &error, hint),
+    };
+    let item = item.with_evidence(DoctorEvidence {
+        missing: Some([missing.needed, missing.optional].concat()),
+        ..DoctorEvidence::default()
+    });
+    (item, missing.tells_settings)
+}
+
+fn core_item(made: Result<Duration, Error>, sha: &str) -> DoctorItem {
+    let check = DoctorCheck::Core;
+    let call_s = made.as_ref().ok().copied().map(seconds);
+    let item = match made {
+        Ok(took) => {
+            let (core, time) = (short_jid(sha), milliseconds(took));
+            let what = format!("loads: {BINARY}, core {core}, {time} a call");
+            DoctorItem::ok(check, what)
+        }
+        Err(error) => DoctorItem::error(check, &error, next_step(error.kind())),
+    };
+    item.with_evidence(DoctorEvidence {
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        core: Some(sha.to_owned()),
+        call_s,
+        ..DoctorEvidence::default()
+    })
+}
+
+fn clock_item(skew: Result<ClockSkew, Error>, is_pinned: bool) -> DoctorItem {
+    let check = DoctorCheck::Clock;
+    let ClockSkew {
+        ahead_s,
+        tolerance_s,
+    } = match skew {
+        Ok(skew) => skew,
+        Err(error) => return failed_item(check, &error),
+    };
+    let amount = match ahead_s.abs() {
+        less if less < SKEW => format!("{:.0} ms", less * 1000.0),
+        more => duration(more),
+    };
+    let side = if ahead_s < 0.0 { "behind" } else { "ahead" };
+    let item = if is_pinned {
+        let what = "QLESS_NOW sets the time of all calls, whatever time it is";
+        DoctorItem::warning(check, what, "unset QLESS_NOW")
+    } else if ahead_s.abs() - tolerance_s > SKEW {
+        DoctorItem::warning(
+            check,
+            format!(
+                "this host is {amount} {side}: other clients here set locks and delays by its clock"
+            ),
+            "synchronize the clocks of both machines (NTP)",
+        )
+    } else if ahead_s.abs() <= tolerance_s.max(0.0005) {
+        DoctorItem::ok(check, "this host and the server agree")
+    } else {
+        DoctorItem::ok(check, format!("this host is {amount} {side}"))
+    };
+    item.with_evidence(DoctorEvidence {
+        ahead_s: Some(Number((ahead_s * 1e6).round() / 1e6)),
+        ..DoctorEvidence::default()
+    })
+}
+
+fn keys_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
+    let check = DoctorCheck::Keys;
+    let (stored, empty) = match (
+        core.stored_keys(now),
+        not_found::empty_prefix_hint(core, now),
+    ) {
+        (Ok(stored), Ok(empty)) => (stored, empty),
+        (Err(error), _) | (_, Err(error)) => return failed_item(check, &error),
+    };
+    let item = match empty {
+        Some(empty) => match core.prefix_with_queues(now, &nothing::other_prefixes(session)) {
+            Some(other) => {
+                let flag = flag_with_value("--prefix", &other);
+                DoctorItem::warning(check, empty, format!("there are queues with `{flag}`"))
+            }
+            None => DoctorItem::ok(check, empty),
+        },
+        None => {
+            let queues = plural(stored.queues, "queue", "queues");
+            let workers = plural(stored.workers, "known worker", "known workers");
+            DoctorItem::ok(check, format!("{queues}, {workers}"))
+        }
+    };
+    item.with_evidence(DoctorEvidence {
+        queues: Some(stored.queues),
+        workers: Some(stored.workers),
+        ..DoctorEvidence::default()
+    })
+}
+
+/// Whether the server has run scripts that are not of this core. It does not tell whose they are.
+fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
+    let check = DoctorCheck::Scripts;
+    let cached = match core.cached_scripts(now) {
+        Ok(Some(cached)) => cached,
+        Ok(None) => return DoctorItem::skipped(check, "not told: the server does not count them"),
+        Err(error) => return failed_item(check, &error),
+    };
+    let others = cached.saturating_sub(OWN_SCRIPTS);
+    let what = match others {
+        0 => "none of other clients is cached".to_owned(),
+        others => format!(
+            "{} cached: of other clients, or of other versions and prefixes of `qless`",
+            plural(others, "other script is", "other scripts are")
+        ),
+    };
+    DoctorItem::ok(check, what).with_evidence(DoctorEvidence {
+        other_scripts: Some(others),
+        ..DoctorEvidence::default()
+    })
+}

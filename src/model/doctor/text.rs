@@ -1,0 +1,143 @@
+//! A line for each check: its sign, its name, what was found, and what to do.
+
+use strum::VariantArray;
+
+use super::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
+use crate::text::{clean_line, width, wrapped};
+use crate::view::document::DocumentKind;
+use crate::view::paint::{Style, StyleMarker};
+use crate::view::{NdjsonLines, RenderOptions, View};
+
+impl View for Diagnosis {
+    const DOCUMENT: DocumentKind = DocumentKind::new::<Diagnosis>(
+        "doctor",
+        "Whether this machine can use the queues of a server: doctor",
+    );
+
+    fn text(&self, page: &RenderOptions) -> String {
+        let marks = StyleMarker::new(page.color);
+        let lines = self.items.iter().map(|item| {
+            if page.terminal {
+                item.terminal_lines(page.width, marks)
+            } else {
+                item.tab_separated_line()
+            }
+        });
+        marks.replace_marks(lines.collect())
+    }
+
+    fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {
+        lines.write_items(&self.items)
+    }
+}
+
+impl DoctorLevel {
+    const fn sign(self) -> &'static str {
+        match self {
+            DoctorLevel::Ok => "✓",
+            DoctorLevel::Warning => "!",
+            DoctorLevel::Error => "✗",
+            DoctorLevel::Skipped => "–",
+        }
+    }
+
+    const fn style(self) -> Style {
+        match self {
+            DoctorLevel::Ok => Style::Green,
+            DoctorLevel::Warning => Style::Yellow,
+            DoctorLevel::Error => Style::Red,
+            DoctorLevel::Skipped => Style::Dim,
+        }
+    }
+}
+
+impl DoctorItem {
+    /// The hint stands behind what was found, or below it if both do not fit on one line.
+    fn terminal_lines(&self, columns: usize, marks: StyleMarker) -> String {
+        let names = DoctorCheck::VARIANTS.iter();
+        let names = names.map(|check| check.into_str().len()).max().unwrap_or(0);
+        let indent = 2 + names + 2;
+        let sign = marks.mark_text(self.level.sign(), Some(self.level.style()));
+        let name = self.check.into_str();
+        let what = clean_line(&self.what);
+        let hint = self.hint.as_ref().map(clean_line);
+        let one_line = match &hint {
+            Some(hint) => format!("{what}    {hint}"),
+            None => what.clone(),
+        };
+        let below = if indent + width(&one_line) <= columns {
+            format!("{one_line}\n")
+        } else {
+            let what = wrapped(&what, columns, indent);
+            let hint = hint.map(|hint| wrapped(&format!("hint: {hint}"), columns, indent));
+            format!("{}{}", what.trim_start(), hint.unwrap_or_default())
+        };
+        format!("{sign} {name:names$}  {below}")
+    }
+
+    fn tab_separated_line(&self) -> String {
+        // What came from others has its own escapes already.
+        let hint = self.hint.as_deref().unwrap_or_default();
+        format!(
+            "{}\t{}\t{}\t{}\n",
+            self.level.sign(),
+            self.check.into_str(),
+            clean_line(&self.what),
+            clean_line(hint)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    fn diagnosis() -> Diagnosis {
+        Diagnosis::of_items(vec![
+            DoctorItem::ok(DoctorCheck::Config, "/home/ann/\x1b.toml, context prod"),
+            DoctorItem::warning(DoctorCheck::Eviction, "jobs are deleted", "`set it`"),
+            DoctorItem::skipped(DoctorCheck::Keys, "not looked at: `login` failed"),
+        ])
+    }
+
+    #[test]
+    fn a_hint_stands_behind_or_below() {
+        expect![[r#"
+            ✓ config       /home/ann/\x1b.toml, context prod
+            ! eviction     jobs are deleted    `set it`
+            – keys         not looked at: `login` failed
+        "#]]
+        .assert_eq(&diagnosis().text(&RenderOptions::terminal(60)));
+        expect![[r#"
+            ✓ config       /home/ann/\x1b.toml,
+                           context prod
+            ! eviction     jobs are deleted
+                           hint: `set it`
+            – keys         not looked at:
+                           `login` failed
+        "#]]
+        .assert_eq(&diagnosis().text(&RenderOptions::terminal(36)));
+        expect![[r#"
+            ✓	config	/home/ann/\x1b.toml, context prod	
+            !	eviction	jobs are deleted	`set it`
+            –	keys	not looked at: `login` failed	
+        "#]]
+        .assert_eq(&diagnosis().text(&RenderOptions::pipe()));
+    }
+
+    #[test]
+    fn only_the_sign_has_a_color() {
+        let page = RenderOptions {
+            color: true,
+            ..RenderOptions::terminal(60)
+        };
+        let text = diagnosis().text(&page);
+        assert!(text.contains("\x1b[33m!\x1b[0m eviction "), "{text:?}");
+        let bare = ["\x1b[32m", "\x1b[33m", "\x1b[2m", "\x1b[0m"]
+            .iter()
+            .fold(text, |text, color| text.replace(color, ""));
+        assert_eq!(bare, diagnosis().text(&RenderOptions::terminal(60)));
+    }
+}

@@ -1,0 +1,949 @@
+//! `qless doctor`
+
+use std::io::{Read, Write};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use expect_test::{Expect, expect};
+use rcgen::{CertificateParams, date_time_ymd};
+use regex::Regex;
+use serde_json::Value;
+
+use crate::replicas;
+use crate::support::cluster::Cluster;
+use crate::support::config::ConfigHome;
+use crate::support::proxy::{answering, free_port, listen};
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::{Redis, acl_commands};
+use crate::support::sentinel::{MASTER, Sentinels};
+use crate::support::terminal;
+use crate::support::tls::{Authority, TlsRedis};
+
+const SECRET: &str = "geheim-4711";
+
+fn at_url(url: &str) -> Qless {
+    Qless::bare().env("QLESS_REDIS_URL", url)
+}
+
+/// The text with what differs from run to run as `N`.
+fn steady(run: &RunOutput) -> String {
+    let mut text = run.stdout();
+    for (pattern, steady) in [
+        (r"\d+\.\d (ms|KiB|MiB)", "N $1"),
+        (r"(Redis|Valkey) \d[0-9.]+", "Redis N"),
+        (r"up \d+\w( \d+\w)?", "up N"),
+        (r"qless [^ ]+, core [0-9a-f]{8}…", "qless N, core N"),
+        (r"\d+ of [0-9,]+ connections", "N connections"),
+        (r"this host (is|and)[^\n\t]*", "N"),
+    ] {
+        let pattern = Regex::new(pattern).unwrap();
+        text = pattern.replace_all(&text, steady).into_owned();
+    }
+    text
+}
+
+/// The text as if the server had a test of rights, as from Redis 7.0 on.
+fn with_rights(text: String) -> String {
+    let untold = "– rights       not told: a server before Redis 7.0 has no test";
+    let told = "✓ rights       the user may run all commands that are needed";
+    text.replace(untold, told)
+}
+
+/// The checks of a document, whatever the exit code was.
+#[track_caller]
+fn items(run: &RunOutput) -> Vec<Value> {
+    let document: Value = serde_json::from_str(&run.stdout()).expect("a document");
+    document["items"].as_array().unwrap().clone()
+}
+
+/// The result of one check.
+#[track_caller]
+fn item(qless: &Qless, check: &str) -> Value {
+    let items = items(&qless.run("doctor -o json"));
+    let found = items.into_iter().find(|item| item["check"] == check);
+    found.unwrap_or_else(|| panic!("no check {check}"))
+}
+
+/// Compares level, text and hint of one check.
+#[track_caller]
+fn says(qless: &Qless, check: &str, expected: Expect) {
+    let item = item(qless, check);
+    let text = |name: &str| item[name].as_str().unwrap_or("–").to_owned();
+    let shown = [text("level"), text("what"), text("hint")].join(" | ");
+    expected.assert_eq(&format!("{shown}\n"));
+}
+
+/// The check has failed and says what another command says, with a hint; those after it are skipped.
+#[track_caller]
+fn repeats_error(qless: &Qless, check: &str) {
+    let other = qless.run("--timeout 2s length q -o json").error();
+    let run = qless.run("--timeout 2s doctor -o json").exits(1);
+    let items = items(&run);
+    let at = items.iter().position(|item| item["level"] == "error");
+    let at = at.unwrap_or_else(|| panic!("no error for {other}"));
+    let found = &items[at];
+    assert_eq!(found["check"], check, "{found}");
+    assert_eq!(
+        (&found["what"], &found["code"]),
+        (&other["message"], &other["code"])
+    );
+    match other["hint"].as_str() {
+        Some(hint) => assert_eq!(found["hint"], hint.replace("length q", "doctor")),
+        None => assert!(found["hint"].is_string(), "{found}"),
+    }
+    assert!(
+        items[..at].iter().all(|item| item["level"] == "ok"),
+        "{items:?}"
+    );
+    let skipped = |item: &&Value| item["level"] == "skipped";
+    let after = items[at + 1..].iter().filter(skipped).count();
+    assert!(after > 9, "{items:?}");
+    assert!(!run.stdout().contains(SECRET));
+}
+
+#[test]
+fn a_healthy_server_is_well() {
+    let redis = Redis::with(&["--appendonly", "yes"]);
+    redis.qless().run("put mail K -q").ok();
+    let before = redis.dump();
+    let run = redis.qless().run("doctor -o table").exits(0);
+    expect![[r#"
+        ✓ config       no config file: `/nonexistent/.config/qless/config.toml` does not exist
+        ✓ address      unix://DIR/s, from QLESS_REDIS_URL
+        ✓ connect      DIR/s, connected in N ms
+        ✓ login        user default, database 0
+        ✓ prefix       ql:
+        ✓ server       Redis N, standalone, up N
+        ✓ rights       the user may run all commands that are needed
+        ✓ core         loads: qless N, core N, N ms a call
+        ✓ replication  no replicas
+        ✓ eviction     maxmemory-policy noeviction
+        ✓ memory       N MiB, without a limit
+        ✓ persistence  append-only file, on disk each second: a crash can lose the last one
+        ✓ clients      N connections; a script may hold others up for 5s
+        ✓ clock        N
+        ✓ keys         1 queue, 0 known workers
+        ✓ scripts      none of other clients is cached
+    "#]]
+    .assert_eq(&with_rights(steady(&run)));
+    assert_eq!(run.stderr(), "");
+    assert_eq!(redis.dump(), before);
+    redis.qless().run("doctor --read-only -q").exits(0);
+}
+
+#[test]
+fn documents_have_what_was_measured() {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    let document = qless.run("doctor -o json").json();
+    assert_eq!(
+        (&document["kind"], &document["ok"]),
+        (&"doctor".into(), &true.into())
+    );
+    let field = |check: &str, name: &str| item(&qless, check)[name].clone();
+    assert!(field("connect", "connect_s").as_f64().unwrap() < 1.0);
+    assert!(field("core", "call_s").as_f64().unwrap() < 1.0);
+    assert!(field("clock", "ahead_s").as_f64().unwrap().abs() < 1.0);
+    assert!(field("memory", "memory_bytes").as_u64().unwrap() > 100_000);
+    assert_eq!(
+        field("core", "core"),
+        qless.run("version -o json").json()["core"]
+    );
+    assert_eq!(field("persistence", "append_only"), false);
+    assert_eq!(field("login", "db"), 0);
+    assert_eq!(field("keys", "queues"), 0);
+    let lines = qless.run("doctor -o ndjson").ok();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["check"], "config");
+    qless.run("doctor -o jid").exits(2);
+    qless.run("doctor --sort check").exits(2);
+}
+
+#[test]
+fn what_fails_is_said_as_other_commands_say_it() {
+    let port = |port: u16| at_url(&format!("redis://127.0.0.1:{port}"));
+    repeats_error(&port(free_port()), "connect");
+    repeats_error(&at_url("redis://nowhere.invalid"), "connect");
+    repeats_error(&at_url("unix:///nonexistent/r.sock"), "connect");
+    repeats_error(
+        &port(answering(b"HTTP/1.1 400 Bad Request\r\n\r\n")),
+        "connect",
+    );
+    repeats_error(&port(listen(drop)), "connect");
+    repeats_error(
+        &port(listen(|mut stream| {
+            _ = stream.write_all(b"-ERR max number of clients reached\r\n")
+        })),
+        "connect",
+    );
+    repeats_error(&port(answering(b"-LOADING x\r\n-LOADING x\r\n")), "server");
+    repeats_error(
+        &port(answering(b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n")),
+        "server",
+    );
+    let redis = Redis::with(&["--requirepass", SECRET]);
+    repeats_error(&redis.qless(), "login");
+    repeats_error(&redis.qless().env("QLESS_REDIS_PASSWORD", "other"), "login");
+    let qless = redis.qless().env("QLESS_REDIS_PASSWORD", SECRET);
+    qless.run("doctor -q").exits(0);
+    repeats_error(
+        &qless.env("QLESS_REDIS_URL", format!("{}?db=99", redis.url())),
+        "login",
+    );
+    let redis = Redis::start();
+    repeats_error(&redis.qless().env("QLESS_REDIS_PASSWORD", SECRET), "login");
+}
+
+#[test]
+fn tls_is_checked() {
+    let server = TlsRedis::start();
+    let tls = item(&server.qless(), "tls");
+    assert!(
+        tls["protocol"].as_str().unwrap().starts_with("TLS 1."),
+        "{tls}"
+    );
+    assert_eq!(
+        tls["names"],
+        serde_json::json!(["localhost", "127.0.0.1", "::1"])
+    );
+    assert!(
+        tls["expires"].as_str().unwrap().starts_with("4096-01-01"),
+        "{tls}"
+    );
+    repeats_error(&server.stranger(), "tls");
+    repeats_error(
+        &server.stranger().env("QLESS_TLS_CA", "/nonexistent/ca.pem"),
+        "tls",
+    );
+    let plain = format!("redis://localhost:{}", server.port);
+    repeats_error(&at_url(&plain), "connect");
+    server
+        .redis
+        .send(&["CONFIG", "SET", "port", &free_port().to_string()]);
+    let port = config(&server.redis, "port");
+    let wrong = format!("rediss://127.0.0.1:{port}");
+    repeats_error(&server.qless().env("QLESS_REDIS_URL", wrong), "tls");
+}
+
+fn config(redis: &Redis, name: &str) -> String {
+    let mut command = redis::cmd("CONFIG");
+    let pair: Vec<String> = command
+        .arg("GET")
+        .arg(name)
+        .query(&mut redis.connection())
+        .unwrap();
+    pair[1].clone()
+}
+
+#[test]
+fn a_certificate_that_ends_soon_is_a_warning() {
+    let soon = SystemTime::now() + Duration::from_secs(5 * 86_400);
+    let soon = soon.duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let date = jiff::Timestamp::from_second(soon as i64)
+        .unwrap()
+        .to_string();
+    let part = |range: std::ops::Range<usize>| date[range].parse::<u16>().unwrap();
+    let (year, month, day) = (part(0..4), part(5..7), part(8..10));
+    let change = |params: &mut CertificateParams| {
+        params.not_after = date_time_ymd(year.into(), month as u8, day as u8);
+    };
+    let authority = Authority::new();
+    let pair = authority.issue_with(&["localhost"], change);
+    let server = TlsRedis::of(&authority, &pair, &["--tls-auth-clients", "no"]);
+    let tls = item(&server.qless(), "tls");
+    assert_eq!(tls["level"], "warning");
+    let what = tls["what"].as_str().unwrap();
+    assert!(
+        what.starts_with("the certificate for localhost expires in 4d"),
+        "{what}"
+    );
+    assert_eq!(tls["hint"], "renew the certificate of the server");
+    server.qless().run("doctor -q").exits(0);
+}
+
+#[test]
+fn a_frozen_server_takes_no_longer_than_the_timeout() {
+    let (redis, server) = (Redis::start(), TlsRedis::start());
+    redis.freeze();
+    server.redis.freeze();
+    for qless in [redis.qless(), server.qless()] {
+        let begun = Instant::now();
+        let run = qless.run("doctor --timeout 1s -o json").exits(1);
+        assert!(
+            begun.elapsed() < Duration::from_secs(4),
+            "{:?}",
+            begun.elapsed()
+        );
+        let items = items(&run);
+        let failed = items.iter().find(|item| item["level"] == "error").unwrap();
+        assert_eq!(
+            (&failed["check"], &failed["code"]),
+            (&"connect".into(), &"timeout".into())
+        );
+    }
+    redis.thaw();
+    server.redis.thaw();
+}
+
+#[test]
+fn a_server_that_runs_a_script_is_busy() {
+    let redis = Redis::with(&["--lua-time-limit", "1"]);
+    let url = redis.url();
+    let script = thread::spawn(move || {
+        let client = redis::Client::open(url).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let mut eval = redis::cmd("EVAL");
+        _ = eval
+            .arg("while true do end")
+            .arg(0)
+            .query::<()>(&mut connection);
+    });
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let ping = || redis::cmd("PING").query::<String>(&mut redis.connection());
+    while ping().is_ok() {
+        assert!(Instant::now() < deadline);
+    }
+    says(
+        &redis.qless(),
+        "server",
+        expect![[r#"
+        error | `unix://DIR/s` is busy with a script | `redis-cli SCRIPT KILL` ends it if it has not written yet
+    "#]],
+    );
+    redis.send(&["SCRIPT", "KILL"]);
+    script.join().unwrap();
+}
+
+/// A server that tells nothing of itself but its version and a time long ago.
+fn silent_server(info: &'static str) -> u16 {
+    let commands = Regex::new(r"\*\d+\r\n\$").unwrap();
+    listen(move |mut stream| {
+        let mut asked = [0; 4096];
+        while let Ok(read @ 1..) = stream.read(&mut asked) {
+            let text = String::from_utf8_lossy(&asked[..read]).into_owned();
+            let time = "*2\r\n$1\r\n1\r\n$1\r\n1\r\n";
+            let answer = if text.contains("HELLO") {
+                format!("*2\r\n$7\r\nversion\r\n$5\r\n7.2.0\r\n{time}")
+            } else if text.contains("TIME") {
+                time.to_owned()
+            } else if text.contains("INFO") && !info.is_empty() {
+                format!("${}\r\n{info}\r\n", info.len())
+            } else {
+                let word = text.lines().nth(2).unwrap_or_default();
+                let refused = format!("-ERR unknown command '{word}'\r\n");
+                refused.repeat(commands.find_iter(&text).count())
+            };
+            _ = stream.write_all(answer.as_bytes());
+        }
+    })
+}
+
+#[test]
+fn a_server_that_loads_its_data_is_not_asked_further() {
+    let port = silent_server("loading:1\r\n");
+    let qless = at_url(&format!("redis://127.0.0.1:{port}")).hide(&port.to_string(), "PORT");
+    let begun = Instant::now();
+    says(
+        &qless,
+        "server",
+        expect![[r#"
+        error | `redis://127.0.0.1:PORT/0` is still loading its data | `redis-cli INFO persistence` shows how far it is
+    "#]],
+    );
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    says(
+        &qless,
+        "core",
+        expect![[r#"
+        skipped | not looked at: `server` failed | –
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_service_does_not_tell_is_skipped() {
+    let port = silent_server("");
+    let qless = at_url(&format!("redis://127.0.0.1:{port}")).hide(&port.to_string(), "PORT");
+    says(
+        &qless,
+        "server",
+        expect![[r#"
+        ok | Redis 7.2.0 | –
+    "#]],
+    );
+    says(
+        &qless,
+        "core",
+        expect![[r#"
+        error | `redis://127.0.0.1:PORT/0` does not run the core: it runs no scripts | `qless` requires a server with EVAL
+    "#]],
+    );
+    says(
+        &qless,
+        "eviction",
+        expect![[r#"
+        skipped | not told: `redis://127.0.0.1:PORT/0` refuses: unknown command 'INFO' | –
+    "#]],
+    );
+    let clock = item(&qless, "clock");
+    let what = clock["what"].as_str().unwrap();
+    assert!(
+        what.starts_with("this host is ") && what.contains("ahead: other clients"),
+        "{what}"
+    );
+    assert_eq!(clock["level"], "warning");
+}
+
+#[test]
+fn missing_rights_are_named() {
+    if !Redis::has_selective_rights_or_skips() {
+        return;
+    }
+    let redis = Redis::start();
+    let password = format!(">{SECRET}");
+    redis.send(&[
+        "ACL", "SETUSER", "ops", "on", &password, "~*", "&*", "+@all", "-hset", "-zrem", "-scan",
+    ]);
+    let url = redis.url() + "?user=ops";
+    let ops = redis
+        .qless()
+        .env("QLESS_REDIS_URL", url)
+        .env("QLESS_REDIS_PASSWORD", SECRET);
+    says(
+        &ops,
+        "rights",
+        expect![[r#"
+        error | user `ops` may not run HSET, ZREM on `ql:*` | `qless help acl` prints the line an administrator needs
+    "#]],
+    );
+    ops.run("doctor").exits(1);
+    // What only reads works without these.
+    ops.run("doctor --read-only -q").exits(0);
+    redis.send(&["ACL", "SETUSER", "ops", "+hset", "+zrem", "-hlen"]);
+    says(
+        &ops,
+        "rights",
+        expect![[r#"
+        warning | user `ops` may not run HLEN, SCAN on `ql:*`, which only some commands need: dry runs, check, export, throttle list, selectors that read every job | `qless help acl` prints the line an administrator needs
+    "#]],
+    );
+    ops.run("doctor -q").exits(0);
+    redis.send(&["ACL", "SETUSER", "ops", "-eval", "-info"]);
+    says(
+        &ops,
+        "rights",
+        expect![[r#"
+        error | user `ops` may not run `eval` | `qless help acl` prints the line an administrator needs
+    "#]],
+    );
+    says(
+        &ops,
+        "memory",
+        expect![[r#"
+        skipped | not told: user `ops` may not run `info` | `qless help acl` prints the line an administrator needs
+    "#]],
+    );
+    ops.run("doctor").exits(1);
+}
+
+#[test]
+fn the_documented_users_are_well_and_refused_nothing() {
+    let redis = Redis::start();
+    redis.qless().run("put mail K -q").ok();
+    let help = Qless::bare().run("help acl").ok();
+    for command in acl_commands(&help, SECRET) {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        redis.send(&words);
+    }
+    for (user, flag) in [("qless", ""), ("qless-ro", "--read-only")] {
+        let url = format!("{}?user={user}", redis.url());
+        let qless = redis
+            .qless()
+            .env("QLESS_REDIS_URL", url)
+            .env("QLESS_REDIS_PASSWORD", SECRET);
+        let run = qless.run(&format!("doctor {flag} -o json")).exits(0);
+        let levels = items(&run)
+            .into_iter()
+            .filter(|item| item["level"] == "error");
+        assert_eq!(levels.count(), 0);
+        if Redis::has_selective_rights() {
+            assert_eq!(
+                redis.send(&["ACL", "LOG"]),
+                redis::Value::Array(Vec::new()),
+                "{user}"
+            );
+        }
+    }
+}
+
+#[test]
+fn memory_and_eviction_are_judged() {
+    let redis = Redis::start();
+    let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
+    let qless = redis.qless();
+    set("maxmemory-policy", "allkeys-lru");
+    says(
+        &qless,
+        "eviction",
+        expect![[r#"
+        ok | maxmemory-policy allkeys-lru, without effect: maxmemory is not set | –
+    "#]],
+    );
+    set("maxmemory", "1gb");
+    says(
+        &qless,
+        "eviction",
+        expect![[r#"
+        warning | the server deletes jobs when its memory is full (maxmemory-policy allkeys-lru) | it refuses new ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`
+    "#]],
+    );
+    qless.run("doctor -q").exits(0);
+    set("maxmemory-policy", "volatile-ttl");
+    says(
+        &qless,
+        "eviction",
+        expect![[r#"
+        ok | maxmemory-policy volatile-ttl, which deletes only keys with an expiry: windows of uniqueness | –
+    "#]],
+    );
+    set("maxmemory-policy", "noeviction");
+    set("maxmemory", "100kb");
+    says(
+        &qless,
+        "memory",
+        expect![[r#"
+        error | `unix://DIR/s` is out of memory | `qless cancel` and a shorter `jobs-history` free some
+    "#]],
+    );
+    qless.run("doctor").exits(1);
+}
+
+#[test]
+fn persistence_is_judged() {
+    let redis = Redis::start();
+    let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
+    let qless = redis.qless();
+    says(
+        &qless,
+        "persistence",
+        expect![[r#"
+        warning | neither append-only file nor snapshots: a restart loses all jobs | `redis-cli CONFIG SET appendonly yes` writes each change to disk
+    "#]],
+    );
+    set("save", "3600 1");
+    says(
+        &qless,
+        "persistence",
+        expect![[r#"
+        warning | snapshots only, none since the server started: a crash loses what was changed since | `redis-cli CONFIG SET appendonly yes` writes each change to disk
+    "#]],
+    );
+    set("appendonly", "yes");
+    set("appendfsync", "always");
+    says(
+        &qless,
+        "persistence",
+        expect![[r#"
+        ok | append-only file, on disk before each reply | –
+    "#]],
+    );
+    set("appendfsync", "no");
+    says(
+        &qless,
+        "persistence",
+        expect![[r#"
+        warning | append-only file, on disk when the system decides: a crash can lose half a minute | `redis-cli CONFIG SET appendfsync everysec`
+    "#]],
+    );
+}
+
+#[test]
+fn a_failed_snapshot_is_an_error_if_the_server_refuses_changes() {
+    let redis = Redis::start();
+    // No file can have the name of a directory.
+    let dir = config(&redis, "dir");
+    std::fs::create_dir(format!("{dir}/dump.rdb")).unwrap();
+    std::fs::write(format!("{dir}/dump.rdb/x"), "").unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    redis.send(&["BGSAVE"]);
+    let failed = || {
+        let info: String = redis::cmd("INFO")
+            .arg("persistence")
+            .query(&mut redis.connection())
+            .unwrap();
+        info.contains("rdb_last_bgsave_status:err")
+    };
+    while !failed() {
+        assert!(Instant::now() < deadline);
+        thread::sleep(Duration::from_millis(2));
+    }
+    says(
+        &redis.qless(),
+        "persistence",
+        expect![[r#"
+        warning | the server could not save its data the last time | make room on its disk; `redis-cli INFO persistence` shows what failed
+    "#]],
+    );
+    redis.send(&["CONFIG", "SET", "save", "3600 1"]);
+    says(
+        &redis.qless(),
+        "persistence",
+        expect![[r#"
+        error | `unix://DIR/s` cannot write to its disk and refuses changes | make room on its disk; `redis-cli INFO persistence` shows what failed
+    "#]],
+    );
+}
+
+#[test]
+fn a_replica_is_for_reading() {
+    let (primary, replica) = replicas::pair();
+    let port = config(&primary, "port");
+    let qless = replica.qless().hide(&port, "PORT");
+    let server = item(&qless, "server");
+    assert!(
+        server["what"].as_str().unwrap().contains(", replica, up"),
+        "{server}"
+    );
+    says(
+        &qless,
+        "replication",
+        expect![[r#"
+        error | `unix://DIR/s` is a replica | point `--redis` at its primary, `127.0.0.1:PORT`, or add `--read-only`
+    "#]],
+    );
+    qless.run("doctor").exits(1);
+    let reader = qless.env("QLESS_READ_ONLY", "1");
+    says(
+        &reader,
+        "replication",
+        expect![[r#"
+        ok | replica of 127.0.0.1:PORT, connected | –
+    "#]],
+    );
+    says(
+        &primary.qless(),
+        "replication",
+        expect![[r#"
+        ok | 1 replica | –
+    "#]],
+    );
+    primary.send(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+    says(
+        &primary.qless(),
+        "replication",
+        expect![[r#"
+        ok | 1 replica, min-replicas-to-write 1 | –
+    "#]],
+    );
+    primary.send(&["CONFIG", "SET", "min-replicas-to-write", "2"]);
+    says(
+        &primary.qless(),
+        "replication",
+        expect![[r#"
+        error | `unix://DIR/s` has too few replicas and refuses changes | start its replicas, or lower `min-replicas-to-write`
+    "#]],
+    );
+    drop(primary);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while item(&reader, "replication")["level"] == "ok" {
+        assert!(Instant::now() < deadline);
+    }
+    says(
+        &reader,
+        "replication",
+        expect![[r#"
+        warning | this replica has lost its primary: its data is old | `redis-cli INFO replication` shows its primary
+    "#]],
+    );
+    reader.run("doctor -q").exits(0);
+    replica.send(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
+    let reader = reader.env("QLESS_TIMEOUT", "1s");
+    says(
+        &reader,
+        "core",
+        expect![[r#"
+        error | replica `unix://DIR/s` has lost its primary | `redis-cli INFO replication` shows its primary
+    "#]],
+    );
+    says(
+        &reader,
+        "keys",
+        expect![[r#"
+        skipped | not looked at: `core` failed | –
+    "#]],
+    );
+}
+
+#[test]
+fn the_source_of_the_address_is_named() {
+    let redis = Redis::start();
+    let url = redis.url();
+    let home = ConfigHome::new(&format!(
+        "[context.\"a\\u001bb\"]\nredis = \"{url}\"\n[context.none]\nprefix = \"p:\"\n"
+    ));
+    let origin = |qless: Qless, line: &str| {
+        let run = qless
+            .hide(&url, "URL")
+            .run(&format!("{line} doctor -o json"));
+        items(&run)[1]["what"].as_str().unwrap().to_owned()
+    };
+    let bare = || home.qless();
+    assert_eq!(
+        origin(bare(), &format!("--redis {url}")),
+        "URL, from `--redis`"
+    );
+    let variable = bare().env("REDIS_URL", &url);
+    assert_eq!(origin(variable, ""), "URL, from REDIS_URL");
+    let variable = bare()
+        .env("REDIS_URL", "redis://x")
+        .env("QLESS_REDIS_URL", &url);
+    assert_eq!(origin(variable, ""), "URL, from QLESS_REDIS_URL");
+    let context = bare().env("QLESS_CONTEXT", "a\x1bb");
+    assert_eq!(origin(context.clone(), ""), "URL, from context a\\x1bb");
+    let default = "redis://127.0.0.1:6379/0, from the default";
+    assert_eq!(origin(bare(), "--context none"), default);
+    assert!(!context.run("doctor -o table").stdout().contains('\x1b'));
+    home.write(&format!("[defaults]\nredis = \"{url}\"\n"));
+    assert_eq!(origin(bare(), ""), "URL, from `[defaults]`");
+    for address in ["http://x", "rediss://bad_host!"] {
+        bare().run(&format!("doctor --redis {address}")).exits(2);
+    }
+    home.write("[defaults]\nredsi = \"x\"\n");
+    bare().run("doctor").exits(2);
+}
+
+#[test]
+fn a_config_file_with_a_password_that_others_may_read_is_a_warning() {
+    let redis = Redis::start();
+    let home = ConfigHome::new("[context.a]\nredis = \"redis://:geheim-4711@h\"\n");
+    home.mode(0o644);
+    let qless = home.with(redis.qless());
+    says(
+        &qless,
+        "config",
+        expect![[r#"
+        warning | others may read `HOME/qless/config.toml`, and a password stands in it | `chmod 600 HOME/qless/config.toml` leaves it to its owner
+    "#]],
+    );
+    home.mode(0o600);
+    says(
+        &qless,
+        "config",
+        expect![[r#"
+        ok | HOME/qless/config.toml, no context | –
+    "#]],
+    );
+}
+
+#[test]
+fn a_wrong_prefix_is_hinted_at() {
+    let redis = Redis::start();
+    redis.qless().run("put mail K -q").ok();
+    says(
+        &redis.qless().env("QLESS_PREFIX", "x:"),
+        "keys",
+        expect![[r#"
+            warning | nothing is stored under the prefix `x:` in `unix://DIR/s` | there are queues with `--prefix=ql:`
+        "#]],
+    );
+}
+
+#[test]
+fn a_time_that_the_environment_sets_is_a_warning() {
+    says(
+        &Redis::start().at(100),
+        "clock",
+        expect![[r#"
+        warning | QLESS_NOW sets the time of all calls, whatever time it is | unset QLESS_NOW
+    "#]],
+    );
+}
+
+#[test]
+fn a_key_of_a_wrong_type_fails_the_core() {
+    let redis = Redis::start();
+    redis.send(&["SET", "ql:config", "x"]);
+    redis.send(&["SET", "ql:queues", "x"]);
+    let qless = redis.qless();
+    says(
+        &qless,
+        "core",
+        expect![[r#"
+        error | cannot read the reply: a key that it needs has the wrong type | `qless check --only key-type` names it
+    "#]],
+    );
+    says(
+        &qless,
+        "keys",
+        expect![[r#"
+        ok | 0 queues, 0 known workers | –
+    "#]],
+    );
+    qless.run("doctor").exits(1);
+}
+
+#[test]
+fn scripts_of_others_are_counted() {
+    let redis = Redis::start();
+    redis.send(&["SCRIPT", "LOAD", "return 1"]);
+    says(
+        &redis.qless(),
+        "scripts",
+        expect![[r#"
+        ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
+    "#]],
+    );
+}
+
+#[test]
+fn no_password_is_shown() {
+    let redis = Redis::start();
+    let port = free_port();
+    redis.send(&["CONFIG", "SET", "port", &port.to_string()]);
+    redis.send(&["CONFIG", "SET", "requirepass", SECRET]);
+    for format in ["table", "tsv", "json", "ndjson"] {
+        for wrong in ["", "x"] {
+            let url = format!("redis://:{SECRET}{wrong}@127.0.0.1:{port}");
+            let run = at_url(&url).run(&format!("doctor -vv -o {format}"));
+            let all = run.stdout() + &run.stderr();
+            assert!(all.contains("127.0.0.1") && !all.contains(SECRET), "{all}");
+        }
+    }
+}
+
+#[test]
+fn each_member_has_its_own_checks() {
+    let redis = Redis::start();
+    let home = ConfigHome::new(&format!(
+        "[context.one]\nredis = \"{}\"\n[context.gone]\nredis = \"unix:///no/socket\"\n\
+         [context.both]\nmembers = [\"one\", \"gone\"]\n\
+         [context.two]\nredis = \"{0}\"\nprefixes = [\"a:\", \"b:\"]\n",
+        redis.url()
+    ));
+    let both = home.run("--context both doctor").exits(1);
+    let lines = both.stdout();
+    let line = |start: &str| lines.lines().any(|line| line.starts_with(start));
+    assert!(
+        line("one\t✓\tcore\t") && line("gone\t✗\tconnect\t"),
+        "{lines}"
+    );
+    let prefixes = home.run("--context two doctor -o json").json();
+    assert_eq!(
+        (&prefixes["kind"], &prefixes["ok"]),
+        (&"doctor".into(), &true.into())
+    );
+    let of = |prefix: &str| {
+        let items = prefixes["items"].as_array().unwrap().iter();
+        items.filter(|item| item["prefix"] == prefix).count()
+    };
+    assert_eq!((of("a:"), of("b:")), (16, 16));
+}
+
+#[test]
+fn lines_fit_a_terminal_and_only_signs_have_a_color() {
+    let redis = Redis::start();
+    let color = Regex::new("\x1b\\[\\d*m").unwrap();
+    for columns in [40, 80] {
+        let mut command: Command = redis.qless().command();
+        command.args(["doctor", "--no-pager"]).env("TERM", "xterm");
+        let run = terminal::run(command, columns).exits(0);
+        let text = run.stdout();
+        assert!(text.contains("\x1b[32m✓\x1b[0m config"), "{text:?}");
+        let bare = color.replace_all(&text, "");
+        let path = |line: &&str| !line.contains('/');
+        let widest = bare.lines().filter(path).map(qless::internals::width).max();
+        assert!(widest.unwrap() <= columns.into(), "{bare}");
+        assert_eq!(text.matches('\x1b').count(), 32, "{text:?}");
+    }
+}
+
+#[test]
+fn a_private_server_is_started() {
+    let dir = tempfile::Builder::new()
+        .prefix("ql")
+        .tempdir_in("/tmp")
+        .unwrap();
+    let url = format!("local:{}/night", dir.path().display());
+    let qless = at_url(&url).hide(dir.path().to_str().unwrap(), "DIR");
+    let connect = item(&qless, "connect");
+    says(
+        &qless,
+        "persistence",
+        expect![[r#"
+        ok | append-only file, on disk each second: a crash can lose the last one | –
+    "#]],
+    );
+    qless.run("local stop -q").exits(0);
+    assert_eq!(connect["level"], "ok");
+}
+
+#[test]
+fn a_cluster_is_checked_at_the_node_with_the_prefix() {
+    let cluster = Cluster::of(2, 0);
+    repeats_error(&cluster.qless("ql:"), "prefix");
+    let one = format!("redis://127.0.0.1:{}", cluster.members[0].port);
+    let qless = at_url(&one).env("QLESS_PREFIX", "{mail}:");
+    repeats_error(&qless, "address");
+    let qless = cluster.qless("{mail}:").env("QLESS_TIMEOUT", "2s");
+    says(
+        &qless,
+        "nodes",
+        expect![[r#"
+        ok | all 2 that the address names reply | –
+    "#]],
+    );
+    let server = item(&qless, "server");
+    let what = server["what"].as_str().unwrap();
+    assert!(what.contains(", primary in a cluster, up"), "{server}");
+    let port = free_port();
+    let with_dead = format!("{},127.0.0.1:{port}", cluster.urls());
+    let nodes = item(&qless.env("QLESS_REDIS_URL", with_dead), "nodes");
+    assert_eq!(nodes["level"], "warning");
+    let away = serde_json::json!([format!("127.0.0.1:{port}")]);
+    assert_eq!(nodes["nodes_away"], away);
+}
+
+#[test]
+fn one_primary_takes_any_prefix_with_a_warning() {
+    let cluster = Cluster::of(1, 0);
+    says(
+        &cluster.qless("ql:"),
+        "prefix",
+        expect![[r#"
+        warning | prefix `ql:` works in this cluster because it has one primary; with a second one, each call will fail | move with `export` and `import --prefix '{ql}:'`
+    "#]],
+    );
+    cluster.qless("ql:").run("doctor -q").exits(0);
+}
+
+#[test]
+fn sentinels_lead_to_their_master() {
+    let topology = Sentinels::start();
+    let qless = topology.qless();
+    let master = format!("127.0.0.1:SERVER{}", topology.master());
+    assert_eq!(item(&qless, "connect")["node"], master);
+    says(
+        &qless,
+        "nodes",
+        expect![[r#"
+        ok | all 3 that the address names reply | –
+    "#]],
+    );
+    let server = item(&qless, "server");
+    let what = server["what"].as_str().unwrap();
+    assert!(
+        what.contains(", the master of the Sentinels, up"),
+        "{server}"
+    );
+    let unknown = topology.url().replace(MASTER, "nobody");
+    repeats_error(&at_url(&unknown), "connect");
+    let sentinel = format!("redis://127.0.0.1:{}", topology.sentinels[0].port);
+    repeats_error(&at_url(&sentinel), "address");
+    topology.sentinels[1].freeze();
+    let nodes = item(&qless, "nodes");
+    assert_eq!(nodes["level"], "warning");
+    let away = serde_json::json!(["127.0.0.1:SENTINEL1"]);
+    assert_eq!(nodes["nodes_away"], away);
+    topology.sentinels[1].thaw();
+}
