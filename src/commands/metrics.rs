@@ -33,9 +33,9 @@ use crate::session::Session;
 /// `--interval`, until Ctrl-C.
 ///
 /// Examples: `qless metrics`
-/// · `qless metrics --file /var/lib/node_exporter/qless.prom`
+/// · `qless metrics --file qless.prom`
 /// · `qless metrics --queue 'mail*' --label site=berlin`
-/// · `qless metrics --statsd localhost:8125 --namespace prod`
+/// · `qless metrics --statsd localhost:8125 --namespace prod --count 1`
 ///
 /// Exit codes: 0, 2 usage, 6 server.
 ///

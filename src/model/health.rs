@@ -178,20 +178,3 @@ impl View for Health {
         lines.write_items(&self.items)
     }
 }
-
-#[cfg(test)]
-impl Health {
-    /// A verdict in which each kind of item stands.
-    pub(crate) fn example() -> Health {
-        Health::of_items(vec![HealthItem {
-            check: "max_waiting".into(),
-            queue: Some("mail".into()),
-            group: None,
-            level: HealthLevel::Critical,
-            message: "mail: 1,204 jobs wait, limit 1,000".into(),
-            value: Some(Number(1204.0)),
-            warning: Some(Number(1000.0)),
-            critical: Some(Number(1000.0)),
-        }])
-    }
-}
