@@ -240,6 +240,15 @@ pub(crate) fn format_measured_duration(seconds: f64) -> String {
     }
 }
 
+/// A duration, with a fraction if it is less than a second.
+pub(crate) fn duration_with_fraction(seconds: f64) -> String {
+    if seconds < 1.0 {
+        format_measured_duration(seconds)
+    } else {
+        duration(seconds)
+    }
+}
+
 /// A whole number with its thousands separated.
 pub(crate) fn with_thousands_separators(number: u64) -> String {
     let digits = number.to_string();
