@@ -15,6 +15,7 @@ mod consent;
 mod core;
 mod env;
 mod error;
+mod events;
 mod exit;
 mod explain;
 mod fs;

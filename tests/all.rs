@@ -106,6 +106,7 @@ mod commands {
     mod defaults;
     mod depends;
     mod durations;
+    mod events;
     mod explain;
     mod export;
     mod fail;

@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ui", &["session"]),
     (
         "operations",
-        &["explain", "select", "wait", "watch", "work"],
+        &["events", "explain", "select", "wait", "watch", "work"],
     ),
     ("operations", &["bulk"]),
     ("operations", &["submit", "check::scan"]),

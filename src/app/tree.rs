@@ -117,6 +117,7 @@ subcommands! {
     Key => key,
     Lag => lag,
     Explain => explain,
+    Events => events,
     Wait => wait,
     Put => put,
     Recur => recur,

@@ -26,6 +26,7 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod defaults;
 pub(crate) mod depends;
+pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fail;

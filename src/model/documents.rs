@@ -7,6 +7,7 @@ use super::config::ConfigOption;
 use super::context::Context;
 use super::defaults::QueueDefaults;
 use super::done::CommandResult;
+use super::event::Event;
 use super::explain::{Explanation, Explanations};
 use super::export;
 use super::failure::FailureGroup;
@@ -33,7 +34,7 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [DocumentKind; 38] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 39] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
     Complete::DOCUMENT,
@@ -45,6 +46,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 38] = [
     Dependencies::DOCUMENT,
     CommandResult::DOCUMENT,
     ERROR,
+    Event::DOCUMENT,
     Explanation::DOCUMENT,
     Explanations::DOCUMENT,
     export::HEAD,
