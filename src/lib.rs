@@ -16,6 +16,7 @@ mod core;
 mod doctor;
 mod env;
 mod error;
+mod events;
 mod exit;
 mod explain;
 mod fs;

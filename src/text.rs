@@ -255,6 +255,15 @@ pub(crate) fn format_bytes(count: u64) -> String {
     format!("{size:.1} GiB")
 }
 
+/// A duration, with a fraction if it is less than a second.
+pub(crate) fn duration_with_fraction(seconds: f64) -> String {
+    if seconds < 1.0 {
+        format_measured_duration(seconds)
+    } else {
+        duration(seconds)
+    }
+}
+
 /// A whole number with its thousands separated.
 pub(crate) fn with_thousands_separators(number: u64) -> String {
     let digits = number.to_string();

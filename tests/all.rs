@@ -107,6 +107,7 @@ mod commands {
     mod depends;
     mod doctor;
     mod durations;
+    mod events;
     mod explain;
     mod export;
     mod fail;

@@ -37,7 +37,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ui", &["session"]),
     (
         "operations",
-        &["graph", "look", "select", "wait", "watch", "work"],
+        &["events", "graph", "look", "select", "wait", "watch", "work"],
     ),
     ("operations", &["explain"]),
     ("operations", &["bulk", "doctor"]),

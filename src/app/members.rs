@@ -25,7 +25,7 @@ use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::input::source::StdinUse;
 use crate::name::Name;
-use crate::session::{MemberPart, Session};
+use crate::session::{MemberPart, Session, StreamShare};
 use crate::settings::members::{Member, Members};
 use crate::text::{Sanitized, plural};
 use crate::ui::Ui;
@@ -173,6 +173,7 @@ impl<'g> MemberGroup<'g> {
         session.refuse_typed_password()?;
         let running = parts.iter().flatten().count() as u32;
         let called_off = Arc::new(AtomicBool::new(false));
+        let stream = Arc::new(StreamShare::default());
         let stdout_lost = Arc::new(AtomicBool::new(false));
         let (to, messages) = channel();
         let mut answers: Vec<Option<Sender<bool>>> = Vec::new();
@@ -186,6 +187,7 @@ impl<'g> MemberGroup<'g> {
                 part.stdin = StdinUse::Shared;
                 part.members = running;
                 part.called_off = called_off.clone();
+                part.stream = stream.clone();
                 let (answer, answered) = channel();
                 answers.push(Some(answer));
                 let sender = MemberSender {
@@ -218,7 +220,8 @@ impl<'g> MemberGroup<'g> {
                 refusal: None,
                 ready: Vec::new(),
             };
-            let received = collected.receive_all(&messages, session);
+            // What is left is dropped after an error, so that no member waits for it.
+            let received = collected.receive_all(messages, session);
             if received.is_err() {
                 called_off.store(true, Ordering::Relaxed);
             }
@@ -602,13 +605,15 @@ impl Collector<'_> {
 
     fn receive_all(
         &mut self,
-        messages: &Receiver<(usize, MemberMessage)>,
+        messages: Receiver<(usize, MemberMessage)>,
         session: &mut Session,
     ) -> Result<(), Error> {
         let running = self.answers.iter().flatten().count();
         for (index, message) in messages {
             match message {
-                MemberMessage::Shown(shown @ (Shown::Lines(_) | Shown::Jids(_))) => {
+                MemberMessage::Shown(
+                    shown @ (Shown::Lines(_) | Shown::Jids(_) | Shown::Row(_)),
+                ) => {
                     self.show_at_once(index, shown, session)?;
                 }
                 MemberMessage::DryRun => session.ui.mark_dry_run(),
@@ -630,6 +635,10 @@ impl Collector<'_> {
                         lines.collect()
                     };
                     session.ui.write_stderr(&text);
+                }
+                MemberMessage::Flush(written) => {
+                    session.ui.flush_stdout()?;
+                    drop(written);
                 }
                 MemberMessage::Question(question) => self.questions.push((index, question)),
                 MemberMessage::Ready => self.ready.push(index),

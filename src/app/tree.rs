@@ -119,6 +119,7 @@ subcommands! {
     Explain => explain,
     Graph => graph,
     Health => health,
+    Events => events,
     Wait => wait,
     Put => put,
     Recur => recur,

@@ -19,6 +19,7 @@ use crate::error::{Cause, Error};
 use crate::json::path::JsonPath;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::data_filter::DataFilter;
+use crate::model::event::EventKind;
 use crate::model::finding::{FINDINGS, Severity};
 use crate::model::jid_source::JidOrigin;
 use crate::model::job::State;
@@ -104,6 +105,14 @@ pub(crate) fn data_filter() -> impl TypedValueParser<Value = DataFilter> {
 pub(crate) fn state() -> impl TypedValueParser<Value = State> {
     let words = State::VARIANTS.iter().map(State::into_str);
     PossibleValuesParser::new(words).try_map(|word| word.parse::<State>())
+}
+
+/// The kind of an event that the core publishes.
+pub(crate) fn event_kind() -> impl TypedValueParser<Value = EventKind> {
+    let kinds = EventKind::VARIANTS.iter();
+    let kinds = kinds.filter(|kind| kind.is_published());
+    PossibleValuesParser::new(kinds.map(EventKind::into_str))
+        .try_map(|word| word.parse::<EventKind>())
 }
 
 /// A name that the call may create: not empty, not too long, without control characters.

@@ -29,6 +29,7 @@ pub(crate) mod context;
 pub(crate) mod defaults;
 pub(crate) mod depends;
 pub(crate) mod doctor;
+pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fail;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Group, MemberUse, Spec};
-use crate::args::format::Format;
 use crate::args::value;
 use crate::core::call::rights;
 use crate::env;
@@ -173,10 +172,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run)
     .members(|_| MemberUse::Processes);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    if session.ui.format() == Format::Json {
-        let error = Error::usage("`work` writes events line by line");
-        return Err(error.hint("use `-o ndjson`"));
-    }
+    session.ui.refuse_whole_document("work")?;
     session.ui.require_format(&[])?;
     if args.queues.iter().all(|queue| queue.is_excluded) {
         let error = Error::usage("every queue is left out");

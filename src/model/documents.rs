@@ -8,6 +8,7 @@ use super::context::Context;
 use super::defaults::QueueDefaults;
 use super::doctor::Diagnosis;
 use super::done::CommandResult;
+use super::event::Event;
 use super::explain::{Explanation, Explanations};
 use super::export;
 use super::failure::FailureGroup;
@@ -36,7 +37,7 @@ use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [DocumentKind; 41] = [
+pub(crate) const DOCUMENTS: [DocumentKind; 42] = [
     BulkReport::DOCUMENT,
     CheckReport::DOCUMENT,
     Complete::DOCUMENT,
@@ -49,6 +50,7 @@ pub(crate) const DOCUMENTS: [DocumentKind; 41] = [
     Diagnosis::DOCUMENT,
     CommandResult::DOCUMENT,
     ERROR,
+    Event::DOCUMENT,
     Explanation::DOCUMENT,
     Explanations::DOCUMENT,
     export::HEAD,

@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
-use crate::text::{Sanitized, duration, format_measured_duration};
+use crate::text::{Sanitized, duration_with_fraction};
 use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
@@ -84,12 +84,7 @@ impl WorkEvent {
                 }
             }
             (_, Some(elapsed)) => {
-                let elapsed = if elapsed.0 < 1.0 {
-                    format_measured_duration(elapsed.0)
-                } else {
-                    duration(elapsed.0)
-                };
-                line.push_str(&format!(" after {elapsed}"));
+                line.push_str(&format!(" after {}", duration_with_fraction(elapsed.0)));
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ pub(crate) mod tls;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::address::{Address, Target};
@@ -75,6 +75,27 @@ pub(crate) struct MemberPart {
     pub lines: Option<TwoPassFile>,
     /// Set when another member has decided what the command waits for.
     pub called_off: Arc<AtomicBool>,
+    /// What the members of one stream of lines share.
+    pub stream: Arc<StreamShare>,
+}
+
+/// What the members of one stream of lines share.
+#[derive(Debug, Default)]
+pub(crate) struct StreamShare {
+    shown: AtomicU64,
+    away: AtomicU32,
+}
+
+impl StreamShare {
+    /// Counts a line that is about to be shown. Returns its number, from 1.
+    pub(crate) fn count_line(&self) -> u64 {
+        self.shown.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// How many lines were counted.
+    pub(crate) fn lines(&self) -> u64 {
+        self.shown.load(Ordering::Relaxed)
+    }
 }
 
 impl Session {
@@ -169,6 +190,25 @@ impl Session {
     pub(crate) fn called_off(&self) -> Arc<AtomicBool> {
         let part = self.part.as_ref();
         part.map(|part| part.called_off.clone()).unwrap_or_default()
+    }
+
+    /// What the members of one stream of lines share.
+    pub(crate) fn stream_share(&self) -> Arc<StreamShare> {
+        let part = self.part.as_ref();
+        part.map(|part| part.stream.clone()).unwrap_or_default()
+    }
+
+    /// Counts this member as one that cannot be reached at the start. Returns whether others may be.
+    pub(crate) fn may_others_be_reached(&self) -> bool {
+        self.part
+            .as_ref()
+            .is_some_and(|part| part.stream.away.fetch_add(1, Ordering::Relaxed) + 1 < part.members)
+    }
+
+    /// Whether no member could be reached at the start.
+    pub(crate) fn is_no_member_reached(&self) -> bool {
+        let mut part = self.part.iter();
+        part.any(|part| part.stream.away.load(Ordering::Relaxed) >= part.members)
     }
 
     /// The lines of the file that this part of the command puts, if it was shared out.

@@ -29,6 +29,8 @@ pub(crate) enum MemberMessage {
     Bytes(Vec<u8>),
     /// Text for stderr.
     Note(Vec<u8>),
+    /// What was shown is to be flushed. The sender waits until the other end is dropped.
+    Flush(Sender<()>),
     /// A question, which waits for its answer.
     Question(MemberQuestion),
     /// Its part of the input is right; it waits until that of all members is.

@@ -86,6 +86,8 @@ pub(crate) struct Ui {
     unlisted: u64,
     /// The first of them.
     unlisted_jids: Vec<Name>,
+    /// The widths of the columns of a table whose rows come one by one.
+    streamed_widths: Vec<usize>,
     /// Whether this was a dry run, which says so in a note.
     rehearsed: bool,
     /// If the command runs on one of several members, the way to the command as a whole.
@@ -173,6 +175,7 @@ impl Ui {
             null: false,
             unlisted: 0,
             unlisted_jids: Vec::new(),
+            streamed_widths: Vec::new(),
             rehearsed: false,
             member: None,
         };
@@ -287,6 +290,17 @@ impl Ui {
         (self.format == Format::Table && self.page.terminal && self.tty).then_some(50)
     }
 
+    /// Refuses `-o json` for a command whose output has no end.
+    pub(crate) fn refuse_whole_document(&self, command: &str) -> Result<(), Error> {
+        match self.format {
+            Format::Json => Err(
+                Error::usage(format!("`{command}` writes events line by line"))
+                    .hint("use `-o ndjson`"),
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether a flag sets the order of tables.
     pub(crate) fn has_sort_flag(&self) -> bool {
         self.page.choice.sort.is_some() || self.page.choice.reverse
@@ -315,6 +329,21 @@ impl Ui {
     /// Writes a result in the format given.
     pub(crate) fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let shown = self.render(view)?;
+        self.send_or_write(shown)
+    }
+
+    /// Writes a line of a stream in the format given, and flushes it. A table goes on where it ended.
+    pub(crate) fn show_line<V: View>(&mut self, view: &V) -> Result<(), Error> {
+        let line = match self.render(view)? {
+            Shown::Table(row, _) => Shown::Row(row),
+            line => line,
+        };
+        self.send_or_write(line)?;
+        self.flush_stdout()
+    }
+
+    /// Writes a result, or sends it to the command as a whole.
+    fn send_or_write(&mut self, shown: Shown) -> Result<(), Error> {
         match &self.member {
             Some(member) => {
                 member.sender.send(MemberMessage::Shown(shown));
@@ -360,6 +389,11 @@ impl Ui {
         match shown {
             Shown::Table(table, rows) => {
                 let text = table.into_text_of_rows(&self.page, rows);
+                self.write(text.as_bytes())
+            }
+            Shown::Row(row) => {
+                let text = row.into_streamed_text(&self.page, &mut self.streamed_widths);
+                self.omit_next_headers();
                 self.write(text.as_bytes())
             }
             Shown::Text(text) | Shown::JobText(text) => self.write(text.as_bytes()),

@@ -1,6 +1,7 @@
 //! The destination of results: stdout, a pager, the frame of `--watch`, or a thread that writes.
 
 use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::mpsc::channel;
 
 use super::member::{MemberMessage, MemberSender};
 use super::output_thread::OutputThread;
@@ -139,7 +140,13 @@ impl ResultWriter {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
-            Destination::Members(sender) => self.to = Destination::Members(sender),
+            Destination::Members(sender) => {
+                let (written, flushed) = channel();
+                sender.send(MemberMessage::Flush(written));
+                // Nothing is ever sent: the other end is dropped.
+                _ = flushed.recv();
+                self.to = Destination::Members(sender);
+            }
             Destination::OutputThread(thread, buffer) => {
                 thread.queue_stdout(buffer);
                 self.set_output_thread(thread);

@@ -50,6 +50,8 @@ impl MemberKind {
 pub(crate) enum Shown {
     /// A table, and which of its sorted rows are shown.
     Table(Table, Option<(u64, Option<u64>)>),
+    /// A row of a table whose rows come one by one.
+    Row(Table),
     Text(String),
     /// A text about jobs, such as their details, or only their jids.
     JobText(String),
@@ -87,6 +89,7 @@ impl Joined<'_> {
             Some(Shown::Document(_)) => self.joined_document(),
             Some(Shown::Lines(_)) => self.joined_lines(),
             Some(Shown::Jids(_)) => self.all_jids(),
+            Some(Shown::Row(_)) => self.marked_row(),
             _ => self.joined_text(page),
         }
     }
@@ -97,6 +100,22 @@ impl Joined<'_> {
             _ => 0,
         });
         Shown::Count(counts.sum())
+    }
+
+    /// The row with the name of its member, which comes alone.
+    fn marked_row(self) -> Shown {
+        let rows = self
+            .parts
+            .into_iter()
+            .filter_map(|(member, shown)| match shown {
+                Shown::Row(row) => Some(row.with_first_column(self.kind.heading(), member)),
+                _ => None,
+            });
+        let rows = rows.reduce(|mut whole, row| {
+            whole.append_rows(row);
+            whole
+        });
+        rows.map_or_else(|| Shown::Text(String::new()), Shown::Row)
     }
 
     fn all_jids(self) -> Shown {
@@ -135,6 +154,7 @@ impl Joined<'_> {
                     String::from_utf8_lossy(&bytes).into_owned()
                 }
                 Shown::Jids(jids) => jids.iter().map(|jid| format!("{jid}\n")).collect(),
+                Shown::Row(row) => row.into_text(page),
             };
             if own.is_empty() {
                 continue;

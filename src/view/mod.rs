@@ -141,6 +141,17 @@ impl RenderOptions {
         }
     }
 
+    /// A moment of a stream, whose lines have no age: the time of the day in UTC by default.
+    pub fn time_of_day(&self, moment: Moment) -> String {
+        match (self.times, moment.to_rfc3339()) {
+            (Times::Relative, Some(text)) => {
+                let time = text.split_once('T').map_or("", |(_, time)| time);
+                time.trim_end_matches('Z').to_owned()
+            }
+            _ => self.format_timestamp(moment),
+        }
+    }
+
     /// A moment as date and time, or in seconds since the epoch.
     pub fn format_timestamp(&self, moment: Moment) -> String {
         match (self.times, moment.to_rfc3339()) {

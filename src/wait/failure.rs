@@ -7,7 +7,7 @@ use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Sanitized, decisive_line, duration, format_measured_duration, plural};
+use crate::text::{Sanitized, decisive_line, duration_with_fraction, plural};
 
 /// The error of a wait that did not reach its end.
 pub(crate) fn wait_error(
@@ -32,16 +32,12 @@ pub(crate) fn wait_error(
         }
         (WaitOutcome::Deadline, _) => {
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
-            let words = |seconds: f64| {
-                if seconds < 1.0 {
-                    format_measured_duration(seconds)
-                } else {
-                    duration(seconds)
-                }
-            };
-            let deadline = words(deadline);
+            let deadline = duration_with_fraction(deadline);
             let silence = totals.silent_s.map_or_else(String::new, |silent| {
-                format!("; the server has not replied for {}", words(silent.0))
+                format!(
+                    "; the server has not replied for {}",
+                    duration_with_fraction(silent.0)
+                )
             });
             let rest = describe_not_reached(wait);
             let error = format!("the deadline of {deadline} passed: {rest}{silence}");

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use crate::model::event::{EventKind, JobEvent};
+use crate::model::event::{Event, EventKind};
 use crate::model::job::{HistoryEntry, Job, State};
 use crate::model::queue::RoundedSeconds;
 use crate::model::wait::{WaitItem, WaitResult};
@@ -104,15 +104,15 @@ impl AwaitedJobs {
     }
 
     /// Whether an event is about one of the jobs. The job is read again then.
-    pub(super) fn mark_dirty_by_event(&mut self, event: &JobEvent) -> bool {
-        let Some(&at) = self.at.get(&event.jid) else {
+    pub(super) fn mark_dirty_by_event(&mut self, event: &Event) -> bool {
+        let Some(&at) = event.jid.as_ref().and_then(|jid| self.at.get(jid)) else {
             return false;
         };
         if !self.is_pending(at) {
             return false;
         }
-        if event.kind != EventKind::Other {
-            self.jobs[at].heard = Some(event.kind);
+        if matches!(event.event, EventKind::Completed | EventKind::Canceled) {
+            self.jobs[at].heard = Some(event.event);
         }
         self.dirty.insert(at);
         true
@@ -156,7 +156,7 @@ impl AwaitedJobs {
         let Some(job) = job else {
             let result = match known.heard {
                 Some(EventKind::Completed) => result_for_state(awaited, State::Complete),
-                Some(EventKind::Cancelled) => WaitResult::Cancelled,
+                Some(EventKind::Canceled) => WaitResult::Cancelled,
                 _ if certain => WaitResult::Gone,
                 _ => {
                     known.missing_since.get_or_insert_with(Instant::now);
@@ -245,6 +245,7 @@ fn result_for_state(awaited: State, state: State) -> WaitResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::moment::Moment;
 
     fn awaiting(state: State) -> AwaitedJobs {
         AwaitedJobs::new(state, Instant::now(), vec!["a".into(), "b".into()])
@@ -267,15 +268,16 @@ mod tests {
     }
 
     fn hear(jobs: &mut AwaitedJobs, kind: EventKind) {
-        let jid = Name::from("a");
-        assert!(jobs.mark_dirty_by_event(&JobEvent { jid, kind }));
+        let mut event = Event::new(Moment::from_micros(0), kind);
+        event.jid = Some(Name::from("a"));
+        assert!(jobs.mark_dirty_by_event(&event));
     }
 
     #[test]
     fn an_event_tells_why_a_job_is_missing() {
         for (kind, result) in [
             (EventKind::Completed, WaitResult::Reached(State::Complete)),
-            (EventKind::Cancelled, WaitResult::Cancelled),
+            (EventKind::Canceled, WaitResult::Cancelled),
         ] {
             let mut jobs = awaiting(State::Complete);
             assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
@@ -285,7 +287,7 @@ mod tests {
             assert_eq!(jobs.item_at(0).result, result);
         }
         let mut jobs = awaiting(State::Complete);
-        hear(&mut jobs, EventKind::Other);
+        hear(&mut jobs, EventKind::Put);
         assert_eq!(jobs.note_read(0, None, false), ReadOutcome::Missing);
         assert_eq!(jobs.note_read(0, None, true), ReadOutcome::Ended);
         assert_eq!(jobs.item_at(0).result, WaitResult::Gone);
@@ -318,7 +320,7 @@ mod tests {
         let after = job(State::Waiting, &["put", "popped", "done", "put"]);
         for (kind, seen) in [
             (EventKind::Completed, ReadOutcome::Ended),
-            (EventKind::Other, ReadOutcome::Pending),
+            (EventKind::Put, ReadOutcome::Pending),
         ] {
             let mut jobs = awaiting(State::Complete);
             assert_eq!(

@@ -14,11 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::core::api::epoch::{LossCause, ServerEpoch};
-use crate::core::api::event::{EventLog, LogNotice};
+use crate::core::api::event::{EventNotice, EventStream};
 use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
+use crate::model::event::EventSource;
 use crate::model::job::State;
 use crate::model::queue::RoundedSeconds;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
@@ -72,7 +73,7 @@ pub(crate) struct Waiter {
     /// The server when the wait began; `None` if it does not report it.
     epoch: Option<ServerEpoch>,
     /// `None` if the user may not subscribe.
-    log: Option<EventLog>,
+    log: Option<EventStream>,
     interrupt: Interrupt,
     /// Whether another member of the context has decided the wait.
     called_off: Arc<AtomicBool>,
@@ -95,7 +96,7 @@ impl Waiter {
         core.set_call_deadline(deadline);
         let epoch = core.server_epoch().ok().flatten();
         core.set_call_deadline(None);
-        let log = match core.event_log() {
+        let log = match core.event_stream(&[EventSource::Log]) {
             Ok(log) => Some(log),
             Err(error) if error.kind() == Kind::NoPerm => {
                 ui.note_on_terminal("note: the user may not subscribe; reading every 2s");
@@ -219,7 +220,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     fn server_silence(&self) -> Option<RoundedSeconds> {
         let log = self.waiter.log.as_ref();
         // The user may have lost the right to subscribe: then reads still have replies.
-        let broken = log.and_then(EventLog::broken_since);
+        let broken = log.and_then(EventStream::broken_since);
         let broken =
             broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));
         let asked = self.asked_at.filter(|asked| asked.elapsed() >= SILENCE);
@@ -263,13 +264,14 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         };
         for _ in 0..TURN {
             match log.next_event(until) {
-                None => break,
-                Some(LogNotice::Gap) => return true,
+                None | Some(Err(_)) => break,
+                Some(Ok(EventNotice::Lost(_))) => {}
+                Some(Ok(EventNotice::Back(_))) => return true,
                 // The events behind it have probably arrived: take them, and read.
-                Some(LogNotice::Event(event)) if self.jobs.mark_dirty_by_event(&event) => {
+                Some(Ok(EventNotice::Event(event))) if self.jobs.mark_dirty_by_event(&event) => {
                     until = Instant::now()
                 }
-                Some(LogNotice::Event(_)) => {}
+                Some(Ok(EventNotice::Event(_))) => {}
             }
         }
         false

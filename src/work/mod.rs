@@ -323,7 +323,7 @@ fn subscribe(
     waker: &Waker,
     session: &mut Session,
 ) -> Option<PutWatch> {
-    match core.worker_notices(&worker.lossless_text()) {
+    match core.worker_notices(worker) {
         Ok(notices) => {
             notices::forward_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();

@@ -376,6 +376,38 @@ fn a_node_without_answer_is_passed_over() {
     cluster.members.truncate(6);
 }
 
+/// A message that any node publishes reaches the subscription, also after the node that it is on was replaced.
+#[test]
+fn events_of_all_nodes_are_seen_through_a_failover() {
+    let mut cluster = Cluster::start();
+    let events = cluster.qless(MAIL).env("QLESS_TIMEOUT", "2s");
+    let events = events.start("events --count 2");
+    let listeners = |cluster: &Cluster, at: usize| {
+        let reply: redis::RedisResult<(String, u64)> =
+            cluster.members[at].try_send(&["PUBSUB", "NUMSUB", "{mail}:log"]);
+        reply.map_or(0, |(_, count)| count)
+    };
+    await_that("the command listens", || {
+        (0..cluster.members.len()).any(|at| listeners(&cluster, at) == 1)
+    });
+    let other = cluster.other(MAIL);
+    let publish = |cluster: &Cluster, jid: &str| {
+        let message = format!(r#"{{"jid":"{jid}","event":"put","queue":"q"}}"#);
+        cluster.members[other].send::<u64>(&["PUBLISH", "{mail}:log", &message]);
+    };
+    publish(&cluster, "a");
+    let killed = cluster.kill_owner(MAIL);
+    await_that("the command listens again", || {
+        let mut others = (0..cluster.members.len()).filter(|at| *at != killed);
+        others.any(|at| listeners(&cluster, at) == 1)
+    });
+    publish(&cluster, "b");
+    let ran = events.end().exits(0);
+    assert_eq!(ran.stdout().lines().count(), 2, "{}", ran.stdout());
+    assert!(ran.stderr().starts_with("gap since "), "{}", ran.stderr());
+    assert!(ran.stderr().contains(": connected again after "));
+}
+
 #[test]
 fn a_node_of_another_cluster_gets_no_call() {
     let (mut ours, mut other) = (Cluster::of(1, 0), Cluster::of(1, 0));

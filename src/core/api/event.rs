@@ -1,52 +1,80 @@
-//! The events of jobs, which the core publishes.
+//! The events that the core publishes.
 
 use std::time::Instant;
 
-use crate::core::call::{Core, Notice, Subscription};
+use crate::clock::moment::Moment;
+use crate::core::call::{Core, Loss, Notice, PublishedMessage, Subscription};
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::event::{EventKind, JobEvent};
+use crate::model::event::{Event, EventKind, EventSource};
 use crate::name::Name;
 
-/// A subscription to the events of all jobs.
-#[derive(Debug)]
-pub(crate) struct EventLog(Subscription);
+/// The channels of tracked jobs, with the kind of event that each has.
+const TRACKED_CHANNELS: [(&str, EventKind); 8] = [
+    (keys::ON_PUT, EventKind::Put),
+    (keys::ON_POPPED, EventKind::Popped),
+    (keys::ON_COMPLETED, EventKind::Completed),
+    (keys::ON_FAILED, EventKind::Failed),
+    (keys::ON_STALLED, EventKind::Stalled),
+    (keys::ON_CANCELED, EventKind::Canceled),
+    (keys::ON_TRACK, EventKind::Track),
+    (keys::ON_UNTRACK, EventKind::Untrack),
+];
 
-/// What the event log reports.
+/// A subscription to events.
 #[derive(Debug)]
-pub(crate) enum LogNotice {
-    /// The connection was lost and is back. Events may have been missed.
-    Gap,
-    Event(JobEvent),
+pub(crate) struct EventStream {
+    subscription: Subscription,
+    prefix: String,
+}
+
+/// What an event stream reports.
+#[derive(Debug)]
+pub(crate) enum EventNotice {
+    /// The connection was lost. Events may be missed from now on.
+    Lost(Loss),
+    /// The connection is back. Events may have been missed.
+    Back(Moment),
+    Event(Box<Event>),
 }
 
 impl Core {
-    /// Subscribes to the events of all jobs.
-    pub(crate) fn event_log(&self) -> Result<EventLog, Error> {
-        let channel = Keys::new(self.prefix()).with_prefix(keys::ON_LOG);
-        self.subscribe(vec![channel]).map(EventLog)
+    /// Subscribes to events.
+    pub(crate) fn event_stream(&self, sources: &[EventSource]) -> Result<EventStream, Error> {
+        let keys = Keys::new(self.prefix());
+        let channels = sources.iter().flat_map(|source| match source {
+            EventSource::Log => vec![keys.channel(keys::ON_LOG)],
+            EventSource::Extensions => vec![keys.channel(keys::ON_EXT)],
+            EventSource::Worker(worker) => vec![keys.worker_channel(worker.as_bytes())],
+            EventSource::Tracked => TRACKED_CHANNELS
+                .iter()
+                .map(|(channel, _)| keys.channel(channel))
+                .collect(),
+        });
+        Ok(EventStream {
+            subscription: self.subscribe(channels.collect())?,
+            prefix: self.prefix().to_owned(),
+        })
     }
 }
 
-impl EventLog {
+impl EventStream {
     /// Since when the connection has been broken, if it is.
     pub(crate) fn broken_since(&self) -> Option<Instant> {
-        self.0.broken_since()
+        self.subscription.broken_since()
     }
 
-    /// The next event; `None` if there is none until that time.
-    pub(crate) fn next_event(&self, until: Instant) -> Option<LogNotice> {
-        loop {
-            match self.0.next_notice(until)? {
-                Notice::Subscribed => return Some(LogNotice::Gap),
-                Notice::Message(text) => {
-                    if let Some(event) = read_event(&text) {
-                        return Some(LogNotice::Event(event));
-                    }
-                }
+    /// The next event, or why there are none any more; `None` if there is none until that time.
+    pub(crate) fn next_event(&self, until: Instant) -> Option<Result<EventNotice, Error>> {
+        let notice = self.subscription.next_notice(until)?;
+        Some(notice.map(|notice| match notice {
+            Notice::Lost(loss) => EventNotice::Lost(loss),
+            Notice::Subscribed(at) => EventNotice::Back(at),
+            Notice::Message(message) => {
+                EventNotice::Event(Box::new(read_event(&message, &self.prefix)))
             }
-        }
+        }))
     }
 }
 
@@ -78,14 +106,14 @@ pub(crate) enum PutNotice {
 
 impl Core {
     /// Subscribes to what concerns the jobs of a worker.
-    pub(crate) fn worker_notices(&self, worker: &str) -> Result<WorkerNotices, Error> {
-        let channel = Keys::new(self.prefix()).worker_channel(worker);
+    pub(crate) fn worker_notices(&self, worker: &Name) -> Result<WorkerNotices, Error> {
+        let channel = Keys::new(self.prefix()).worker_channel(worker.as_bytes());
         self.subscribe(vec![channel]).map(WorkerNotices)
     }
 
     /// Subscribes to jobs that are put into any queue.
     pub(crate) fn put_notices(&self) -> Result<PutNotices, Error> {
-        let channel = Keys::new(self.prefix()).with_prefix(keys::ON_LOG);
+        let channel = Keys::new(self.prefix()).channel(keys::ON_LOG);
         self.subscribe(vec![channel]).map(PutNotices)
     }
 }
@@ -94,9 +122,10 @@ impl WorkerNotices {
     /// The next notice; `None` if there is none until that time.
     pub(crate) fn next_notice(&self, until: Instant) -> Option<WorkerNotice> {
         loop {
-            let text = match self.0.next_notice(until)? {
-                Notice::Subscribed => return Some(WorkerNotice::Gap),
-                Notice::Message(text) => text,
+            let text = match self.0.next_notice(until)?.ok()? {
+                Notice::Lost(_) => continue,
+                Notice::Subscribed(_) => return Some(WorkerNotice::Gap),
+                Notice::Message(message) => message.text,
             };
             let notice = match (event_text(&text, "event"), event_text(&text, "jid")) {
                 (Some(event), Some(jid)) => match event.as_bytes() {
@@ -114,9 +143,10 @@ impl PutNotices {
     /// The next notice; `None` if there is none until that time.
     pub(crate) fn next_notice(&self, until: Instant) -> Option<PutNotice> {
         loop {
-            match self.0.next_notice(until)? {
-                Notice::Subscribed => return Some(PutNotice::Gap),
-                Notice::Message(text) => {
+            match self.0.next_notice(until)?.ok()? {
+                Notice::Lost(_) => {}
+                Notice::Subscribed(_) => return Some(PutNotice::Gap),
+                Notice::Message(PublishedMessage { text, .. }) => {
                     // Most events are of other kinds. They are not worth being decoded.
                     let event = br#""event":"put""#;
                     if text.windows(event.len()).any(|part| part == event)
@@ -139,47 +169,116 @@ fn event_text(text: &[u8], name: &str) -> Option<Name> {
     found.and_then(|(_, value)| value.text())
 }
 
-/// Reads an event; `None` if it is not about a job.
-fn read_event(text: &[u8]) -> Option<JobEvent> {
-    let (mut jid, mut kind) = (None, EventKind::Other);
-    for (key, value) in Json::parse(text)?.object()? {
-        match key.as_bytes() {
-            b"jid" => jid = value.text(),
-            b"event" => {
-                kind = match value.text()?.as_bytes() {
-                    b"completed" => EventKind::Completed,
-                    b"canceled" => EventKind::Cancelled,
-                    _ => EventKind::Other,
-                };
-            }
-            _ => {}
+/// Reads a message as an event. One that has not the form of an event is `unknown`, and whole in `raw`.
+fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
+    let PublishedMessage { at, channel, text } = message;
+    let channel = channel.strip_prefix(prefix.as_bytes()).unwrap_or(channel);
+    let mut tracked = TRACKED_CHANNELS.iter();
+    let mut event = match tracked.find(|(name, _)| name.as_bytes() == channel) {
+        Some((_, kind)) => {
+            let mut event = Event::new(*at, *kind);
+            event.jid = Some(Name::from(text.as_slice()));
+            event
+        }
+        None => read_fields(*at, text),
+    };
+    event.channel = Some(Name::from(channel));
+    event
+}
+
+/// Reads the fields of an event.
+fn read_fields(at: Moment, text: &[u8]) -> Event {
+    let mut event = Event::new(at, EventKind::Unknown);
+    let fields = Json::parse(text).and_then(|json| json.object());
+    let mut is_whole = fields.is_some();
+    for (name, value) in fields.unwrap_or_default() {
+        if name.as_bytes() == b"event" {
+            let word = value.text();
+            let kind = word.as_ref().and_then(Name::as_str);
+            let kind = kind.and_then(|word| word.parse::<EventKind>().ok());
+            let kind = kind.filter(|kind| kind.is_published());
+            event.event = kind.unwrap_or(EventKind::Unknown);
+        } else if let Some(field) = event.field_mut(name.as_bytes())
+            && let Some(text) = field_text(&value)
+        {
+            // A job that nobody holds has a worker without a name.
+            let is_nobody = |text: &Name| text.is_empty() && name.as_bytes() == b"worker";
+            *field = text.filter(|text| !is_nobody(text));
+        } else {
+            is_whole = false;
         }
     }
-    Some(JobEvent { jid: jid?, kind })
+    if !is_whole || event.event == EventKind::Unknown {
+        event.raw = Some(Name::from(text));
+    }
+    event
+}
+
+/// The text of a field, of which the core writes an absent one as `false`; `None` for a list or an object.
+fn field_text(value: &Json) -> Option<Option<Name>> {
+    let line = value.to_single_line();
+    match (value.text(), line.as_bytes()) {
+        (Some(text), _) => Some(Some(text)),
+        (None, b"false" | b"null") => Some(None),
+        (None, _) => value.number().map(|_| Some(line)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::Name;
+
+    fn read(channel: &str, text: &[u8]) -> Event {
+        let message = PublishedMessage {
+            at: Moment::from_micros(0),
+            channel: channel.into(),
+            text: text.into(),
+        };
+        read_event(&message, "ql:")
+    }
+
+    fn named(kind: EventKind, channel: &str, jid: &[u8]) -> Event {
+        let mut event = Event::new(Moment::from_micros(0), kind);
+        event.channel = Some(Name::from(channel));
+        event.jid = Some(Name::from(jid));
+        event
+    }
 
     #[test]
     fn an_event_names_its_job_byte_for_byte() {
-        let event = |jid: &[u8], kind| {
-            let jid = Name::from(jid);
-            Some(JobEvent { jid, kind })
-        };
         let completed = br#"{"jid":"j","event":"completed","queue":"q"}"#;
-        assert_eq!(read_event(completed), event(b"j", EventKind::Completed));
+        let mut expected = named(EventKind::Completed, "log", b"j");
+        expected.queue = Some(Name::from("q"));
+        assert_eq!(read("ql:log", completed), expected);
         let cancelled =
-            b"{\"jid\":\"a\xff\",\"queue\":\"q\",\"event\":\"canceled\",\"worker\":\"\"}";
-        assert_eq!(read_event(cancelled), event(b"a\xff", EventKind::Cancelled));
-        let put = br#"{"jid":"j","event":"put","queue":"q"}"#;
-        assert_eq!(read_event(put), event(b"j", EventKind::Other));
-        assert_eq!(
-            read_event(br#"{"option":"x","event":"config_set","value":1}"#),
-            None
+            b"{\"jid\":\"a\xff\",\"queue\":false,\"event\":\"canceled\",\"worker\":\"\"}";
+        let expected = named(EventKind::Canceled, "log", b"a\xff");
+        assert_eq!(read("ql:log", cancelled), expected);
+        let popped = named(EventKind::Popped, "popped", b"{\xff");
+        assert_eq!(read("ql:popped", b"{\xff"), popped);
+    }
+
+    #[test]
+    fn a_message_of_another_form_is_kept_whole() {
+        for (text, kind) in [
+            (&b"nonsense \xff"[..], EventKind::Unknown),
+            (b"", EventKind::Unknown),
+            (b"[1]", EventKind::Unknown),
+            (b"{}", EventKind::Unknown),
+            (br#"{"event":7}"#, EventKind::Unknown),
+            // Only `qless` itself says so.
+            (br#"{"event":"gap"}"#, EventKind::Unknown),
+            (br#"{"event":"put","jid":["j"]}"#, EventKind::Put),
+            (br#"{"event":"put","jid":"j","by":"x"}"#, EventKind::Put),
+        ] {
+            let event = read("ql:log", text);
+            assert_eq!(event.event, kind);
+            assert_eq!(event.raw, Some(Name::from(text)));
+        }
+        let set = read(
+            "ql:log",
+            br#"{"option":"x","event":"config_set","value":1}"#,
         );
-        assert_eq!(read_event(b"nonsense"), None);
+        assert_eq!((set.value, set.raw), (Some(Name::from("1")), None));
     }
 }

@@ -51,8 +51,8 @@ struct ConnectRequest {
 enum AfterRequest {
     /// It reads the replies.
     Reply,
-    /// It passes on everything that arrives, until the connection breaks.
-    Listen,
+    /// It passes on everything that arrives, until the connection breaks or is silent for longer than this.
+    Listen(Duration),
     /// It ends, and leaves the stream to the caller.
     HandOver(Sender<Stream>),
 }
@@ -269,13 +269,19 @@ impl Connection {
         self.requests.send(request).is_ok()
     }
 
-    /// Sends packed commands. [`Connection::next_message`] returns what arrives from now on.
-    pub(crate) fn send_and_listen(&self, commands: PackedCommands, deadline: Instant) {
+    /// Sends packed commands. [`Connection::next_message`] returns what arrives from now on. The server is asked
+    /// for a reply if it is silent, and the connection counts as broken if none comes within `timeout`.
+    pub(crate) fn send_and_listen(
+        &self,
+        commands: PackedCommands,
+        deadline: Instant,
+        timeout: Duration,
+    ) {
         // `next_message` reports a connection that has ended.
         _ = self.requests.send(ConnectRequest {
             bytes: commands,
             deadline,
-            then: AfterRequest::Listen,
+            then: AfterRequest::Listen(timeout),
         });
     }
 
@@ -390,7 +396,9 @@ fn serve_requests(
         {
             match then {
                 AfterRequest::Reply => sent.push_back(send_commands(&mut stream, bytes, deadline)),
-                AfterRequest::Listen => return pass_on_messages(&mut stream, &bytes, outbox),
+                AfterRequest::Listen(timeout) => {
+                    return pass_on_messages(&mut stream, &bytes, timeout, outbox);
+                }
                 AfterRequest::HandOver(receiver) => {
                     // The caller waits for it.
                     _ = receiver.send(stream);
@@ -441,9 +449,14 @@ fn read_replies(stream: &mut Stream, sent: SentRequest) -> Response {
 }
 
 /// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
-fn pass_on_messages(stream: &mut Stream, packed: &PackedCommands, outbox: &SyncSender<Response>) {
+fn pass_on_messages(
+    stream: &mut Stream,
+    packed: &PackedCommands,
+    timeout: Duration,
+    outbox: &SyncSender<Response>,
+) {
     let sent = stream.send(&packed.bytes);
-    let mut next = || stream.receive_reply(&mut MAX_REPLIES.clone());
+    let mut next = || receive_message(stream, timeout);
     let mut message = sent.and_then(|()| next());
     while let Ok(value) = message {
         let response = Response {
@@ -459,4 +472,21 @@ fn pass_on_messages(stream: &mut Stream, packed: &PackedCommands, outbox: &SyncS
         // The caller may have dropped the connection.
         _ = outbox.send(Response::broken(fault));
     }
+}
+
+/// The next message. A server that is silent for half of the time must reply to a PING within the other half.
+fn receive_message(stream: &mut Stream, timeout: Duration) -> Result<Value, Fault> {
+    let silence = timeout / 2;
+    if !stream.await_bytes(Instant::now() + silence)? {
+        let mut ping = PackedCommands::default();
+        ping.add_command(&["PING"]);
+        let deadline = Instant::now() + silence;
+        stream.set_deadline(deadline);
+        stream.send(&ping.bytes)?;
+        if !stream.await_bytes(deadline)? {
+            return Err(Fault::TimedOut);
+        }
+    }
+    stream.set_deadline(Instant::now() + timeout);
+    stream.receive_reply(&mut MAX_REPLIES.clone())
 }

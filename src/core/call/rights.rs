@@ -198,9 +198,9 @@ const SPLITS: &str = "check --repair in a cluster with one primary";
 /// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no
 /// other form.
 pub fn acl_lines(prefix: &str, form: AclForm) -> String {
-    const OPERATES: &str = "put, pop, bulk verbs; clients that load their own script may need more:\n\
+    const OPERATES: &str = "put, pop, bulk verbs, events; clients that load their own script may need more:\n\
                             # the reference also runs zremrangebyrank and zremrangebyscore";
-    const READS_ONLY: &str = "--read-only, on a primary or a replica \
+    const READS_ONLY: &str = "--read-only and events, on a primary or a replica \
                               (before Redis 7: ~ instead of %R~, and eval, evalsha)";
     let split: &[&[&str]] = if prefix.contains('{') {
         &[]

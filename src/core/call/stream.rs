@@ -1,7 +1,7 @@
 //! The bytes of a connection: a socket, or TLS on top of it; and the replies that they make up.
 
 use std::fmt;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -103,6 +103,18 @@ impl Stream {
         match wire.write_all(bytes).and_then(|()| wire.flush()) {
             Ok(()) => Ok(()),
             Err(error) => Err(wire.fault_of_io(&error)),
+        }
+    }
+
+    /// Whether bytes arrive until this time, or the end of the connection. They are not read yet.
+    pub(super) fn await_bytes(&mut self, until: Instant) -> Result<bool, Fault> {
+        self.set_deadline(until);
+        match self.wire.fill_buf() {
+            Ok(_) => Ok(true),
+            Err(error) => match self.wire.get_mut().fault_of_io(&error) {
+                Fault::TimedOut => Ok(false),
+                fault => Err(fault),
+            },
         }
     }
 

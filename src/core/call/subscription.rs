@@ -1,7 +1,8 @@
 //! Subscriptions: what the core publishes on its channels, over a connection of their own.
 //!
 //! Redis delivers a message at most once, and none while the connection is broken. So a caller reads
-//! the state after each [`Notice::Subscribed`], and takes a message as the reason to read again.
+//! the state after each [`Notice::Subscribed`], and takes a message as the reason to read again; or it
+//! reports the gap.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -12,6 +13,7 @@ use super::connect::PackedCommands;
 use super::fault::Fault;
 use super::retry_policy::Backoff;
 use super::{Call, Core, CoreSettings, Value, error, server_error};
+use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 
 /// A subscription to channels. A thread subscribes again when the connection breaks, until the
@@ -30,15 +32,34 @@ type BrokenSince = Arc<Mutex<Option<Instant>>>;
 /// What a subscription reports.
 #[derive(Debug)]
 pub(crate) enum Notice {
-    /// The server publishes to this client from now on. Earlier messages may have been missed.
-    Subscribed,
-    /// A message.
-    Message(Vec<u8>),
+    /// The server publishes to this client from this moment on. Earlier messages may have been missed.
+    Subscribed(Moment),
+    /// The connection broke. Another one is opened.
+    Lost(Loss),
+    Message(PublishedMessage),
+}
+
+/// A connection that broke.
+#[derive(Debug)]
+pub(crate) struct Loss {
+    /// When the server was last heard. Messages may have been missed since then.
+    pub since: Moment,
+    /// When the loss was noticed.
+    pub at: Moment,
+    pub reason: String,
+}
+
+/// A message as it was received.
+#[derive(Debug)]
+pub(crate) struct PublishedMessage {
+    pub at: Moment,
+    pub channel: Vec<u8>,
+    pub text: Vec<u8>,
 }
 
 /// The number of notices that are kept for a caller that is busy. Then the thread stops reading, and
 /// the server keeps the messages, or drops the connection.
-const BACKLOG: usize = 1000;
+const BACKLOG: usize = 100;
 
 /// Time between two checks whether the subscription is still in use.
 const CHECK: Duration = Duration::from_secs(1);
@@ -65,7 +86,7 @@ impl Core {
 
     /// Subscribes to channels. The server publishes to this client when this returns, so that a read
     /// afterwards misses no change.
-    pub(crate) fn subscribe(&self, channels: Vec<String>) -> Result<Subscription, Error> {
+    pub(crate) fn subscribe(&self, channels: Vec<Vec<u8>>) -> Result<Subscription, Error> {
         let core = self.unconnected_copy();
         let (outbox, notices) = sync_channel(BACKLOG);
         let open = Arc::new(());
@@ -75,6 +96,7 @@ impl Core {
             channels,
             outbox,
             broken_since: Arc::clone(&broken_since),
+            heard_at: None,
             open: Arc::downgrade(&open),
         };
         thread::spawn(move || subscriber.run());
@@ -103,11 +125,11 @@ impl Subscription {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next notice; `None` if there is none until that time.
-    pub(crate) fn next_notice(&self, until: Instant) -> Option<Notice> {
+    /// The next notice, or why there are none any more; `None` if there is none until that time.
+    pub(crate) fn next_notice(&self, until: Instant) -> Option<Result<Notice, Error>> {
         let timeout = until.saturating_duration_since(Instant::now());
         match self.notices.recv_timeout(timeout) {
-            Ok(notice) => notice.ok(),
+            Ok(notice) => Some(notice),
             Err(RecvTimeoutError::Timeout) => None,
             // The server took the right to subscribe away.
             Err(RecvTimeoutError::Disconnected) => {
@@ -121,19 +143,30 @@ impl Subscription {
 /// The thread of a subscription.
 struct Subscriber {
     core: Core,
-    channels: Vec<String>,
+    channels: Vec<Vec<u8>>,
     outbox: SyncSender<Result<Notice, Error>>,
     broken_since: BrokenSince,
+    /// When the server was last heard on a connection that was subscribed and is not reported as lost.
+    heard_at: Option<Moment>,
     open: Weak<()>,
 }
 
 /// Why a connection no longer delivers.
 enum EndOfDelivery {
-    Broken,
+    Broken(Fault),
     /// The server refused, such as a user without the right.
     Refused(Error),
     /// The subscription was dropped.
     Unused,
+}
+
+/// What the server sends.
+enum Received {
+    /// A channel is subscribed.
+    Confirmed,
+    Message(PublishedMessage),
+    /// Its reply to a PING.
+    Alive,
 }
 
 impl Subscriber {
@@ -148,8 +181,13 @@ impl Subscriber {
                 .dial_with_retries(deadline, &mut Backoff::default())
             {
                 Ok(()) => match self.listen(deadline) {
-                    EndOfDelivery::Broken => self.set_broken_since(Some(Instant::now())),
-                    EndOfDelivery::Refused(error) => return self.report_error(error),
+                    EndOfDelivery::Broken(fault) => self.report_loss(fault),
+                    EndOfDelivery::Refused(error)
+                        if is_first || !error::is_temporary(&error, true) =>
+                    {
+                        return self.report_error(error);
+                    }
+                    EndOfDelivery::Refused(_) => self.report_loss(Fault::Closed),
                     EndOfDelivery::Unused => return,
                 },
                 Err(error) if is_first => return self.report_error(error),
@@ -166,6 +204,27 @@ impl Subscriber {
         *broken = since.map(|since| broken.unwrap_or(since));
     }
 
+    /// Reports that the connection broke, once until it is back.
+    fn report_loss(&mut self, fault: Fault) {
+        self.set_broken_since(Some(Instant::now()));
+        let Some(since) = self.heard_at.take() else {
+            return;
+        };
+        let target = &self.core.target;
+        let reason = match fault {
+            Fault::Closed | Fault::Unreachable(..) => format!("lost `{target}`"),
+            fault => {
+                let error = error::not_connected(fault, target, self.core.timeout);
+                error.message().into_owned()
+            }
+        };
+        let at = self.core.now();
+        // The caller may have dropped the subscription.
+        _ = self
+            .outbox
+            .send(Ok(Notice::Lost(Loss { since, at, reason })));
+    }
+
     /// Reports why there is no subscription.
     fn report_error(&self, error: Error) {
         // The caller may have stopped waiting for the first notice.
@@ -175,41 +234,50 @@ impl Subscriber {
     /// Subscribes on the open connection and passes on its messages.
     fn listen(&mut self, deadline: Instant) -> EndOfDelivery {
         let Some(connection) = self.core.connection.take() else {
-            return EndOfDelivery::Broken;
+            return EndOfDelivery::Broken(Fault::Closed);
         };
         let mut packed = PackedCommands::default();
         for channel in &self.channels {
-            packed.add_command(&["SUBSCRIBE", channel]);
+            packed.add_command(&[&b"SUBSCRIBE"[..], channel]);
         }
-        connection.send_and_listen(packed, deadline);
-        let mut confirmed = 0;
+        connection.send_and_listen(packed, deadline, self.core.timeout);
+        let mut unconfirmed = self.channels.len();
         while self.open.strong_count() > 0 {
-            let notice = match connection.next_message(CHECK) {
+            let received = match connection.next_message(CHECK) {
                 None => continue,
-                Some(Err(_)) => return EndOfDelivery::Broken,
-                Some(Ok(value)) => match self.read_message(value) {
-                    Ok(Some(notice)) => notice,
-                    Ok(None) => {
-                        confirmed += 1;
-                        if confirmed < self.channels.len() {
-                            continue;
-                        }
-                        self.set_broken_since(None);
-                        Notice::Subscribed
-                    }
-                    Err(error) => return EndOfDelivery::Refused(error),
-                },
+                Some(Err(fault)) => return EndOfDelivery::Broken(fault),
+                Some(Ok(value)) => self.read_message(value, unconfirmed == 0),
             };
-            if self.outbox.send(Ok(notice)).is_err() {
+            let now = self.core.now();
+            let notice = match received {
+                Err(error) => return EndOfDelivery::Refused(error),
+                Ok(Received::Alive) => None,
+                Ok(Received::Message(message)) => Some(Notice::Message(message)),
+                Ok(Received::Confirmed) => {
+                    unconfirmed = unconfirmed.saturating_sub(1);
+                    (unconfirmed == 0).then_some(Notice::Subscribed(now))
+                }
+            };
+            if unconfirmed == 0 {
+                self.heard_at = Some(now);
+                self.set_broken_since(None);
+            }
+            if let Some(notice) = notice
+                && self.outbox.send(Ok(notice)).is_err()
+            {
                 return EndOfDelivery::Unused;
             }
         }
         EndOfDelivery::Unused
     }
 
-    /// Reads a message; `None` stands for the confirmation of a channel.
-    fn read_message(&self, value: Value) -> Result<Option<Notice>, Error> {
+    /// Reads what the server sent. Once all channels are subscribed, an error is the reply to a PING: such a
+    /// server is busy, or the user may not ask, but it is there.
+    fn read_message(&self, value: Value, is_subscribed: bool) -> Result<Received, Error> {
         if let Some(refused) = server_error(&value) {
+            if is_subscribed {
+                return Ok(Received::Alive);
+            }
             let call = Call::redis_command("SUBSCRIBE").args(&self.channels);
             let (target, script) = (&self.core.target, &self.core.script);
             return Err(error::call_refused(&refused, &call, target, script));
@@ -221,9 +289,18 @@ impl Subscriber {
             Value::BulkString(bytes) => bytes,
             _ => Vec::new(),
         });
-        match (parts.next().as_deref(), parts.next(), parts.next()) {
-            (Some(b"message"), Some(_), Some(text)) => Ok(Some(Notice::Message(text))),
-            _ => Ok(None),
-        }
+        Ok(
+            match (parts.next().as_deref(), parts.next(), parts.next()) {
+                (Some(b"message"), Some(channel), Some(text)) => {
+                    Received::Message(PublishedMessage {
+                        at: self.core.now(),
+                        channel,
+                        text,
+                    })
+                }
+                (Some(b"subscribe"), ..) => Received::Confirmed,
+                _ => Received::Alive,
+            },
+        )
     }
 }

@@ -135,8 +135,8 @@ impl Keys {
         }
     }
 
-    /// A name with the prefix: a key that is one of its kind, such as [`QUEUES`], a channel, or what
-    /// the keys of a kind begin with, such as [`JOB`].
+    /// A name with the prefix: a key that is one of its kind, such as [`QUEUES`], or what the keys of a kind
+    /// begin with, such as [`JOB`].
     pub fn with_prefix(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -177,8 +177,13 @@ impl Keys {
     }
 
     /// The channel with what concerns the jobs of a worker.
-    pub(crate) fn worker_channel(&self, worker: &str) -> String {
-        self.with_prefix(WORKER) + worker
+    pub(crate) fn worker_channel(&self, worker: &[u8]) -> Vec<u8> {
+        self.join_key(WORKER, worker, "")
+    }
+
+    /// A channel that is one of its kind, such as [`ON_LOG`].
+    pub(crate) fn channel(&self, name: &str) -> Vec<u8> {
+        self.with_prefix(name).into_bytes()
     }
 
     pub(crate) fn throttle_key(&self, id: &[u8]) -> Vec<u8> {

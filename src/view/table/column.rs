@@ -37,7 +37,7 @@ pub(crate) struct Heading {
     pub(super) headed: bool,
     /// How soon a narrow terminal drops it: the highest rank first, 0 never.
     pub(super) rank: u8,
-    /// The minimum width of free text.
+    /// The minimum width of free text, and of any text in rows that come one by one.
     pub(super) least: usize,
     /// Whether a terminal shows it only if a row has a value.
     pub(super) sparse: bool,
@@ -127,7 +127,8 @@ impl<T> Column<T> {
         self
     }
 
-    /// A free text that is not cut to fewer columns than this.
+    /// A free text that is not cut to fewer columns than this, or another one to which rows that come one by
+    /// one are aligned at least.
     pub(crate) const fn min_width(mut self, least: usize) -> Column<T> {
         self.heading.least = least;
         self

@@ -12,6 +12,7 @@ use comfy_table::{CellAlignment, ContentArrangement, presets};
 use super::RenderOptions;
 use super::paint::StyleMarker;
 use crate::error::Error;
+use crate::text;
 
 pub(crate) use column::{Cell, Column, Heading};
 use column::{CellKind, compare_keys};
@@ -21,6 +22,9 @@ pub(crate) const NONE: &str = "–";
 
 /// Blanks between two columns.
 const GAP: usize = 2;
+
+/// The width up to which the cells of rows that come one by one are aligned: that of a jid.
+const MAX_PADDING: usize = 32;
 
 /// Blanks before the further lines of a row that does not fit on one.
 const INDENT: usize = 2;
@@ -175,6 +179,42 @@ impl Table {
             rows.iter().map(|row| row.join("\t") + "\n").collect()
         };
         marks.replace_marks(text)
+    }
+
+    /// The text of a row of a table whose rows come one by one. On a terminal, a cell is as wide as those above
+    /// it, if that fits. `widths` keeps how wide they are.
+    pub(crate) fn into_streamed_text(
+        mut self,
+        page: &RenderOptions,
+        widths: &mut Vec<usize>,
+    ) -> String {
+        if !page.terminal {
+            return self.into_text(page);
+        }
+        widths.resize(self.columns.len(), 0);
+        for (at, (column, width)) in self.columns.iter().zip(&mut *widths).enumerate() {
+            let least = column.least.max(text::width(column.header()));
+            let cells = self.rows.iter().map(|row| text::width(&row[at].text));
+            let widest = cells.max().unwrap_or(0);
+            *width = (*width).max(widest.max(least).min(MAX_PADDING));
+        }
+        let shown = self.shown_columns(&page.choice);
+        let Some((last, padded)) = shown.split_last() else {
+            return self.into_text(page);
+        };
+        for row in &mut self.rows {
+            let rest = text::width(&row[*last].text).min(self.columns[*last].least);
+            let cells = padded
+                .iter()
+                .map(|&at| text::width(&row[at].text).max(widths[at]) + GAP);
+            if cells.sum::<usize>() + rest <= page.width {
+                for &at in padded {
+                    let missing = widths[at].saturating_sub(text::width(&row[at].text));
+                    row[at].text.push_str(&" ".repeat(missing));
+                }
+            }
+        }
+        self.into_text(page)
     }
 
     /// The text indented below something else: aligned even in a pipe, without headers.

@@ -1,0 +1,264 @@
+//! The stream of events: shows each as it comes, and says when some may have been missed.
+
+pub(crate) mod filter;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::args::format::Format;
+use crate::args::moment::TypedMoment;
+use crate::clock::moment::Moment;
+use crate::core::api::event::{EventNotice, EventStream};
+use crate::core::call::{Loss, is_temporary};
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::model::event::{Event, EventKind};
+use crate::name::Name;
+use crate::session::{Session, StreamShare};
+use crate::text::{duration_with_fraction, plural};
+
+use filter::EventFilter;
+
+/// When the stream ends.
+#[derive(Debug)]
+pub(crate) struct EventLimits {
+    /// After this number of events.
+    pub count: Option<u64>,
+    pub deadline: Option<TypedMoment>,
+}
+
+/// Time between two checks of the signals and of the deadline.
+const CHECK: Duration = Duration::from_millis(50);
+
+/// How long the command may continue after a signal.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Time until a member that was not reached at the start is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Shows events until a limit is reached, or a signal comes.
+pub(crate) fn run(
+    filter: &EventFilter,
+    limits: &EventLimits,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let interrupt = Interrupt::listen();
+    interrupt.end_after_signal(PATIENCE);
+    let connected = session.connect();
+    let now = connected.clone().unwrap_or_else(|_| session.now());
+    let time_left = limits.deadline.as_ref().map(|at| at.time_left(now));
+    let watcher = EventWatcher {
+        filter,
+        count: limits.count,
+        time_left,
+        deadline: time_left.and_then(|left| Instant::now().checked_add(left)),
+        interrupt,
+        called_off: session.called_off(),
+        share: session.stream_share(),
+    };
+    let stream = connected.and_then(|_| watcher.subscribe(session));
+    let ended = watcher.run(stream, session);
+    if let Err(error) = &ended
+        && error.exit() == Exit::Server
+    {
+        // The other members would go on without this one.
+        watcher.called_off.store(true, Ordering::Relaxed);
+    }
+    ended
+}
+
+/// What decides when the stream ends.
+struct EventWatcher<'e> {
+    filter: &'e EventFilter,
+    count: Option<u64>,
+    /// The time until the deadline, when the stream began.
+    time_left: Option<Duration>,
+    deadline: Option<Instant>,
+    interrupt: Interrupt,
+    /// Set when the members of the context have shown all that was asked for.
+    called_off: Arc<AtomicBool>,
+    share: Arc<StreamShare>,
+}
+
+impl EventWatcher<'_> {
+    /// Subscribes. The stream has a connection of its own.
+    fn subscribe(&self, session: &mut Session) -> Result<EventStream, Error> {
+        session.take_core()?.event_stream(&self.filter.sources)
+    }
+
+    /// Shows what comes. A member that is not reached at the start is tried again if others may be reached.
+    fn run(
+        &self,
+        stream: Result<EventStream, Error>,
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
+        let (stream, lost_since) = match stream {
+            Ok(stream) => (stream, None),
+            Err(error) if is_away(&error) && session.may_others_be_reached() => {
+                let since = session.now();
+                let reason = error.message().into_owned();
+                let loss = Loss {
+                    since,
+                    at: since,
+                    reason,
+                };
+                self.report_loss(&loss, session)?;
+                match self.subscribe_again(error, session)? {
+                    Some(stream) => (stream, Some(since)),
+                    None => return Ok(Exit::Partial),
+                }
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(since) = lost_since {
+            self.report_return(since, session.now(), session)?;
+        } else {
+            session
+                .ui
+                .note_on_terminal("events from now on; Ctrl-C ends");
+        }
+        self.show_events(&stream, session)
+    }
+
+    /// Subscribes as soon as the server can be reached; `None` if the stream ends before. If no member can be
+    /// reached, the error of the first attempt is that of the command.
+    fn subscribe_again(
+        &self,
+        first: Error,
+        session: &mut Session,
+    ) -> Result<Option<EventStream>, Error> {
+        loop {
+            let again = Instant::now() + AGAIN;
+            while Instant::now() < again {
+                if session.is_no_member_reached() {
+                    return Err(first);
+                }
+                if self.end()?.is_some() {
+                    return Ok(None);
+                }
+                thread::sleep(CHECK);
+            }
+            match self.subscribe(session) {
+                Ok(stream) => return Ok(Some(stream)),
+                Err(error) if is_away(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn show_events(&self, stream: &EventStream, session: &mut Session) -> Result<Exit, Error> {
+        let mut lost_since = None;
+        loop {
+            if let Some(exit) = self.end()? {
+                return Ok(exit);
+            }
+            let until = Instant::now() + CHECK;
+            let until = self.deadline.map_or(until, |deadline| until.min(deadline));
+            match stream.next_event(until).transpose()? {
+                None => {}
+                Some(EventNotice::Lost(loss)) => {
+                    self.report_loss(&loss, session)?;
+                    lost_since = Some(loss.since);
+                }
+                Some(EventNotice::Back(at)) => {
+                    if let Some(since) = lost_since.take() {
+                        self.report_return(since, at, session)?;
+                    }
+                }
+                Some(EventNotice::Event(event)) => self.show_event(&event, session)?,
+            }
+        }
+    }
+
+    fn show_event(&self, event: &Event, session: &mut Session) -> Result<(), Error> {
+        let is_shown = session.ui.format() != Format::Jid || event.jid.is_some();
+        if !is_shown || !self.filter.matches(event) {
+            return Ok(());
+        }
+        let number = self.share.count_line();
+        if self.count.is_some_and(|count| number > count) {
+            // Other members have shown all.
+            return Ok(());
+        }
+        session.ui.show_line(event)
+    }
+
+    /// The exit code if the stream has ended.
+    fn end(&self) -> Result<Option<Exit>, Error> {
+        let shown = self.share.lines();
+        if self.count.is_some_and(|count| shown >= count) {
+            return Ok(Some(Exit::Ok));
+        }
+        if self.called_off.load(Ordering::Relaxed) {
+            return Ok(Some(Exit::Ok));
+        }
+        let so_far = || match self.count {
+            Some(count) => format!("{shown} of {}", plural(count, "event", "events")),
+            None => plural(shown, "event", "events"),
+        };
+        let is_endless = self.count.is_none() && self.deadline.is_none();
+        match self.interrupt.received_kind() {
+            // An endless stream has no other end.
+            Some(Kind::Interrupted) if is_endless => return Ok(Some(Exit::Ok)),
+            Some(kind) if is_endless => return Ok(Some(kind.exit())),
+            Some(kind) => return Err(Error::new(kind, format!("interrupted after {}", so_far()))),
+            None => {}
+        }
+        match (self.deadline, self.count) {
+            (Some(deadline), _) if Instant::now() < deadline => Ok(None),
+            (None, _) => Ok(None),
+            (Some(_), None) => Ok(Some(Exit::Ok)),
+            (Some(_), Some(_)) => {
+                let time_left = self.time_left.unwrap_or_default();
+                let time = duration_with_fraction(time_left.as_secs_f64());
+                let why = format!("the deadline of {time} passed after {}", so_far());
+                Err(Error::new(Kind::Deadline, why))
+            }
+        }
+    }
+
+    /// Says that events are missed from now on.
+    fn report_loss(&self, loss: &Loss, session: &mut Session) -> Result<(), Error> {
+        let since = session.ui.render_options().time_of_day(loss.since);
+        let reason = &loss.reason;
+        session.ui.note(&format!(
+            "gap since {since}: {reason}; events may have been missed; connecting again"
+        ));
+        let mut gap = Event::new(loss.at, EventKind::Gap);
+        gap.message = Some(Name::from(reason.as_str()));
+        self.show_in_documents(gap, loss.since, session)
+    }
+
+    /// Says that the gap has ended.
+    fn report_return(&self, since: Moment, at: Moment, session: &mut Session) -> Result<(), Error> {
+        let page = session.ui.render_options();
+        let (begun, ended) = (page.time_of_day(since), page.time_of_day(at));
+        let lasted = duration_with_fraction(at.since(since).max(0.0));
+        session.ui.note(&format!(
+            "gap from {begun} to {ended}: connected again after {lasted}"
+        ));
+        self.show_in_documents(Event::new(at, EventKind::Resumed), since, session)
+    }
+
+    /// Writes an event of `qless` itself as a document. In tables, stderr has it.
+    fn show_in_documents(
+        &self,
+        mut event: Event,
+        since: Moment,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        event.since = Some(since);
+        match session.ui.format() {
+            Format::Ndjson => session.ui.show_line(&event),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a server may be there later.
+fn is_away(error: &Error) -> bool {
+    error.kind() == Kind::Timeout || is_temporary(error, true)
+}
