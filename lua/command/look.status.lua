@@ -56,18 +56,18 @@ return function(argv, now, t)
     if type(size) ~= 'number' then size = 0 end
     return {group, '' .. size, '' .. need('failure/count_recent')(key, size, since)}
   end)
-  local facts = need('queue/facts')
-  local queue_rows = need('value/rows')(queues, function(queue) return facts(now, t, queue, spreads) end)
+  local count_of, facts, row = need('queue/counts'), need('queue/facts'), need('queue/row')
+  local counts = {}
+  for i = 1, #queues do counts[queues[i]] = count_of(t, queues[i]) end
+  local function each_queue(row_of)
+    return need('value/rows')(queues, function(queue) return row_of(queue, counts[queue]) end)
+  end
   -- A denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')
   if type(info) ~= 'string' then info = false end
   local recent, seconds = need('stats/recent')(now)
   recent = recent and {'' .. recent, string.format('%.3f', seconds)} or {}
-  -- What looks without names reply about all.
-  local function look(name, names)
-    return names[1] and need(name, true)({name, t, unpack(names)}, now, t) or {}
-  end
   return {
     '' .. call('zcard', Keys.completed),
     info,
@@ -77,8 +77,9 @@ return function(argv, now, t)
     '' .. worker_count,
     '' .. hour_count,
     group_rows,
-    queue_rows,
-    look('look.queues', queues),
-    look('look.workers', workers),
+    each_queue(function(queue, its) return facts(now, t, queue, its, spreads) end),
+    each_queue(function(queue, its) return row(now, t, queue, its) end),
+    -- Without names it replies about all.
+    workers[1] and need('look.workers', true)({'look.workers', t, unpack(workers)}, now, t) or {},
   }
 end

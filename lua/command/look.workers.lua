@@ -17,12 +17,14 @@ return function(argv, now, t)
   end
   return need('value/rows')(workers, function(worker)
     local held, seen = Keys.worker .. worker .. Keys.held, call('zscore', Keys.workers, worker)
+    local jobs = call('zcard', held)
+    local running = jobs > 0 and call('zcount', held, '(' .. t, '+inf') or 0
     return {
       'name', worker,
       'seen', seen,
       'recent', seen and tonumber(seen) > since and '1' or '0',
-      'running', '' .. call('zcount', held, '(' .. t, '+inf'),
-      'stalled', '' .. call('zcount', held, '-inf', t),
+      'running', '' .. running,
+      'stalled', '' .. jobs - running,
     }
   end)
 end

@@ -147,7 +147,7 @@ const QUEUE_FIGURES: [QueueFigure; 9] = [
     (
         "qless_queue_oldest_running_seconds",
         MetricKind::Gauge,
-        "How long the job has run that was popped first, of ten; 0 if none runs",
+        "How long the job has run that was popped first, of four; 0 if none runs",
         |queue, now| seconds_since(queue.running_since, now),
     ),
     (

@@ -1,14 +1,14 @@
 -- What `look.status` tells of a queue beside its counts: what happened today, since when its oldest job waits or runs,
 -- and what keeps jobs from running.
--- Takes: now; t; queue; whether to read how long jobs waited and ran today
+-- Takes: now; t; queue; queue/counts; whether to read also how long jobs waited and ran today, and since when the oldest runs
 -- Result: name, value, ...
 local call, pcall = redis.call, redis.pcall
 local Today = Fields('failures', 'retries')
 
--- Since when the job of a queue runs that was popped first, of the ten whose locks expire first.
+-- Since when the job of a queue runs that was popped first, of the four whose locks expire first.
 local function oldest_running(t, base)
   local oldest
-  local locked = call('zrangebyscore', base .. Keys.locks, '(' .. t, '+inf', 'LIMIT', 0, 10)
+  local locked = call('zrangebyscore', base .. Keys.locks, '(' .. t, '+inf', 'LIMIT', 0, 4)
   for i = 1, #locked do
     local popped = tonumber(pcall('hget', Keys.job .. locked[i], 'time') or nil)
     if popped and (not oldest or popped < oldest) then oldest = popped end
@@ -28,11 +28,13 @@ local function total(key)
   return type(value) == 'string' and value or '0'
 end
 
-return function(now, t, queue, spreads)
+return function(now, t, queue, counts, spreads)
   local base, key = Keys.queue .. queue, now - now % 86400 .. ':' .. queue
-  local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  local waits, jid, why, by = need('queue/oldest')(now, t, queue)
-  local blocked, waiting, stuck, first_of_lane, worker = need('queue/urgent')(now, t, queue, why == 'throttled' and by)
+  local due = counts.recurring > 0
+    and call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  local waits, jid, why, by = need('queue/oldest')(now, t, queue, counts)
+  local throttle = why == 'throttled' and by
+  local blocked, waiting, stuck, first_of_lane, worker = need('queue/urgent')(now, t, queue, throttle, counts)
   local today = pcall('hmget', Keys.stats .. key, unpack(Today))
   return {
     'name', queue,
@@ -42,7 +44,7 @@ return function(now, t, queue, spreads)
     'retries', today[Today.retries] or '0',
     'late', due and '' .. call('zcount', base .. Keys.recur, 0, t) or '0',
     'due', due or false,
-    'running_since', oldest_running(t, base),
+    'running_since', spreads and counts.locked > 0 and oldest_running(t, base),
     'since', waits or false,
     'jid', jid or false,
     'why', why or false,

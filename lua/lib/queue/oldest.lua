@@ -2,13 +2,13 @@
 -- arrival, so it is the first job of some priority: up to 20 priorities are read, of waiting jobs and of those that
 -- throttles hold. Due jobs of the schedule count from their time. Of jobs that wait for others, those count that wait
 -- only for the job before them in their lane: the first 20 are read.
--- Takes: now; t; queue
+-- Takes: now; t; queue; queue/counts, if they are known
 -- Result: since when, as text; the jid; `waiting`, or `throttled` or `ordered` if a throttle or its lane holds it, or
 --   `limited` if its queue runs as many jobs as it may; then the throttle without a free slot (false if all have one),
 --   or the lane. Nil if no job waits
 local Behind = Fields('key', 'scheduled')
 
-return function(now, t, queue)
+return function(now, t, queue, counts)
   local call, number = redis.call, need('value/number')
   local base = Keys.queue .. queue
   local oldest, since, which, how
@@ -45,10 +45,13 @@ return function(now, t, queue)
     end
   end
   by_priority(base .. Keys.work, 'waiting', 1)
-  local due = call('zrangebyscore', base .. Keys.scheduled, '-inf', t, 'WITHSCORES', 'LIMIT', 0, 1)
-  if due[1] then consider(due[1], due[2], 'waiting') end
+  if not counts or counts.due > 0 then
+    local due = call('zrangebyscore', base .. Keys.scheduled, '-inf', t, 'WITHSCORES', 'LIMIT', 0, 1)
+    if due[1] then consider(due[1], due[2], 'waiting') end
+  end
   -- One command for the usual case.
-  if call('exists', base .. Keys.throttled, base .. Keys.depends) > 0 then
+  if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
+  then
     by_priority(base .. Keys.throttled, 'throttled', -1)
     local behind = call('zrange', base .. Keys.depends, 0, 19, 'WITHSCORES')
     for i = 1, #behind, 2 do

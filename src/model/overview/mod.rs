@@ -344,7 +344,8 @@ pub(crate) struct QueueFacts {
     /// When the first of them was due.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub due: Option<Moment>,
-    /// Since when the job runs that was popped first, of the ten whose locks expire first.
+    /// Since when the job runs that was popped first, of the four whose locks expire first, if
+    /// that was asked for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub running_since: Option<Moment>,
     /// Since when its oldest wait lasts, with the job, the reason and what holds it.
