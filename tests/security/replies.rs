@@ -27,7 +27,7 @@ const NONSENSE: [&str; 9] = [
 ];
 
 /// Commands that make calls, of each kind.
-const COMMANDS: [&str; 48] = [
+const COMMANDS: [&str; 49] = [
     "queues",
     "queues q",
     "length q",
@@ -57,6 +57,7 @@ const COMMANDS: [&str; 48] = [
     "depends j",
     "key q k",
     "throttle list",
+    "throttle list --all",
     "throttle show t",
     "track",
     "check",

@@ -194,7 +194,7 @@ pub enum AclForm {
 pub fn acl_lines(prefix: &str, form: AclForm) -> String {
     const OPERATES: &str = "put, pop, bulk verbs; clients that load their own script may need more:\n\
                             # the reference also runs zremrangebyrank and zremrangebyscore";
-    const CHECKS: &str = "check, export, throttle list, selectors that read every job";
+    const CHECKS: &str = "check, export, throttle list --all, selectors that read every job";
     const SPLITS: &str = "check --repair in a cluster with one primary";
     const READS_ONLY: &str = "--read-only, on a primary or a replica \
                               (before Redis 7: ~ instead of %R~, and eval, evalsha)";
