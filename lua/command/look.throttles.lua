@@ -26,9 +26,10 @@ return function(argv)
     local reply = redis.pcall(command, key, ...)
     if type(reply) ~= 'table' or not reply.err then return reply end
     if not string.find(reply.err, 'WRONGTYPE', 1, true) then return redis.call(command, key, ...) end
-    -- The list of a throttle may be the maximum of another one, whose id has the ending of a list.
-    local is_shared = id and (need('throttle/reserved')(id) or type(redis.pcall('hget', key, 'maximum')) ~= 'table')
-    if not is_shared and not wrong[key] then
+    -- The key of a list may be that of the maximum of a throttle whose id has the ending of a list.
+    if id and command == 'zcard' and type(redis.pcall('hget', key, 'maximum')) ~= 'table' then return 0 end
+    local is_list = id and command == 'hget' and need('throttle/reserved')(id)
+    if not is_list and not wrong[key] then
       wrong[key] = true
       rows[#rows + 1] = {'wrong', key, id}
     end

@@ -236,3 +236,19 @@ fn keys_of_a_wrong_type_are_named_and_the_rest_is_shown() {
         ]
     );
 }
+
+#[test]
+fn the_maximum_of_a_throttle_may_have_the_key_of_a_list_of_another() {
+    let mut core = Core::new();
+    core.ok("throttle.set 1 a 2");
+    // Only a client with another core sets such a maximum.
+    core.redis("HSET ql:th:a-locks id a-locks maximum 3");
+    assert_eq!(look_at_all(&mut core).0, ["limit a 2 -1 0 0 1"]);
+    core.ok("check.slice 2 mend '' run key '' th:a-locks");
+    let both = ["limit a 2 -1 0 0 1", "limit a-locks 3 -1 0 0 1"];
+    assert_eq!(look_at_all(&mut core).0, both);
+    // A key of slots that is listed like a throttle is none.
+    core.redis("ZADD ql:throttles 3 b-locks");
+    core.redis("ZADD ql:th:b-locks 1 jid");
+    assert_eq!(look_at_all(&mut core).0, both);
+}
