@@ -1,8 +1,8 @@
 -- The throttles whose maximum the core has set, in the order in which they were set. Then the throttles and lanes that
--- hold a job back now, found by up to 100 throttled jobs of each known queue and 100 that wait for others. A call of
--- about 5 milliseconds ends early. An item may come again in a later call. Writes nothing: a listed throttle whose
--- maximum has expired is left out.
--- Takes: [the cursor of the call before]
+-- hold a job back now, found by up to 100 throttled jobs of each known queue and 100 that wait for others. A call ends
+-- early when it has run about 5,000 commands. An item may come again in a later call. Writes nothing: a listed throttle
+-- whose maximum has expired is left out.
+-- Takes: [the cursor of the call before, or `queues -inf 0` for what holds a job back alone]
 -- Result: the next cursor, `''` at the end; a list of `limit`, id, maximum, seconds until it expires (-1: never, -2:
 --   not set), slots taken, jobs that wait, whether it is listed; `lane`, lane, number of its jobs; `wrong`, key of a
 --   wrong type, its throttle or nil
@@ -98,14 +98,17 @@ return function(argv)
 
   -- Calls `add` with the members of a sorted set, from the cursor on. Returns whether all were read.
   local function walk(key, add)
+    -- By rank, a page costs the same however many members have one score.
+    local from = (ask(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
     while true do
-      local page = ask(false, 'zrangebyscore', key, since, '+inf', 'WITHSCORES', 'LIMIT', skip, 100) or {}
+      local page = ask(false, 'zrange', key, from, from + 99, 'WITHSCORES') or {}
       for i = 1, #page, 2 do
         if cost > most then return false end
         add(page[i])
         if page[i + 1] == since then skip = skip + 1 else since, skip = page[i + 1], 1 end
       end
       if #page < 200 then return true end
+      from = from + 100
     end
   end
 

@@ -50,6 +50,42 @@ impl ListedThrottles {
         let by_id = |throttle: UnreadableThrottle| (throttle.id.clone(), throttle);
         self.unreadable.extend(unreadable.into_iter().map(by_id));
     }
+
+    fn add_item(&mut self, item: ListedItem) {
+        match item {
+            ListedItem::Limit {
+                id,
+                maximum,
+                ttl,
+                locks,
+                pending,
+                is_listed,
+            } => {
+                let throttle = Throttle {
+                    locks,
+                    pending,
+                    ..Throttle::with_maximum(id, maximum, ttl)
+                };
+                if throttle.defined && !is_listed {
+                    self.unlisted.insert(throttle.id.clone());
+                }
+                self.add(vec![throttle], Vec::new());
+            }
+            ListedItem::Lane { id, jobs } => {
+                self.add(vec![Throttle::from_lane(id, jobs)], Vec::new());
+            }
+            ListedItem::Wrong { key, throttle } => {
+                let wrong = self.unreadable.entry(throttle.clone());
+                let wrong = wrong.or_insert(UnreadableThrottle {
+                    id: throttle,
+                    keys: Vec::new(),
+                });
+                if !wrong.keys.contains(&key) {
+                    wrong.keys.push(key);
+                }
+            }
+        }
+    }
 }
 
 /// An item of `look.throttles`.
@@ -233,40 +269,7 @@ impl Core {
             let call = Call::new(calls::LOOK_THROTTLES);
             let call = call.args(Some(&cursor).filter(|cursor| !cursor.is_empty()));
             let (next, items): (Name, Vec<ListedItem>) = self.call(now, call)?;
-            for item in items {
-                match item {
-                    ListedItem::Limit {
-                        id,
-                        maximum,
-                        ttl,
-                        locks,
-                        pending,
-                        is_listed,
-                    } => {
-                        let limit = Throttle::with_maximum(id, maximum, ttl);
-                        if limit.defined && !is_listed {
-                            found.unlisted.insert(limit.id.clone());
-                        }
-                        let throttle = Throttle {
-                            locks,
-                            pending,
-                            ..limit
-                        };
-                        found.add(vec![throttle], Vec::new());
-                    }
-                    ListedItem::Lane { id, jobs } => {
-                        found.add(vec![Throttle::from_lane(id, jobs)], Vec::new());
-                    }
-                    ListedItem::Wrong { key, throttle } => {
-                        let keys = Vec::new();
-                        let wrong = found.unreadable.entry(throttle.clone());
-                        let wrong = wrong.or_insert(UnreadableThrottle { id: throttle, keys });
-                        if !wrong.keys.contains(&key) {
-                            wrong.keys.push(key);
-                        }
-                    }
-                }
-            }
+            items.into_iter().for_each(|item| found.add_item(item));
             if next.is_empty() {
                 return Ok(found);
             }
