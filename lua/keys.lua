@@ -47,6 +47,8 @@ local Keys = {
   -- a throttle: its hash; `throttle .. id .. locks`; `throttle .. id .. pending`
   throttle = 'ql:th:',
   pending = '-pending',
+  -- the throttles with a maximum, by the time when it was set
+  throttles = 'ql:throttles',
   -- the jobs of a lane, its uniqueness window, and the last fencing token
   lane = 'ql:k:',
   window = 'ql:u:',

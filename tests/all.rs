@@ -85,6 +85,7 @@ mod core {
     pub mod script;
     mod statistics;
     mod tags;
+    mod throttles;
     mod traces;
     mod turn;
 }

@@ -410,6 +410,20 @@ fn shells_complete_files_themselves() {
 }
 
 #[test]
+fn throttles_are_offered_without_a_scan() {
+    let redis = busy();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    redis.at(100).run("throttle set api 3").ok();
+    redis.at(100).run("put mail K --key lane").ok();
+    redis.at(100).run("put mail K --key lane").ok();
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    assert_eq!(offers(&qless, "qless throttle show "), ["api"]);
+    let calls = redis.send(&["INFO", "commandstats"]);
+    assert!(!format!("{calls:?}").contains("cmdstat_scan:"), "{calls:?}");
+}
+
+#[test]
 fn offered_jids_fit_the_command() {
     let redis = busy();
     let home = Home::new();

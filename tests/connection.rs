@@ -885,7 +885,7 @@ mod refusals {
             ops.run(line).exits(0);
         }
         // What is missing is named, though this user may not run EVAL_RO.
-        let ran = ops.run("throttle list").exits(6);
+        let ran = ops.run("throttle list --all").exits(6);
         assert!(ran.stderr().contains("may not run"), "{}", ran.stderr());
         redis.send(&["ACL", "SETUSER", "qless", "-hlen"]);
         let ran = ops.run("peek mail").exits(6);
@@ -1010,6 +1010,7 @@ mod refusals {
             ("status", 0),
             ("tag", 0),
             ("throttle ls", 0),
+            ("throttle ls --all", 0),
             ("throttle show th", 0),
             ("track", 0),
             ("wait d --for waiting", 0),

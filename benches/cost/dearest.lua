@@ -199,6 +199,13 @@ function fill.held()
   call('zadd', 'ql:th:t-locks', now, 'x')
 end
 
+-- Throttles with a maximum.
+function fill.limits()
+  local list = names('t')
+  for i = 1, count do call('hset', 'ql:th:' .. list[i], 'id', list[i], 'maximum', '1') end
+  rank('ql:throttles', list, now)
+end
+
 -- Jobs that hold the slots of one throttle.
 function fill.holders()
   jobs('running', 'w', 'throttles', '["t"]')

@@ -5,9 +5,9 @@
 --   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, throttled, completed_in, recur (members;
 --   `name` is the queue); worker, group, tag, lane, slots, pending (members; `name` is which; for the last two the
 --   throttle); completed, failed_times, tracked (members); names (members of the list `name`: queues, failures, tags,
---   workers, paused_queues, config); key (names without prefix); cycle (jids, each depending on the next); failed
---   (jids), unlisted (jid and mark alternately, of jobs that are in no failure list), entries (where blocks of 50
---   entries begin, counted from the end, ascending): `name` is the group.
+--   workers, paused_queues, throttles, config); key (key names without prefix); cycle (jids, each depending on the
+--   next); failed (jids), unlisted (jid and mark alternately, of jobs that are in no failure list), entries (where
+--   blocks of 50 entries begin, counted from the end, ascending): `name` is the group.
 --   `name` is `''` for the other kinds; `together` for jobs that belong in one call.
 --   Two findings require a complete scan first (docs/check.md); `failed-counter` requires correct lists; all
 --   jobs with the same job among their dependents belong in one call.
@@ -50,6 +50,7 @@ local judges_of_names = {
   tags = 'index/tags',
   workers = 'index/workers',
   paused_queues = 'index/paused_queues',
+  throttles = 'index/throttles',
   config = 'index/config',
 }
 

@@ -31,8 +31,8 @@ return function(argv, now, t)
   if not named then error('Look(): wrong number of groups: ' .. argv[5]) end
   if named > most or #argv - 5 - named > most then error('Look(): more than ' .. most .. ' names') end
   local groups, queues = {}, {}
-  for i = 6, 5 + named do groups[i - 5] = argv[i] end
-  for i = 6 + named, #argv do queues[i - 5 - named] = argv[i] end
+  add_names(groups, {unpack(argv, 6, 5 + named)})
+  add_names(queues, {unpack(argv, 6 + named)})
 
   local group_count = call('scard', Keys.failures)
   -- A scan reads a part of a large set, and the same one each time.

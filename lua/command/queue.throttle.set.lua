@@ -1,7 +1,7 @@
 -- Sets how many jobs of a queue may run at once, as its throttle and as the setting that pop obeys.
 -- Takes: queue maximum: 0 for any number
 -- Refuses: missing or wrong words
-return function(argv)
+return function(argv, _, t)
   local queue, maximum = argv[3], need('value/number')(argv[4])
   if not queue then error('Queue(): no queue name provided') end
   if not maximum or maximum % 1 ~= 0 then
@@ -12,5 +12,6 @@ return function(argv)
   local id, text = Keys.queue .. queue, string.format('%.0f', maximum)
   redis.call('hmset', Keys.throttle .. id, 'id', id, 'maximum', text)
   redis.call('hdel', Keys.throttle .. id, 'changed', 'by')
+  need('throttle/enlist')(t, id)
   redis.call('hset', Keys.config, queue .. '-max-concurrency', text)
-end, true
+end

@@ -2,7 +2,7 @@
 -- Takes: id maximum [seconds [by]]: 0 is no limit, below 0 no job runs; after `seconds`, if not 0, the throttle is
 --   as if never set; `by` is the operator, kept with the time for `throttle show`
 -- Refuses: missing or wrong words
-return function(argv, now)
+return function(argv, now, t)
   local call, id, maximum, ttl = redis.call, argv[3], argv[4], argv[5]
   local number = need('value/number')
   if not id then error('Throttle(): Arg "id" missing') end
@@ -21,6 +21,7 @@ return function(argv, now)
   local key = Keys.throttle .. id
   if ttl and ttl > 0 then
     call('pexpire', key, string.format('%.0f', math.ceil(ttl * 1000)))
+    need('throttle/drop_expired')(t, id)
   else
     call('persist', key)
   end

@@ -374,7 +374,7 @@ impl ExportWriter {
         if !with.contains(&ExportPart::Throttles) {
             return Ok(Vec::new());
         }
-        let (throttles, unreadable) = core.readable_throttles(now)?;
+        let (throttles, unreadable) = core.all_throttles(now)?;
         for throttle in throttles.into_iter().filter(|throttle| throttle.defined) {
             let expires = throttle.ttl_s.map(Duration::from_secs);
             let saved = SavedThrottle {

@@ -27,6 +27,9 @@ pub(crate) struct Throttle {
     pub locks: u64,
     /// Jobs that wait for a slot
     pub pending: u64,
+    /// Whether it is a lane: the jobs with one key, which run one at a time
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lane: bool,
 }
 
 /// A maximum with what it means if it is no number of jobs.
@@ -39,6 +42,30 @@ pub(crate) fn describe_maximum(maximum: i64) -> String {
 }
 
 impl Throttle {
+    /// A throttle without jobs, from its maximum and the seconds until that expires: -1 is never, -2 means that none
+    /// is set.
+    pub(crate) fn with_maximum(id: Name, maximum: f64, ttl: f64) -> Throttle {
+        Throttle {
+            id,
+            maximum: maximum as i64,
+            defined: ttl > -1.5,
+            ttl_s: (ttl >= 0.0).then_some(ttl as u64),
+            ..Throttle::default()
+        }
+    }
+
+    /// A lane with so many jobs: the first has its only slot, the others wait.
+    pub(crate) fn from_lane(lane: Name, jobs: u64) -> Throttle {
+        Throttle {
+            id: lane,
+            maximum: 1,
+            locks: jobs.min(1),
+            pending: jobs.saturating_sub(1),
+            lane: true,
+            ..Throttle::default()
+        }
+    }
+
     /// Whether anything is stored about it.
     pub(crate) fn exists(&self) -> bool {
         self.defined || self.locks + self.pending > 0
@@ -100,6 +127,7 @@ impl Throttle {
     /// The maximum in words where it is no number of jobs.
     fn limit_text(&self) -> String {
         match self.maximum {
+            _ if self.lane => "1 (lane)".to_owned(),
             0 => "no limit".to_owned(),
             ..0 => "none may run".to_owned(),
             maximum => maximum.to_string(),
@@ -186,12 +214,14 @@ mod tests {
                 pending: 1200,
                 ..throttle("open\x1b", 0, 7)
             },
+            Throttle::from_lane(Name::from("mail/ann"), 3),
         ]);
         expect![[r#"
             THROTTLE  MAXIMUM       LOCKS  PENDING  EXPIRES
             api       10                3        0  –
             closed    none may run      0        0  –
             open\x1b  no limit          7    1,200  in 1m 30s
+            mail/ann  1 (lane)          1        2  –
         "#]]
         .assert_eq(&throttles.text(&RenderOptions::terminal(80)));
     }

@@ -43,7 +43,7 @@ pub enum ItemKind {
     /// Failed jobs that are deleted when they reach an age.
     FailedTimes,
     Tracked,
-    /// Members of `queues`, `failures`, `tags`, `workers`, `paused_queues`, `config`.
+    /// Members of `queues`, `failures`, `tags`, `workers`, `paused_queues`, `throttles`, `config`.
     Names,
     /// Key names without prefix.
     Key,

@@ -405,6 +405,7 @@ damages! {
 
     a_throttle_of_an_idle_queue_expires: "DEL ql:th:solo" => expect![[r#"
         depends-on-failed h2 report [h1]
+        throttle-gone solo found []
         throttle-idle solo found [2 held]
     "#]];
 
@@ -522,6 +523,7 @@ damages! {
 
     a_throttle_whose_name_ends_like_a_set: "HSET ql:th:x-locks id x-locks maximum 1" => expect![[r#"
         depends-on-failed h2 report [h1]
+        throttle-unlisted x-locks found []
     "#]];
 }
 

@@ -1342,6 +1342,24 @@ damages! {
         tracked-gone nobody decide []
     "#]];
 
+    a_client_with_another_core_set_a_maximum: "HSET ql:th:api id api maximum 3" => expect![[r#"
+        throttle-unlisted api found []
+    "#]];
+
+    an_earlier_version_set_a_maximum: "HSET ql:th:api id api maximum 3 changed 200007.5" => expect![[r#"
+        throttle-unlisted api found []
+    "#]];
+
+    a_listed_maximum_expired: "ZADD ql:throttles 5 api" => expect![[r#"
+        throttle-gone api found []
+    "#]];
+
+    the_list_of_throttles_is_a_text:
+        "SET ql:throttles text"
+        "HSET ql:th:api id api maximum 3" => expect![[r#"
+            key-type throttles decide [is a string, not a zset]
+        "#]];
+
     a_template_has_no_next_run: "ZREM ql:q:q-recur tpl" => expect![[r#"
         recurring-unscheduled tpl decide [q]
     "#]];

@@ -123,7 +123,7 @@ impl Checker<'_> {
                 "zset"
             } else {
                 match rest {
-                    "queues" | "workers" | "completed" | "tracked" | "tags"
+                    "queues" | "workers" | "completed" | "tracked" | "tags" | "throttles"
                     | "failed-jobs-list" => "zset",
                     "subscriptions" => "hash",
                     _ if rest.starts_with("topics") => "hash",

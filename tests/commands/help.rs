@@ -134,7 +134,7 @@ fn the_rights_in_help_are_those_of_the_core() {
         # put, pop, bulk verbs, events; clients that load their own script may need more:
         # the reference also runs zremrangebyrank and zremrangebyscore
         ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +get +hdel +hget +hgetall +hincrby +hmget +hmset +hset +incr +llen +lpop +lpush +lrange +lrem +ltrim +persist +pexpire +publish +rpush +sadd +scard +set +sismember +smembers +srem +ttl +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrank +zrem +zrevrange +zrevrangebyscore +zscore +zunionstore +hlen +eval +evalsha +auth +hello +info +ping +select +time +role +cluster|slots +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
-        # check, export, throttle list, selectors that read every job need also
+        # check, export, throttle list --all, selectors that read every job need also
         ACL SETUSER qless +scan +type +hrandfield +hscan +sscan +zscan +strlen +rename +lset +lpos +cluster|keyslot +cluster|countkeysinslot
         # check --repair in a cluster with one primary needs also
         ACL SETUSER qless +dump +pttl +restore

@@ -552,7 +552,7 @@ fn a_throttle_with_a_key_of_a_wrong_type_is_named() {
     let redis = full();
     redis.send(&["SET", "ql:th:bad", "x"]);
     redis.send(&["SET", "ql:th:late-locks", "x"]);
-    redis.at(20).run("throttle list").shows(expect![[r#"
+    redis.at(20).run("throttle list --all").shows(expect![[r#"
         api	1	1	2	–
         --- stderr
         error: cannot read throttle `bad`: key `ql:th:bad` has the wrong type; cannot read throttle `late`: key `ql:th:late-locks` has the wrong type
@@ -562,6 +562,25 @@ fn a_throttle_with_a_key_of_a_wrong_type_is_named() {
     redis.at(20).run("throttle list 'a*'").shows(expect![[r#"
         api	1	1	2	–
     "#]]);
+    redis
+        .at(20)
+        .run("throttle list bad late")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot read throttle `bad`: key `ql:th:bad` has the wrong type; cannot read throttle `late`: key `ql:th:late-locks` has the wrong type
+            hint: qless check --only key-type
+            --- exit 3
+        "#]]);
+    redis.send(&["SET", "ql:throttles", "x"]);
+    redis.at(20).run("throttle list api").shows(expect![[r#"
+        api	1	1	2	–
+    "#]]);
+    redis
+        .at(20)
+        .run("throttle list --all api")
+        .shows(expect![[r#"
+            api	1	1	2	–
+        "#]]);
     for id in ["bad", "late"] {
         redis.at(20).run(&format!("throttle show {id}")).exits(3);
     }
@@ -660,10 +679,169 @@ fn an_id_with_the_ending_of_a_list_is_refused_and_one_of_another_client_is_liste
     ]);
     redis.at(10).run("put mail Call --throttle api").ok();
     redis.at(10).run("pop mail --worker w").ok();
-    let throttles = redis.at(10).run("throttle list").ok();
+    let throttles = redis.at(10).run("throttle list --all").ok();
     assert_eq!(throttles, "api\tno limit\t1\t0\t–\nother-locks\t3\t0\t0\t–");
-    let one = redis.at(10).run("throttle list 'other*' -o json").json();
+    let line = "throttle list --all 'other*' -o json";
+    let one = redis.at(10).run(line).json();
     assert_eq!(one["items"][0]["id"], "other-locks");
+}
+
+#[test]
+fn the_list_is_one_call_and_lacks_maxima_of_other_clients_until_a_job_waits() {
+    let redis = full();
+    for id in ["foreign", "other"] {
+        redis.send(&["HSET", &format!("ql:th:{id}"), "id", id, "maximum", "-1"]);
+    }
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    redis.at(20).run("throttle list").shows(expect![[r#"
+        api	1	1	2	–
+    "#]]);
+    let calls = format!("{:?}", redis.send(&["INFO", "commandstats"]));
+    assert!(!calls.contains("cmdstat_scan:"), "{calls}");
+    assert!(calls.contains("cmdstat_evalsha:calls=1,"), "{calls}");
+    redis.at(20).run("throttle list foreign").shows(expect![[r#"
+            foreign	none may run	0	0	–
+        "#]]);
+    redis.at(20).run("throttle list --all").shows(expect![[r#"
+        api	1	1	2	–
+        foreign	none may run	0	0	–
+        other	none may run	0	0	–
+    "#]]);
+
+    redis
+        .at(20)
+        .run("put mail Call --jid f --throttle foreign")
+        .ok();
+    redis.at(20).run("throttle list").shows(expect![[r#"
+        api	1	1	2	–
+        foreign	none may run	0	1	–
+        --- stderr
+        another client or an earlier version has set the maximum of throttle `foreign`; others that it has set are missing here, unless a job waits for them: `--all` lists them
+    "#]]);
+    redis
+        .at(20)
+        .run("throttle list 'a*' -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "throttles",
+              "v": 1,
+              "total": 1,
+              "offset": 0,
+              "items": [
+                {
+                  "id": "api",
+                  "maximum": 1,
+                  "defined": true,
+                  "ttl_s": null,
+                  "locks": 1,
+                  "pending": 2
+                }
+              ]
+            }
+            --- stderr
+            another client or an earlier version has set the maximum of throttle `foreign`; others that it has set are missing here, unless a job waits for them: `--all` lists them
+        "#]]);
+    redis.at(20).run("throttle list api").shows(expect![[r#"
+        api	1	1	2	–
+    "#]]);
+    redis.at(20).run("throttle list -q").shows(expect![[r#"
+        api	1	1	2	–
+        foreign	none may run	0	1	–
+    "#]]);
+    redis.at(20).run("check --repair --yes -q").ok();
+    redis.at(20).run("throttle list").shows(expect![[r#"
+        api	1	1	2	–
+        foreign	none may run	0	1	–
+        other	none may run	0	0	–
+    "#]]);
+}
+
+#[test]
+fn a_lane_that_holds_a_job_is_listed_behind_the_throttles() {
+    let redis = full();
+    for jid in ["x", "y", "z"] {
+        let line = format!("put mail Call --jid {jid} --key ann");
+        redis.at(20).run(&line).ok();
+    }
+    on_terminal(
+        &redis,
+        20.0,
+        "throttle list",
+        expect![[r#"
+        THROTTLE  MAXIMUM   LOCKS  PENDING
+        api       1             1        2
+        mail/ann  1 (lane)      1        2
+    "#]],
+    );
+    let all = redis.at(20).run("throttle list --all -o json").json();
+    assert_eq!(
+        all["items"],
+        redis.at(20).run("throttle list -o json").json()["items"]
+    );
+    redis
+        .at(20)
+        .run("throttle list 'mail/*' -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "throttles",
+              "v": 1,
+              "total": 1,
+              "offset": 0,
+              "items": [
+                {
+                  "id": "mail/ann",
+                  "maximum": 1,
+                  "defined": false,
+                  "ttl_s": null,
+                  "locks": 1,
+                  "pending": 2,
+                  "lane": true
+                }
+              ]
+            }
+        "#]]);
+    on_terminal(
+        &redis,
+        20.0,
+        "throttle list none",
+        expect![[r#"
+        no throttles
+    "#]],
+    );
+    on_terminal(
+        &redis,
+        20.0,
+        "throttle list 'none*'",
+        expect![[r#"
+        no throttles
+        hint: read the names of all keys: qless throttle list --all
+    "#]],
+    );
+}
+
+#[test]
+fn an_unknown_throttle_of_a_release_is_told_from_one_that_is_not_listed() {
+    let redis = full();
+    redis.send(&["HSET", "ql:th:foreign", "id", "foreign", "maximum", "2"]);
+    redis
+        .at(20)
+        .run("throttle release foreign b --yes")
+        .exits(4)
+        .shows(expect![[r#"
+            --- stderr
+            error: `b` neither holds a slot of throttle `foreign` nor waits for one
+            --- exit 4
+        "#]]);
+    redis
+        .at(20)
+        .run("throttle release apo b --yes")
+        .exits(4)
+        .shows(expect![[r#"
+            --- stderr
+            error: throttle `apo` does not exist
+            hint: did you mean `api`?
+            --- exit 4
+        "#]]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 35] = [
+pub(crate) const OURS: [&str; 36] = [
     "bury",
     "check.revert",
     "check.slice",
@@ -68,6 +68,7 @@ pub(crate) const OURS: [&str; 35] = [
     "look.recurs",
     "look.scan",
     "look.status",
+    "look.throttles",
     "look.traces",
     "look.workers",
     "popByJid",
@@ -149,6 +150,7 @@ look.workers 15
 look.next 15 5 peek q
 look.pop 15 q j
 look.status 15 0 counts
+look.throttles 15
 look.traces 15 j
 guard.put 15 {} 5 q m K {} 0
 guard.put 15 {} 7 q n K {} 0 depends [\"m\"]
@@ -283,6 +285,7 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         "look.pop 99 q j",
         "look.lag 99 q",
         "look.status 99 0 counts",
+        "look.throttles 99",
         "look.traces 99 j",
         "look.workers 99",
         "look.workers 999999 w1",

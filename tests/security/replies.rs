@@ -27,7 +27,7 @@ const NONSENSE: [&str; 9] = [
 ];
 
 /// Commands that make calls, of each kind.
-const COMMANDS: [&str; 50] = [
+const COMMANDS: [&str; 51] = [
     "queues",
     "queues q",
     "length q",
@@ -59,6 +59,7 @@ const COMMANDS: [&str; 50] = [
     "depends j",
     "key q k",
     "throttle list",
+    "throttle list --all",
     "throttle show t",
     "track",
     "check",

@@ -45,6 +45,8 @@ pub(crate) const INFO: &[&str] = &[
     "depends-on-failed",
     "slot-missing",
     "throttle-idle",
+    "throttle-unlisted",
+    "throttle-gone",
     "tracked-gone",
     "failed-time-ghost",
     "completed-in-queue",
@@ -72,12 +74,13 @@ fn may_have(asked: &str, kinds: &[&str], kind: &str, name: &str) -> bool {
 }
 
 /// Keys that hold names.
-pub(crate) const NAMES: [&str; 6] = [
+pub(crate) const NAMES: [&str; 7] = [
     "queues",
     "failures",
     "tags",
     "workers",
     "paused_queues",
+    "throttles",
     "config",
 ];
 

@@ -3,7 +3,7 @@
 -- Result: type, family (its letter), owner, part, day; nil if the name is unknown
 return function(key)
   if key == 'queues' or key == 'workers' or key == 'completed' or key == 'tracked' or key == 'tags'
-    or key == 'failed-jobs-list' then
+    or key == 'throttles' or key == 'failed-jobs-list' then
     return 'zset'
   elseif key == 'paused_queues' or key == 'failures' then
     return 'set'

@@ -11,7 +11,7 @@ return function(check)
       elseif n % 1 ~= 0 then
         check.add('config-value', name, 'maximum is no whole number')
       end
-      return
+      return check.need('index/throttles')(string.sub(key, #Keys.throttle + 1))
     end
     local text = check.ask('get', key)
     if family == 'fence' then

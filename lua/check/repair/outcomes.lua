@@ -66,6 +66,8 @@ return function()
     ['throttled-by-nothing'] = 'found',
     ['throttled-by-nothing locked'] = 'report',
     ['throttle-idle'] = 'found',
+    ['throttle-unlisted'] = 'found',
+    ['throttle-gone'] = 'found',
     ['payloads-stray'] = 'found',
     ['payloads-missing'] = 'found',
     ['payloads-data'] = 'found',

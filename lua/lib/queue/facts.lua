@@ -1,6 +1,7 @@
 -- What `look.status` tells of a queue beside its counts: what happened today, since when its oldest job waits or runs,
 -- and what keeps jobs from running.
--- Takes: now; t; queue; queue/counts; whether to read also how long jobs waited and ran today, and since when the oldest runs
+-- Takes: now; t; queue; queue/counts; whether to read also how long jobs waited and ran today, and since when the
+--   oldest runs
 -- Result: name, value, ...
 local call, pcall = redis.call, redis.pcall
 local Today = Fields('failures', 'retries')

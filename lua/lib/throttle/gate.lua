@@ -69,6 +69,7 @@ return function(now, t, seconds, queue)
   function g.wake()
     for id, most in pairs(unset) do
       call('hmset', Keys.throttle .. id, 'id', id, 'maximum', string.format('%.0f', most))
+      need('throttle/enlist')(t, id)
     end
     for id in pairs(released) do need('throttle/wake')(id) end
   end

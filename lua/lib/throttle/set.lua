@@ -1,7 +1,8 @@
--- Gives a throttle a maximum. The time after which it is forgotten stays.
+-- Gives a throttle a maximum, and lists it. The time after which it is forgotten stays.
 -- Takes: now; id; maximum; the operator, kept with the time for `throttle show`, or nil
 return function(now, id, maximum, by)
-  local key = Keys.throttle .. id
-  redis.call('hmset', key, 'id', id, 'maximum', string.format('%.0f', maximum), 'changed', string.format('%.17g', now))
+  local key, time = Keys.throttle .. id, string.format('%.17g', now)
+  redis.call('hmset', key, 'id', id, 'maximum', string.format('%.0f', maximum), 'changed', time)
   if by then redis.call('hset', key, 'by', by) else redis.call('hdel', key, 'by') end
+  need('throttle/enlist')(time, id)
 end

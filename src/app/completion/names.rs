@@ -216,10 +216,8 @@ fn read_names_of_kind(core: &mut Core, kind: CandidateKind) -> Result<Found, Err
         CandidateKind::Tags => members(Index::Tags),
         CandidateKind::Workers => members(Index::Workers),
         CandidateKind::Throttles => {
-            let throttles = core.all_throttles(now)?.into_iter();
-            Ok(throttles
-                .map(|throttle| (throttle.id, String::new()))
-                .collect())
+            let ids = core.listed_throttle_ids(now)?.into_iter();
+            Ok(ids.map(|id| (id, String::new())).collect())
         }
         CandidateKind::Options => {
             let items = core.config(now)?.into_iter();

@@ -102,6 +102,24 @@ impl Scanner<'_> {
         })
     }
 
+    /// Adds each listed throttle without a maximum as a candidate.
+    pub(super) fn scan_listed_throttles(&mut self) -> Result<(), Error> {
+        let key = self.keys.with_prefix(keys::THROTTLES).into_bytes();
+        self.for_each_scored_page(&key, |scanner, listed| {
+            let reads = listed.iter().map(|(id, _)| {
+                let key = scanner.keys.throttle_key(id);
+                ReadCommand::hash_field(&key, "maximum")
+            });
+            let replies = scanner.run_reads(reads.collect())?;
+            for ((id, _), reply) in listed.iter().zip(replies) {
+                if matches!(reply, ReadReply::Text(None)) {
+                    scanner.add_candidate(ItemKind::Names, b"throttles", id)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     pub(super) fn add_deferred_candidates(&mut self) -> Result<(), Error> {
         self.report_one_sided_dependencies()?;
         for (place, item) in std::mem::take(&mut self.deferred) {

@@ -49,6 +49,9 @@ impl Scanner<'_> {
         if !self.rescanning && self.first_pass {
             self.scan_paused_queues()?;
             self.scan_paused_templates()?;
+            if self.covers_all_queues() {
+                self.scan_listed_throttles()?;
+            }
         }
         Ok(())
     }

@@ -166,6 +166,7 @@ impl Scanner<'_> {
             | KeyFamily::Completed
             | KeyFamily::Tracked
             | KeyFamily::Tags
+            | KeyFamily::Throttles
             | KeyFamily::Config => {}
         }
         Ok(())

@@ -1,7 +1,11 @@
 //! `qless throttle list`
 
+use std::collections::BTreeSet;
+
 use crate::args::value;
-use crate::core::api::throttle;
+use crate::clock::moment::Moment;
+use crate::core::api::throttle::{self, ListedThrottles, UnreadableThrottle};
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
@@ -12,19 +16,39 @@ use crate::session::Session;
 
 /// List throttles
 ///
-/// Lists those that have a maximum, jobs that hold a slot, or jobs that wait for one. The names of all
-/// keys are read for that, in small steps.
+/// Lists the throttles whose maximum a client with this core has set, and the throttles and lanes that hold a job
+/// back now: for these, the first 100 jobs of each queue that wait for a slot, and 100 that wait for other jobs, are
+/// read. A lane, the jobs with one `--key` in a queue, counts as a throttle with one slot; `qless key` lists its jobs.
+/// The list takes one call of the server, or a few if it is long.
 ///
-/// Examples: `qless throttle list` · `qless throttle list 'api*' -o json`
+/// It lacks maxima that a client with another core or an earlier version of `qless` has set, until a job waits for
+/// them. `--all` reads the names of all keys in small steps: then these are listed, too, and throttles without a
+/// maximum that running jobs use. `qless check --repair` adds missing maxima to the list.
+///
+/// Examples: `qless throttle list` · `qless throttle list 'api*' -o json` · `qless throttle list --all`
 ///
 /// Exit codes: 0, also if there are none; 3 a throttle was left out, because a key of it has the wrong
 /// type; 6 server.
 #[derive(Clone, Debug, clap::Args)]
 #[command(visible_alias = "ls")]
 pub(super) struct Args {
-    /// Only these throttles (id or glob)
+    /// Only these throttles and lanes (id or glob)
     #[arg(value_name = "ID", value_parser = value::pattern(), add = value::CandidateKind::Throttles)]
     ids: Vec<Pattern>,
+    /// Read the names of all keys, so that no throttle is missing
+    #[arg(long)]
+    all: bool,
+}
+
+impl Args {
+    fn selects(&self, id: &Name) -> bool {
+        self.ids.is_empty() || self.ids.iter().any(|pattern| pattern.matches(id))
+    }
+
+    /// Whether throttles are selected that the command line does not name.
+    fn selects_unnamed(&self) -> bool {
+        self.ids.is_empty() || self.ids.iter().any(|id| id.as_plain_name().is_none())
+    }
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -32,17 +56,45 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<Throttle>>()?;
     let now = session.connect()?;
     let (core, ui) = session.core_and_ui()?;
-    let (mut throttles, mut unreadable) = core.readable_throttles(now)?;
-    let is_wanted = |id: &Name| {
-        let mut ids = args.ids.iter();
-        args.ids.is_empty() || ids.any(|pattern| pattern.matches(id))
-    };
-    throttles.retain(|throttle| is_wanted(&throttle.id));
-    unreadable.retain(|throttle| is_wanted(&throttle.id));
-    let none = throttles.is_empty() && unreadable.is_empty();
-    ui.show(&List::of_all(throttles))?;
+    let found = read_selected(&args, core, now)?;
+    let unlisted = found.unlisted.first().cloned();
+    let unreadable: Vec<UnreadableThrottle> = found.unreadable.into_values().collect();
+    let none = found.throttles.is_empty() && unreadable.is_empty();
+    ui.show(&List::of_all(found.throttles.into_values().collect()))?;
     if none {
         ui.note_on_terminal("no throttles");
     }
+    if !args.all && args.selects_unnamed() {
+        if let Some(example) = unlisted {
+            ui.note(&format!(
+                "another client or an earlier version has set the maximum of throttle `{example}`; others that it \
+                 has set are missing here, unless a job waits for them: `--all` lists them"
+            ));
+        } else if none {
+            ui.hint("read the names of all keys: qless throttle list --all");
+        }
+    }
     Ok(ui.report_if_incomplete(throttle::partial_result_error(&unreadable)))
+}
+
+/// The selected throttles. Those that the command line names are read by their names, too.
+fn read_selected(args: &Args, core: &mut Core, now: Moment) -> Result<ListedThrottles, Error> {
+    let (mut found, (throttles, unreadable)) = if args.all {
+        (core.holding_throttles(now)?, core.all_throttles(now)?)
+    } else {
+        let named = args.ids.iter().filter_map(Pattern::as_plain_name);
+        let named: BTreeSet<Name> = named.cloned().collect();
+        let named = named.into_iter().collect();
+        (
+            core.listed_throttles(now)?,
+            core.existing_throttles(now, named)?,
+        )
+    };
+    found.add(throttles, unreadable);
+    found.throttles.retain(|(_, id), _| args.selects(id));
+    found.unreadable.retain(|id, _| match id {
+        Some(id) => args.selects(id),
+        None => args.selects_unnamed(),
+    });
+    Ok(found)
 }

@@ -109,9 +109,9 @@ fn filter_throttle_users(
     if others.is_empty() && missing.is_empty() {
         return Ok((users, None));
     }
-    let known = core.all_throttles(now)?;
-    let known: Vec<Name> = known.into_iter().map(|throttle| throttle.id).collect();
-    if users.is_empty() && !known.contains(id) {
+    let (existing, unreadable) = core.existing_throttles(now, vec![id.clone()])?;
+    if users.is_empty() && existing.is_empty() && unreadable.is_empty() {
+        let known = core.listed_throttle_ids(now)?;
         return Ok((users, Some(Error::unknown_name("throttle", id, &known))));
     }
     let mut clauses = Vec::new();

@@ -33,8 +33,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let throttles = session.core()?.throttles(now, &args.ids)?;
     if let Some(unknown) = throttles.iter().find(|throttle| !throttle.defined) {
-        let known = session.core()?.all_throttles(now)?;
-        let known: Vec<Name> = known.into_iter().map(|throttle| throttle.id).collect();
+        let known = session.core()?.listed_throttle_ids(now)?;
         let error = Error::unknown_name("the maximum of throttle", &unknown.id, &known);
         return Err(error);
     }

@@ -1,6 +1,6 @@
 //! Throttles and lanes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
@@ -31,6 +31,86 @@ const SHOWN: usize = 100;
 
 /// The jobs that one call returns to their queues.
 const WOKEN_PER_CALL: u64 = 1000;
+
+/// The throttles with a maximum that the core has set, and the throttles and lanes that hold a job back now.
+#[derive(Debug, Default)]
+pub(crate) struct ListedThrottles {
+    /// By id, the lanes last.
+    pub throttles: BTreeMap<(bool, Name), Throttle>,
+    /// Those with a maximum that a client with another core, or an earlier version, has set.
+    pub unlisted: BTreeSet<Name>,
+    pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
+}
+
+impl ListedThrottles {
+    /// Adds throttles, or replaces those with the same ids.
+    pub(crate) fn add(&mut self, throttles: Vec<Throttle>, unreadable: Vec<UnreadableThrottle>) {
+        let by_id = |throttle: Throttle| ((throttle.lane, throttle.id.clone()), throttle);
+        self.throttles.extend(throttles.into_iter().map(by_id));
+        let by_id = |throttle: UnreadableThrottle| (throttle.id.clone(), throttle);
+        self.unreadable.extend(unreadable.into_iter().map(by_id));
+    }
+
+    fn add_item(&mut self, item: ListedItem) {
+        match item {
+            ListedItem::Limit {
+                id,
+                maximum,
+                ttl,
+                locks,
+                pending,
+                is_listed,
+            } => {
+                let throttle = Throttle {
+                    locks,
+                    pending,
+                    ..Throttle::with_maximum(id, maximum, ttl)
+                };
+                if throttle.defined && !is_listed {
+                    self.unlisted.insert(throttle.id.clone());
+                }
+                self.add(vec![throttle], Vec::new());
+            }
+            ListedItem::Lane { id, jobs } => {
+                self.add(vec![Throttle::from_lane(id, jobs)], Vec::new());
+            }
+            ListedItem::Wrong { key, throttle } => {
+                let wrong = self.unreadable.entry(throttle.clone());
+                let wrong = wrong.or_insert(UnreadableThrottle {
+                    id: throttle,
+                    keys: Vec::new(),
+                });
+                if !wrong.keys.contains(&key) {
+                    wrong.keys.push(key);
+                }
+            }
+        }
+    }
+}
+
+/// An item of `look.throttles`.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ListedItem {
+    Limit {
+        id: Name,
+        maximum: f64,
+        /// Seconds until the maximum expires: -1 is never, -2 means that none is set.
+        ttl: f64,
+        locks: u64,
+        pending: u64,
+        is_listed: bool,
+    },
+    Lane {
+        id: Name,
+        jobs: u64,
+    },
+    /// A key of a wrong type.
+    Wrong {
+        key: Name,
+        throttle: Option<Name>,
+    },
+}
 
 /// What a call did with the held jobs of a throttle.
 #[derive(Deserialize)]
@@ -171,14 +251,46 @@ impl Core {
         Ok(throttles)
     }
 
-    /// The throttles that have a maximum, holders, or jobs that wait, by id. Those with a key
-    /// of a wrong type are left out. Reads the names of all keys.
-    pub(crate) fn all_throttles(&mut self, now: Moment) -> Result<Vec<Throttle>, Error> {
-        Ok(self.readable_throttles(now)?.0)
+    /// The throttles that the core lists, and what holds a job back now. Takes one call, or a few if there are
+    /// many.
+    pub(crate) fn listed_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
+        self.throttles_from(now, Name::default())
     }
 
-    /// The throttles of [`Core::all_throttles`], and those that cannot be read with their keys of a wrong type.
-    pub(crate) fn readable_throttles(
+    /// The throttles and lanes that hold a job back now.
+    pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
+        self.throttles_from(now, Name::from("queues -inf 0"))
+    }
+
+    /// What `look.throttles` replies from a cursor on; from an empty one, all.
+    fn throttles_from(&mut self, now: Moment, mut cursor: Name) -> Result<ListedThrottles, Error> {
+        let mut found = ListedThrottles::default();
+        loop {
+            let call = Call::new(calls::LOOK_THROTTLES);
+            let call = call.args(Some(&cursor).filter(|cursor| !cursor.is_empty()));
+            let (next, items): (Name, Vec<ListedItem>) = self.call(now, call)?;
+            items.into_iter().for_each(|item| found.add_item(item));
+            if next.is_empty() {
+                return Ok(found);
+            }
+            if next == cursor {
+                let name = calls::LOOK_THROTTLES.name;
+                return Err(reply::unexpected_reply(name, "a cursor that came before"));
+            }
+            cursor = next;
+        }
+    }
+
+    /// The ids of [`Core::listed_throttles`], to suggest one.
+    pub(crate) fn listed_throttle_ids(&mut self, now: Moment) -> Result<Vec<Name>, Error> {
+        let listed = self.listed_throttles(now)?.throttles.into_keys();
+        let throttles = listed.filter(|(is_lane, _)| !is_lane);
+        Ok(throttles.map(|(_, id)| id).collect())
+    }
+
+    /// The throttles that have a maximum, holders, or jobs that wait, by id, and those that cannot be read. Reads
+    /// the names of all keys.
+    pub(crate) fn all_throttles(
         &mut self,
         now: Moment,
     ) -> Result<(Vec<Throttle>, Vec<UnreadableThrottle>), Error> {
@@ -197,7 +309,17 @@ impl Core {
                 ids.extend(keys.throttle_ids(name).map(Name::from));
             }
         }
-        let mut ids: Vec<Name> = ids.into_iter().collect();
+        self.existing_throttles(now, ids.into_iter().collect())
+    }
+
+    /// The throttles with these ids of which anything is stored, and those that cannot be read with their keys of a
+    /// wrong type.
+    pub(crate) fn existing_throttles(
+        &mut self,
+        now: Moment,
+        mut ids: Vec<Name>,
+    ) -> Result<(Vec<Throttle>, Vec<UnreadableThrottle>), Error> {
+        let keys = Keys::new(self.prefix());
         let key = |id: &Name| keys.throttle_key(id.as_bytes());
         let reads = ids
             .iter()
@@ -261,7 +383,7 @@ impl Core {
         let keys = is_wrong.into_iter().zip([maximum, locks, pending]);
         let keys = keys.filter_map(|(wrong, key)| wrong.then(|| Name::from(key)));
         let keys: Vec<Name> = keys.collect();
-        let id = id.clone();
+        let id = Some(id.clone());
         Ok((!keys.is_empty()).then_some(UnreadableThrottle { id, keys }))
     }
 
@@ -395,7 +517,8 @@ impl ThrottlePart {
 /// A throttle that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnreadableThrottle {
-    pub id: Name,
+    /// `None` if it may be any: a key that lists them cannot be read.
+    pub id: Option<Name>,
     /// Its keys of a wrong type.
     pub keys: Vec<Name>,
 }
@@ -408,7 +531,10 @@ pub(crate) fn partial_result_error(throttles: &[UnreadableThrottle]) -> Option<E
             [key] => format!("key {key} has the wrong type"),
             _ => format!("keys {} have the wrong type", named.join(", ")),
         };
-        format!("cannot read throttle `{id}`: {why}")
+        match id {
+            Some(id) => format!("cannot read throttle `{id}`: {why}"),
+            None => format!("cannot list all throttles: {why}"),
+        }
     });
     let clauses: Vec<String> = clauses.collect();
     let message = clauses.join("; ");
@@ -447,14 +573,12 @@ fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
             None => value.number(),
         })
     };
-    let ttl = number("ttl").unwrap_or(-2.0);
-    Ok(Throttle {
-        id: id.clone(),
-        maximum: number("maximum").unwrap_or(0.0) as i64,
-        defined: ttl > -1.5,
-        ttl_s: (ttl >= 0.0).then_some(ttl as u64),
-        ..Throttle::default()
-    })
+    let (maximum, ttl) = (number("maximum"), number("ttl"));
+    Ok(Throttle::with_maximum(
+        id.clone(),
+        maximum.unwrap_or(0.0),
+        ttl.unwrap_or(-2.0),
+    ))
 }
 
 /// Reads `{"key","jobs":[{"jid","state","queue"}]}`.

@@ -58,6 +58,7 @@ commands! {
     LOOK_RECURS = read_spec("look.recurs");
     LOOK_SCAN = read_spec("look.scan");
     LOOK_STATUS = read_spec("look.status");
+    LOOK_THROTTLES = read_spec("look.throttles");
     LOOK_TRACES = read_spec("look.traces").with_subject(Jid(0));
     LOOK_WORKERS = read_spec("look.workers");
     MULTIGET = read_spec("multiget");

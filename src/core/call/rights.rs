@@ -190,7 +190,7 @@ pub enum AclForm {
 }
 
 /// What needs [`SCANS`].
-const CHECKS: &str = "check, export, throttle list, selectors that read every job";
+const CHECKS: &str = "check, export, throttle list --all, selectors that read every job";
 
 /// What needs [`ONE_PRIMARY`].
 const SPLITS: &str = "check --repair in a cluster with one primary";

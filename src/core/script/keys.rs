@@ -62,6 +62,8 @@ pub enum KeyFamily<'a> {
     Worker(&'a [u8]),
     /// The maximum of a throttle.
     Throttle(&'a [u8]),
+    /// The throttles with a maximum.
+    Throttles,
     /// The jobs with a slot of a throttle; in `Pending`, those that wait for one. The key belongs to the
     /// throttle of this id, unless it is itself the key of a throttle whose id has the ending.
     Slots(&'a [u8]),
@@ -103,7 +105,7 @@ pub enum KeyFamily<'a> {
 }
 
 /// The keys that are one each.
-const SINGLE: [(&str, KeyFamily<'static>); 16] = [
+const SINGLE: [(&str, KeyFamily<'static>); 17] = [
     (QUEUES, KeyFamily::Queues),
     (PAUSED, KeyFamily::Paused),
     (PAUSES, KeyFamily::Pauses),
@@ -115,6 +117,7 @@ const SINGLE: [(&str, KeyFamily<'static>); 16] = [
     (COMPLETED, KeyFamily::Completed),
     (TRACKED, KeyFamily::Tracked),
     (TAGS, KeyFamily::Tags),
+    (THROTTLES, KeyFamily::Throttles),
     (CONFIG, KeyFamily::Config),
     (FENCE, KeyFamily::Fence),
     (IDENTIFIER_PATTERNS, KeyFamily::IdentifierPatterns),
@@ -340,6 +343,7 @@ mod tests {
                 KeyFamily::Queue(QueueKey::Throttled, b"q"),
             ),
             ("ql:th:ql:q:a", KeyFamily::Throttle(b"ql:q:a")),
+            ("ql:throttles", KeyFamily::Throttles),
             ("ql:th:a-locks", KeyFamily::Slots(b"a")),
             ("ql:th:a-pending", KeyFamily::Pending(b"a")),
             ("ql:k:q/a-locks", KeyFamily::Lane(b"q/a-locks")),

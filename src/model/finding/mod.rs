@@ -73,6 +73,8 @@ pub enum FindingId {
     PendingStray,
     ThrottledByNothing,
     ThrottleIdle,
+    ThrottleUnlisted,
+    ThrottleGone,
     PayloadsStray,
     PayloadsMissing,
     PayloadsData,
@@ -366,7 +368,7 @@ pub struct Finding {
     pub id: FindingId,
     pub severity: Severity,
     /// The numbers of the invariants I-01 … I-37 that it breaks, and 100 more than those of
-    /// E-01 … E-09.
+    /// E-01 … E-10.
     pub invariants: &'static [u8],
     /// What is wrong, in a line.
     pub problem: &'static str,
@@ -475,7 +477,7 @@ mod tests {
         assert_eq!(
             covered,
             (1..=37)
-                .chain([101, 102, 103, 106, 107, 108, 109])
+                .chain([101, 102, 103, 106, 107, 108, 109, 110])
                 .collect()
         );
     }

@@ -1,0 +1,20 @@
+-- Checks that a throttle is in `ql:throttles` if, and only if, it has a maximum.
+-- Takes: id
+return function(check)
+  local number = need('value/number')
+  return function(id)
+    local score, wrong = check.ask('zscore', Keys.throttles, id)
+    if wrong then return check.wrong_type(Keys.throttles, 'zset') end
+    local stored
+    stored, wrong = check.ask('hmget', Keys.throttle .. id, 'maximum', 'changed')
+    -- The key is judged by itself.
+    if wrong then return end
+    local maximum, changed = stored[1], stored[2]
+    if score and not maximum then
+      check.add('throttle-gone', id, '', {{'zset', Keys.throttles, id, score, false}})
+    elseif maximum and not score then
+      local since = changed and number(changed) or check.now
+      check.add('throttle-unlisted', id, '', {{'zset', Keys.throttles, id, false, check.score(since)}})
+    end
+  end
+end

@@ -1,0 +1,120 @@
+-- The throttles whose maximum the core has set, in the order in which they were set. Then the throttles and lanes that
+-- hold a job back now, found by up to 100 throttled jobs of each known queue and 100 that wait for others. A call ends
+-- early when it has run about 5,000 commands. An item may come again in a later call. Writes nothing: a listed throttle
+-- whose maximum has expired is left out.
+-- Takes: [the cursor of the call before, or `queues -inf 0` for what holds a job back alone]
+-- Result: the next cursor, `''` at the end; a list of `limit`, id, maximum, seconds until it expires (-1: never, -2:
+--   not set), slots taken, jobs that wait, whether it is listed; `lane`, lane, number of its jobs; `wrong`, key of a
+--   wrong type, its throttle or nil
+-- Refuses: a wrong cursor
+local Held = Fields('state', 'queue', 'throttles')
+local Behind = Fields('state', 'queue', 'key')
+
+return function(argv)
+  local part, since, skip = string.match(argv[3] or 'limits -inf 0', '^(%l+) (%S+) (%d+)$')
+  skip = need('value/whole')(skip, 0)
+  if part ~= 'limits' and part ~= 'queues' or not skip
+    or since ~= '-inf' and since ~= 'inf' and not need('value/number')(since) then
+    error('Look(): wrong cursor: ' .. argv[3])
+  end
+  local maximum_of, decode, is_first = need('throttle/maximum'), need('job/tags'), need('lane/is_first')
+  local rows, limits, shown, lanes, wrong, most, cost = {}, {}, {}, {}, {}, 5000, 0
+
+  -- Runs a read. Returns nil if the key is of another type, and notes that.
+  local function ask(id, command, key, ...)
+    cost = cost + 1
+    local reply = redis.pcall(command, key, ...)
+    if type(reply) ~= 'table' or not reply.err then return reply end
+    if not string.find(reply.err, 'WRONGTYPE', 1, true) then return redis.call(command, key, ...) end
+    -- The key of a list may be that of the maximum of a throttle whose id has the ending of a list.
+    if id and command == 'zcard' and type(redis.pcall('hget', key, 'maximum')) ~= 'table' then return 0 end
+    local is_list = id and command == 'hget' and need('throttle/reserved')(id)
+    if not is_list and not wrong[key] then
+      wrong[key] = true
+      rows[#rows + 1] = {'wrong', key, id}
+    end
+  end
+
+  -- The row of a throttle, read once in this call; false if a key of it is of a wrong type.
+  local function read(id)
+    if limits[id] == nil then
+      local key = Keys.throttle .. id
+      local stored, locks = ask(id, 'hget', key, 'maximum'), ask(id, 'zcard', key .. Keys.locks)
+      local pending, ttl = ask(id, 'zcard', key .. Keys.pending), ask(id, 'ttl', key)
+      limits[id] = stored ~= nil and locks and pending
+        and {'limit', id, string.format('%.0f', maximum_of(id)), '' .. ttl, '' .. locks, '' .. pending, '1'}
+    end
+    return limits[id]
+  end
+
+  local function show(id, row)
+    shown[id] = true
+    rows[#rows + 1] = row
+  end
+
+  local function add_listed(id)
+    local row = read(id)
+    if row and row[4] ~= '-2' then show(id, row) end
+  end
+
+  local function add_if_holding(id)
+    local row = not shown[id] and read(id)
+    if not row then return end
+    cost = cost + 1
+    local maximum, locks, pending = tonumber(row[3]), tonumber(row[5]), tonumber(row[6])
+    if pending > 0 or maximum ~= 0 and locks >= maximum then
+      if type(redis.pcall('zscore', Keys.throttles, id)) ~= 'string' then row[7] = '0' end
+      show(id, row)
+    end
+  end
+
+  local function add_if_behind(lane, jid)
+    if lanes[lane] then return end
+    cost = cost + 3
+    if is_first(lane, jid) then return end
+    lanes[lane] = true
+    rows[#rows + 1] = {'lane', lane, '' .. (ask(false, 'zcard', Keys.lane .. lane) or 0)}
+  end
+
+  local function add_holders(queue)
+    local held, behind = Keys.queue .. queue .. Keys.throttled, Keys.queue .. queue .. Keys.depends
+    -- One command for a queue without such jobs: most are.
+    if ask(false, 'exists', held, behind) == 0 then return end
+    for _, jid in ipairs(ask(false, 'zrange', held, 0, 99) or {}) do
+      cost = cost + 1
+      local job = redis.pcall('hmget', Keys.job .. jid, unpack(Held))
+      if job[Held.state] == 'throttled' and job[Held.queue] == queue then
+        for _, id in ipairs(decode(job[Held.throttles])) do add_if_holding(id) end
+      end
+    end
+    for _, jid in ipairs(ask(false, 'zrange', behind, 0, 99) or {}) do
+      cost = cost + 1
+      local job = redis.pcall('hmget', Keys.job .. jid, unpack(Behind))
+      if job[Behind.state] == 'depends' and job[Behind.queue] == queue and job[Behind.key] then
+        add_if_behind(job[Behind.key], jid)
+      end
+    end
+  end
+
+  -- Calls `add` with the members of a sorted set, from the cursor on. Returns whether all were read.
+  local function walk(key, add)
+    -- By rank, a page costs the same however many members have one score.
+    local from = (ask(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
+    while true do
+      local page = ask(false, 'zrange', key, from, from + 99, 'WITHSCORES') or {}
+      for i = 1, #page, 2 do
+        if cost > most then return false end
+        add(page[i])
+        if page[i + 1] == since then skip = skip + 1 else since, skip = page[i + 1], 1 end
+      end
+      if #page < 200 then return true end
+      from = from + 100
+    end
+  end
+
+  if part == 'limits' then
+    if not walk(Keys.throttles, add_listed) then return {'limits ' .. since .. ' ' .. skip, rows} end
+    since, skip = '-inf', 0
+  end
+  return {walk(Keys.queues, add_holders) and '' or 'queues ' .. since .. ' ' .. skip, rows}
+end, true

@@ -1,0 +1,254 @@
+//! The list of throttles, `ql:throttles`: which calls keep it, and `look.throttles`.
+
+use std::collections::BTreeSet;
+
+use super::cost::commands;
+use crate::support::core::{Core, Reply, short};
+
+/// The listed throttles.
+fn listed(core: &mut Core) -> Vec<String> {
+    core.redis("ZRANGE ql:throttles 0 -1").texts()
+}
+
+/// The next cursor, and the items as lines.
+fn look(core: &mut Core, line: &str) -> (String, Vec<String>) {
+    let reply = core.ok(line);
+    let [cursor, items] = reply.list() else {
+        panic!("{reply:?}")
+    };
+    let word = |word: &Reply| match word {
+        Reply::Nil => "-".to_owned(),
+        word => word.text().to_owned(),
+    };
+    let line = |item: &Reply| item.list().iter().map(word).collect::<Vec<_>>().join(" ");
+    let items = items.list().iter().map(line).collect();
+    (cursor.text().to_owned(), items)
+}
+
+/// All items, of as many calls as it takes, and the number of calls.
+fn look_at_all(core: &mut Core) -> (Vec<String>, usize) {
+    let (mut cursor, mut all) = look(core, "look.throttles 9");
+    let mut calls = 1;
+    while !cursor.is_empty() {
+        let (next, items) = look(core, &format!("look.throttles 9 '{cursor}'"));
+        all.extend(items);
+        calls += 1;
+        assert_ne!(next, cursor);
+        cursor = next;
+    }
+    (all, calls)
+}
+
+#[test]
+fn every_call_that_sets_a_maximum_lists_the_throttle() {
+    let mut core = Core::new();
+    core.ok("throttle.set 1 set 3");
+    core.ok("queue.throttle.set 2 q 0");
+    core.ok(r#"guard.put 3.25 {"maxima":{"put":2}} 5 q a K {} 0"#);
+    core.ok(r#"config.set 4 d-defaults {"throttles":["by-default=5"]}"#);
+    core.ok("put 5 w d b K {} 0");
+    assert_eq!(listed(&mut core), ["set", "ql:q:q", "put", "by-default"]);
+    assert_eq!(core.score("ql:throttles", "put"), Some(3.25));
+
+    core.ok("throttle.set 6 set 4 60");
+    assert_eq!(listed(&mut core), ["ql:q:q", "put", "by-default", "set"]);
+    core.ok("throttle.delete 7 put");
+    assert_eq!(listed(&mut core), ["ql:q:q", "by-default", "set"]);
+}
+
+#[test]
+fn a_pop_that_gives_a_throttle_its_maximum_lists_it() {
+    let mut core = Core::new();
+    core.ok("put 1 w q a K {} 0");
+    core.ok(r#"config.set 2 q-defaults {"throttles":["api=5"]}"#);
+    core.ok("pop 3 q w 1");
+    assert_eq!(core.score("ql:throttles", "api"), Some(3.0));
+}
+
+#[test]
+fn calls_that_set_no_maximum_list_nothing() {
+    let mut core = Core::new();
+    core.all(
+        "put 1 w q a K {} 0 throttles [\"api\"] key k; put 2 w q b K {} 0 lock text; pop 3 q w 9",
+    );
+    core.ok(r#"guard.put 4 {"dry":true,"maxima":{"api":2}} 5 q c K {} 0"#);
+    core.refused("throttle.set 5 api-locks 3");
+    assert!(!core.dump().has("ql:throttles"));
+    core.ok(r#"guard.put 6 {"maxima":{"api":2}} 5 q c K {} 0"#);
+    let before = core.dump();
+    // The maximum is the same.
+    core.ok(r#"guard.put 7 {"maxima":{"api":2}} 5 q d K {} 0"#);
+    assert_eq!(
+        core.dump().zset("ql:throttles"),
+        before.zset("ql:throttles")
+    );
+}
+
+#[test]
+fn a_list_of_another_type_stops_no_call() {
+    let mut core = Core::new();
+    core.redis("SET ql:throttles text");
+    core.all("throttle.set 1 api 1; throttle.set 1 late 1 60; queue.throttle.set 2 q 9; put 3 w q a K {} 0 throttles [\"api\"]");
+    core.all("pop 4 q w 1; put 5 w q b K {} 0 throttles [\"api\"]; throttle.delete 6 late");
+    core.ok(r#"guard.put 7 {"maxima":{"new":2}} 5 q c K {} 0"#);
+    assert_eq!(core.redis("HGET ql:th:new maximum").text(), "2");
+    assert_eq!(core.redis("HGET ql:th:api maximum").text(), "1");
+    assert!(!core.dump().has("ql:th:late"));
+    assert_eq!(
+        look_at_all(&mut core).0,
+        ["wrong ql:throttles -", "limit api 1 -1 1 1 0"]
+    );
+}
+
+#[test]
+fn throttles_whose_maximum_expired_leave_the_list_when_others_expire_later() {
+    let mut core = Core::new();
+    core.many((0..30).map(|n| format!("throttle.set {n} old{n} 1 60")));
+    core.ok("throttle.set 40 lasting 1");
+    for n in 0..30 {
+        core.redis(&format!("DEL ql:th:old{n}"));
+    }
+    assert_eq!(listed(&mut core).len(), 31);
+    // A call looks at three entries.
+    let calls = (41..200).take_while(|now| {
+        core.ok(&format!("throttle.set {now} new 1 60"));
+        listed(&mut core).len() > 2
+    });
+    let calls = calls.count();
+    assert!((9..100).contains(&calls), "{calls}");
+    assert_eq!(listed(&mut core)[0], "lasting");
+}
+
+#[test]
+fn listed_throttles_and_what_holds_a_job_are_shown_once() {
+    let mut core = Core::new();
+    core.all("throttle.set 1 idle 5; throttle.set 2 full 1 3600; throttle.set 3 gone 1 60");
+    core.all(
+        "put 4 w q a K {} 0 throttles [\"full\",\"wide\"]; put 4 w q l K {} 0 lock L; pop 5 q w 2",
+    );
+    // Two jobs wait for `full`, one for the lock, and two of another queue for a throttle that another core has set.
+    core.all(
+        "put 6 w q b K {} 0 throttles [\"full\"]; put 7 w p c K {} 0 throttles [\"wide\",\"full\"]",
+    );
+    core.ok("put 7 w q m K {} 0 lock L");
+    core.redis("HSET ql:th:other id other maximum -1");
+    core.all("put 8 w p d K {} 0 throttles [\"other\"]; put 8 w p e K {} 0 throttles [\"other\"]");
+    // Lanes: one whose first job waits, one of a single job, and one whose first job depends on another job.
+    core.all("put 8 w q k1 K {} 0 key k; put 8 w q k2 K {} 0 key k; put 8 w p k3 K {} 0 key /all; put 8 w q k4 K {} 0 key one");
+    core.all("put 8 w q k5 K {} 0 key first depends [\"k4\"]; put 8 w q k6 K {} 0 key /all");
+    core.redis("DEL ql:th:gone");
+    core.redis("ZADD ql:q:q-throttled 0 nobody");
+    let (items, calls) = look_at_all(&mut core);
+    let ttl = core.redis("TTL ql:th:full").int();
+    let full = format!("limit full 1 {ttl} 1 2 1");
+    assert_eq!(
+        items,
+        [
+            "limit idle 5 -1 0 0 1",
+            full.as_str(),
+            "limit lock:L 1 -2 1 1 0",
+            "lane q/k 2",
+            "lane /all 2",
+            "limit other -1 -1 0 2 0",
+        ]
+    );
+    assert_eq!(calls, 1);
+}
+
+#[test]
+fn many_limits_take_several_bounded_calls_that_miss_none() {
+    let mut core = Core::new();
+    // Half of them were set at the same time.
+    let fill = "for i = 1, 4000 do
+        redis.call('hset', 'ql:th:t' .. i, 'id', 't' .. i, 'maximum', i)
+        redis.call('zadd', 'ql:throttles', i % 2 * i, 't' .. i)
+      end
+      for i = 1, 9000 do redis.call('zadd', 'ql:queues', 5, 'q' .. i) end";
+    core.redis_words(&[b"EVAL", fill.as_bytes(), b"0"]);
+    let (items, calls) = look_at_all(&mut core);
+    let ids: BTreeSet<&str> = items
+        .iter()
+        .map(|item| item.split(' ').nth(1).unwrap())
+        .collect();
+    assert_eq!((items.len(), ids.len()), (4000, 4000));
+    assert_eq!(calls, 6);
+    let first = commands(&mut core, &["look.throttles 9".to_owned()]);
+    assert!((5000..6500).contains(&first), "{first}");
+
+    // A limit that is set again between two calls, before it was read, is not missed.
+    let (cursor, _) = look(&mut core, "look.throttles 9");
+    core.ok("throttle.set 99999 t3999 1");
+    let (mut rest, mut cursor) = (Vec::new(), cursor);
+    while !cursor.is_empty() {
+        let (next, items) = look(&mut core, &format!("look.throttles 9 '{cursor}'"));
+        rest.extend(items);
+        cursor = next;
+    }
+    assert!(rest.contains(&"limit t3999 1 -1 0 0 1".to_owned()));
+}
+
+#[test]
+fn a_wrong_cursor_is_refused() {
+    let mut core = Core::new();
+    for cursor in [
+        "x",
+        "''",
+        "'limits x 0'",
+        "'limits nan 0'",
+        "'jobs 0 0'",
+        "'limits 0 -1'",
+        "'limits 0 1e3'",
+    ] {
+        let error = core.refused(&format!("look.throttles 9 {cursor}"));
+        let wrong = format!(
+            "user_script:N: Look(): wrong cursor: {}",
+            cursor.trim_matches('\'')
+        );
+        assert_eq!(short(&error), wrong);
+    }
+    for cursor in ["'queues inf 0'", "'limits 1e300 99999'"] {
+        assert_eq!(look(&mut core, &format!("look.throttles 9 {cursor}")).0, "");
+    }
+}
+
+#[test]
+fn keys_of_a_wrong_type_are_named_and_the_rest_is_shown() {
+    let mut core = Core::new();
+    core.all("throttle.set 1 a 1; throttle.set 2 b 1; throttle.set 3 c 1; throttle.set 4 d 1; put 5 w q j K {} 0; put 5 w p k K {} 0");
+    for key in [
+        "ql:th:a",
+        "ql:th:b-locks",
+        "ql:th:c-pending",
+        "ql:q:p-depends",
+        "ql:q:q-throttled",
+    ] {
+        core.redis(&format!("SET {key} text"));
+    }
+    assert_eq!(
+        look_at_all(&mut core).0,
+        [
+            "wrong ql:th:a a",
+            "wrong ql:th:b-locks b",
+            "wrong ql:th:c-pending c",
+            "limit d 1 -1 0 0 1",
+            "wrong ql:q:p-depends -",
+            "wrong ql:q:q-throttled -",
+        ]
+    );
+}
+
+#[test]
+fn the_maximum_of_a_throttle_may_have_the_key_of_a_list_of_another() {
+    let mut core = Core::new();
+    core.ok("throttle.set 1 a 2");
+    // Only a client with another core sets such a maximum.
+    core.redis("HSET ql:th:a-locks id a-locks maximum 3");
+    assert_eq!(look_at_all(&mut core).0, ["limit a 2 -1 0 0 1"]);
+    core.ok("check.slice 2 mend '' run key '' th:a-locks");
+    let both = ["limit a 2 -1 0 0 1", "limit a-locks 3 -1 0 0 1"];
+    assert_eq!(look_at_all(&mut core).0, both);
+    // A key of slots that is listed like a throttle is none.
+    core.redis("ZADD ql:throttles 3 b-locks");
+    core.redis("ZADD ql:th:b-locks 1 jid");
+    assert_eq!(look_at_all(&mut core).0, both);
+}
