@@ -27,7 +27,9 @@ const NONSENSE: [&str; 9] = [
 ];
 
 /// Commands that make calls, of each kind.
-const COMMANDS: [&str; 51] = [
+const COMMANDS: [&str; 53] = [
+    "metrics",
+    "health",
     "queues",
     "queues q",
     "length q",

@@ -24,7 +24,8 @@ return function(now, t, queue, counts)
   local since = false
   if head then
     local newest = redis.pcall('lrange', Keys.job .. head .. Keys.history, -1, -1)
-    since = need('job/waits_since')(now, head, queue, not newest.err and need('history/entry_time')(newest[1]) or nil) or false
+    local put_at = not newest.err and need('history/entry_time')(newest[1]) or nil
+    since = need('job/waits_since')(now, head, queue, put_at) or false
   end
   return {
     'name', queue,
