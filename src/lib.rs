@@ -22,6 +22,7 @@ mod input;
 mod interrupt;
 mod json;
 mod lenient;
+mod listen;
 mod model;
 mod name;
 mod select;
@@ -43,6 +44,7 @@ pub use app::run;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::address::Target;
+    pub use crate::address::secret::Secret;
     pub use crate::app::generate::{generated_files, manual_pages};
     pub use crate::app::help::{RECIPES, WORK};
     pub use crate::app::parse::clap_tree;
@@ -62,4 +64,8 @@ pub mod internals {
     pub use crate::text::width;
     pub use crate::trace::Trace;
     pub use crate::work::{machine, process};
+
+    pub mod listen {
+        pub use crate::listen::*;
+    }
 }
