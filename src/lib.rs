@@ -25,6 +25,7 @@ mod input;
 mod interrupt;
 mod json;
 mod lenient;
+mod listen;
 mod look;
 mod model;
 mod name;
@@ -47,6 +48,7 @@ pub use app::run;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::address::Target;
+    pub use crate::address::secret::Secret;
     pub use crate::app::generate::{generated_files, manual_pages};
     pub use crate::app::help::{RECIPES, WORK};
     pub use crate::app::parse::clap_tree;
@@ -66,4 +68,8 @@ pub mod internals {
     pub use crate::text::width;
     pub use crate::trace::Trace;
     pub use crate::work::{machine, process};
+
+    pub mod listen {
+        pub use crate::listen::*;
+    }
 }

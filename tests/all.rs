@@ -24,6 +24,7 @@ mod support {
     pub mod files;
     pub mod jobs;
     pub mod keyboard;
+    pub mod listener;
     pub mod proxy;
     pub mod qless;
     pub mod random;
@@ -178,6 +179,15 @@ mod extensions {
     mod lowkiq;
     mod reqless;
     mod steps;
+}
+
+mod listen {
+    mod bind;
+    mod cache;
+    mod limits;
+    mod random;
+    mod requests;
+    mod stream;
 }
 
 mod recovery {

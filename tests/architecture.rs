@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("args", &["args"]),
     ("args", &["settings"]),
     ("ui", &["ui", "input"]),
-    ("ui", &["session"]),
+    ("ui", &["listen", "session"]),
     (
         "operations",
         &["events", "graph", "look", "select", "wait", "watch", "work"],

@@ -16,12 +16,12 @@ pub(crate) enum Unopened {
 }
 
 impl Unopened {
-    pub(super) fn refused(why: impl Into<String>) -> Unopened {
+    pub(crate) fn refused(why: impl Into<String>) -> Unopened {
         let (why, hint) = (why.into(), None);
         Unopened::Refused { why, hint }
     }
 
-    pub(super) fn hint(self, hint: impl Into<String>) -> Unopened {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Unopened {
         match self {
             Unopened::Refused { why, .. } => Unopened::Refused {
                 why,

@@ -5,5 +5,6 @@ pub(crate) mod data;
 pub(crate) mod jids;
 pub(crate) mod line;
 pub(crate) mod option;
+pub(crate) mod secret_file;
 pub(crate) mod source;
 pub(crate) mod two_pass;

@@ -3,8 +3,8 @@
 //! login of their own.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, BufReader, IsTerminal, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::io::{self, BufReader, IsTerminal};
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -17,14 +17,14 @@ use crate::address::{Address, Target, variables};
 use crate::args::globals::{AddressOrigin, Globals};
 use crate::env;
 use crate::error::{Error, Kind, io_message};
-use crate::fs::{open, trust};
+use crate::input::secret_file;
 use crate::settings::ContextSettings;
 use crate::text;
 use crate::text::Sanitized;
 use crate::ui::Ui;
 
-/// Maximum length of the first line of a password file, in bytes.
-const LONGEST_LINE: u64 = 64 * 1024;
+/// What errors call the file of `--password-file`.
+const PASSWORD_FILE: &str = "password file";
 
 /// Maximum run time of a `password-command`.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -128,7 +128,7 @@ fn run_password_command(words: &[String]) -> Result<Secret, String> {
     if let Some(stdout) = child.stdout.take() {
         thread::spawn(move || {
             let mut stdout = BufReader::new(stdout);
-            _ = sender.send(first_line(&mut stdout));
+            _ = sender.send(secret_file::first_line(&mut stdout));
             // Further output is read and dropped, so that the program can end.
             _ = io::copy(&mut stdout, &mut io::sink());
         });
@@ -173,49 +173,19 @@ fn describe_exit(status: ExitStatus) -> String {
 
 /// Reads the first line of a file; `-` is stdin.
 fn read_password_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
-    let shown = Sanitized(path.as_bytes());
-    let unreadable = |error: io::Error| {
-        Error::usage(format!(
-            "cannot read password file `{shown}`: {}",
-            io_message(&error)
-        ))
-    };
-    let password = if path == "-" {
-        if io::stdin().is_terminal() {
-            return Err(
-                Error::usage("`--password-file -` reads stdin, but that is a terminal")
-                    .hint("`--askpass` prompts for it"),
-            );
-        }
-        first_line(&mut io::stdin().lock())
-    } else {
-        let what = format!("cannot read password file `{shown}`");
-        // It does not matter who may write the file: a wrong password can only make the login fail.
-        let file = open::open_to_read(Path::new(path))
-            .map_err(|why| why.into_error(&what, Kind::Usage))?;
-        let found = file.metadata().map_err(unreadable)?;
-        if trust::is_readable_by_others(&found) {
-            ui.warn(&format!("other users may read the password file `{shown}`"));
-        }
-        first_line(&mut BufReader::new(file))
+    let path = Path::new(path);
+    if path != Path::new("-") {
+        return secret_file::read(PASSWORD_FILE, path, |warning| ui.warn(warning));
     }
-    .map_err(unreadable)?;
-    if password.is_empty() {
-        Err(Error::usage(format!(
-            "the first line of password file `{shown}` is empty"
-        )))
-    } else {
-        Ok(password)
+    if io::stdin().is_terminal() {
+        return Err(
+            Error::usage("`--password-file -` reads stdin, but that is a terminal")
+                .hint("`--askpass` prompts for it"),
+        );
     }
-}
-
-fn first_line(from: &mut impl BufRead) -> io::Result<Secret> {
-    let mut line = Vec::new();
-    from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
-    for end in [b'\n', b'\r'] {
-        if line.last() == Some(&end) {
-            line.pop();
-        }
-    }
-    Ok(Secret::new(line))
+    let password = secret_file::first_line(&mut io::stdin().lock()).map_err(|fault| {
+        let why = io_message(&fault);
+        Error::usage(format!("cannot read {PASSWORD_FILE} `-`: {why}"))
+    })?;
+    secret_file::refuse_empty(PASSWORD_FILE, path, password)
 }

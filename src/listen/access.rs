@@ -1,0 +1,81 @@
+//! Who may ask: the `Host` that a request names, and its token.
+//!
+//! A web page of a stranger can send requests to this machine from a browser, and read the responses if a
+//! name of the stranger leads to this machine. Such a request names the stranger's host.
+
+use subtle::ConstantTimeEq;
+use url::Host;
+
+use super::address::split_port;
+use super::request::Head;
+use super::response::{Response, Status};
+use crate::address::secret::Secret;
+use crate::text::{Sanitized, cut};
+
+/// The longest part of a refused host that is repeated, in columns.
+const LONGEST_HOST: usize = 100;
+
+/// What a request must name to be answered.
+#[derive(Debug, Default)]
+pub struct Access {
+    /// The host names that requests may use, besides addresses and `localhost`.
+    pub hosts: Vec<Host>,
+    /// The token that requests must have, if any.
+    pub token: Option<Secret>,
+}
+
+impl Access {
+    /// Refuses a request for another host, or without the token.
+    pub(super) fn verify(&self, head: &Head) -> Result<(), Response<'static>> {
+        self.verify_host(head)?;
+        self.verify_token(head)
+    }
+
+    fn verify_host(&self, head: &Head) -> Result<(), Response<'static>> {
+        let host = match head.header("host")? {
+            Some(host) => String::from_utf8_lossy(host),
+            // Browsers send a host.
+            None if head.is_http_1_0 => return Ok(()),
+            None => {
+                return Err(Response::text(
+                    Status::BadRequest,
+                    "the request has no `Host`",
+                ));
+            }
+        };
+        let (name, port) = split_port(&host);
+        let is_known = match Host::parse(name) {
+            Ok(Host::Ipv4(_) | Host::Ipv6(_)) => true,
+            Ok(name) => name == Host::Domain("localhost") || self.hosts.contains(&name),
+            Err(_) => false,
+        };
+        if is_known && port.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit())) {
+            return Ok(());
+        }
+        let host = cut(&Sanitized(&*host).to_string(), LONGEST_HOST);
+        let why = format!(
+            "`{host}` is not a name of this listener: start it with `--allow-host` and the name"
+        );
+        Err(Response::text(Status::MisdirectedRequest, why))
+    }
+
+    fn verify_token(&self, head: &Head) -> Result<(), Response<'static>> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        let given = head.header("authorization")?.and_then(bearer_token);
+        if given.is_some_and(|given| given.ct_eq(token.reveal()).into()) {
+            return Ok(());
+        }
+        let why = "the request needs the token: `Authorization: Bearer TOKEN`";
+        let refused = Response::text(Status::Unauthorized, why);
+        Err(refused.with_header("WWW-Authenticate", "Bearer realm=\"qless\""))
+    }
+}
+
+fn bearer_token(authorization: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = authorization.split_at_checked("Bearer ".len())?;
+    scheme
+        .eq_ignore_ascii_case(b"Bearer ")
+        .then_some(token.trim_ascii())
+}

@@ -1,0 +1,83 @@
+//! The address of a listener: `HOST:PORT`, `:PORT` or `unix:PATH`.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use url::Host;
+
+use crate::text::Sanitized;
+
+/// What `--listen` expects.
+const FORMS: &str = "an address such as `127.0.0.1:9123`, `[::1]:9123`, `:9123` or `unix:PATH`";
+
+/// Where a listener answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// An address or a name of this machine; port 0 is any free one.
+    Tcp { host: Host, port: u16 },
+    /// A socket in the file system, for this user only.
+    Unix(PathBuf),
+}
+
+impl ListenAddress {
+    /// Parses an address. A port without a host is one of 127.0.0.1. The error says what is expected.
+    pub fn parse(typed: &OsStr) -> Result<ListenAddress, String> {
+        match typed.as_bytes().strip_prefix(b"unix:") {
+            Some(b"") => Err(FORMS.into()),
+            Some(path) => Ok(ListenAddress::Unix(OsStr::from_bytes(path).into())),
+            None => typed
+                .to_str()
+                .and_then(parse_tcp)
+                .ok_or_else(|| FORMS.into()),
+        }
+    }
+}
+
+fn parse_tcp(typed: &str) -> Option<ListenAddress> {
+    let (host, port) = split_port(typed);
+    let host = match host {
+        "" => Host::Ipv4(Ipv4Addr::LOCALHOST),
+        host => Host::parse(host).ok()?,
+    };
+    let port = port?;
+    // `parse` alone accepts a sign.
+    let port = port
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then_some(port)?;
+    Some(ListenAddress::Tcp {
+        host,
+        port: port.parse().ok()?,
+    })
+}
+
+/// A host and its port, if it has one. The brackets of an IPv6 address stay.
+pub(super) fn split_port(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
+    }
+}
+
+/// The addresses that a host stands for.
+pub(super) fn resolve(host: &Host, port: u16) -> io::Result<Vec<SocketAddr>> {
+    match host {
+        Host::Ipv4(address) => Ok(vec![(*address, port).into()]),
+        Host::Ipv6(address) => Ok(vec![(*address, port).into()]),
+        Host::Domain(name) => Ok((name.as_str(), port).to_socket_addrs()?.collect()),
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ListenAddress::Tcp { host, port } => write!(out, "{host}:{port}"),
+            ListenAddress::Unix(path) => {
+                write!(out, "unix:{}", Sanitized(path.as_os_str().as_bytes()))
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! An answer that many clients share, so that ten of them cost what one does.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The longest interval is this many times the first one.
+const MOST_DOUBLED: u32 = 64;
+
+/// An answer that is read at most once per interval. After two reads in a row that took longer than the
+/// interval, the interval doubles; a read within the first interval restores it.
+#[derive(Debug)]
+pub struct CachedAnswer<T> {
+    /// Held during a read, so that all who ask meanwhile wait for it.
+    state: Mutex<CacheState<T>>,
+}
+
+#[derive(Debug)]
+struct CacheState<T> {
+    pace: ReadPace,
+    /// The answer, and when it was complete.
+    last: Option<(T, Instant)>,
+}
+
+impl<T: Clone> CachedAnswer<T> {
+    pub fn new(interval: Duration) -> CachedAnswer<T> {
+        let pace = ReadPace::new(interval);
+        CachedAnswer {
+            state: Mutex::new(CacheState { pace, last: None }),
+        }
+    }
+
+    /// The last answer, or a new one if it is older than the interval. Waits for a read under way and
+    /// shares its result.
+    pub fn get(&self, read: impl FnOnce() -> T) -> T {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((answer, at)) = &state.last
+            && at.elapsed() < state.pace.interval
+        {
+            return answer.clone();
+        }
+        let begun = Instant::now();
+        let answer = read();
+        state.pace.note_read(begun.elapsed());
+        state.last = Some((answer.clone(), Instant::now()));
+        answer
+    }
+}
+
+/// How often answers are read.
+#[derive(Debug)]
+struct ReadPace {
+    first: Duration,
+    interval: Duration,
+    was_slow: bool,
+}
+
+impl ReadPace {
+    fn new(interval: Duration) -> ReadPace {
+        ReadPace {
+            first: interval,
+            interval,
+            was_slow: false,
+        }
+    }
+
+    fn note_read(&mut self, took: Duration) {
+        if took <= self.first {
+            self.interval = self.first;
+        }
+        let is_slow = took > self.interval;
+        if is_slow && self.was_slow {
+            let longest = self.first.saturating_mul(MOST_DOUBLED);
+            self.interval = self.interval.saturating_mul(2).min(longest);
+        }
+        self.was_slow = is_slow && !self.was_slow;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_slow_reads_in_a_row_double_the_interval_and_a_quick_one_restores_it() {
+        let mut pace = ReadPace::new(Duration::from_secs(1));
+        let mut intervals = Vec::new();
+        for took in [2, 1, 2, 3, 3, 2, 3, 4, 5, 5, 3, 1, 900] {
+            pace.note_read(Duration::from_secs(took));
+            intervals.push(pace.interval.as_secs());
+        }
+        assert_eq!(intervals, [1, 1, 1, 2, 2, 2, 2, 4, 4, 8, 8, 1, 1]);
+        for _ in 0..40 {
+            pace.note_read(Duration::from_secs(900));
+        }
+        assert_eq!(pace.interval.as_secs(), 64);
+    }
+}

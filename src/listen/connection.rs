@@ -1,0 +1,69 @@
+//! One connection: its requests in turn, each with its response.
+
+use std::io;
+
+use super::access::Access;
+use super::connection_table::TableEntry;
+use super::event_stream::EventStream;
+use super::request::{Method, Request};
+use super::request_reader::{NoRequest, RequestReader};
+use super::response::{Body, Response};
+
+/// The most requests of one connection.
+const MOST_REQUESTS: usize = 100;
+
+#[derive(Debug)]
+pub(super) struct Connection<'l> {
+    entry: TableEntry<'l>,
+    reader: RequestReader<'l>,
+}
+
+impl<'l> Connection<'l> {
+    pub(super) fn new(
+        entry: TableEntry<'l>,
+        access: &'l Access,
+        takes_posts: bool,
+    ) -> Connection<'l> {
+        let reader = RequestReader::new(access, takes_posts);
+        Connection { entry, reader }
+    }
+
+    /// Answers requests until either side ends the connection.
+    pub(super) fn run<'a>(mut self, respond: impl Fn(&Request) -> Response<'a>) {
+        for number in 1..=MOST_REQUESTS {
+            let request = match self.reader.read(&self.entry.socket) {
+                Ok(request) => request,
+                Err(NoRequest::Ended) => return,
+                Err(NoRequest::Refused(refused)) => {
+                    _ = self.send(refused, Method::Get, false);
+                    break;
+                }
+            };
+            if !self.entry.begin_response() {
+                return;
+            }
+            let response = respond(&request);
+            let stays = request.keeps_connection
+                && number < MOST_REQUESTS
+                && !response.is_stream()
+                && !self.entry.is_stopping();
+            if self.send(response, request.method, stays).is_err() {
+                return;
+            }
+            if !self.entry.end_response() || !stays {
+                break;
+            }
+        }
+        self.entry.socket.linger();
+    }
+
+    fn send(&self, response: Response, method: Method, stays: bool) -> io::Result<()> {
+        let socket = &self.entry.socket;
+        socket.send(&response.head(stays))?;
+        match response.body {
+            _ if method == Method::Head => Ok(()),
+            Body::Bytes(body) => socket.send(&body),
+            Body::Stream(produce) => produce(&mut EventStream::new(&self.entry)),
+        }
+    }
+}

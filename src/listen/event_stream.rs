@@ -1,0 +1,47 @@
+//! A response without an end, such as server-sent events.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use super::connection_table::TableEntry;
+
+/// Bytes that a client may send after its request while it is sent a stream. They are dropped.
+const MOST_IGNORED: usize = 64 * 1024;
+
+/// The longest wait for the next part: beyond it, a clock could overflow.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The client of a stream.
+#[derive(Debug)]
+pub struct EventStream<'t> {
+    entry: &'t TableEntry<'t>,
+    ignored: usize,
+}
+
+impl<'t> EventStream<'t> {
+    pub(super) fn new(entry: &'t TableEntry<'t>) -> EventStream<'t> {
+        EventStream { entry, ignored: 0 }
+    }
+
+    /// Sends a part. Fails if the client has left or reads too slowly, or if the listener stops.
+    pub fn send(&mut self, part: &[u8]) -> io::Result<()> {
+        if self.entry.is_stopping() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        self.entry.socket.send(part)
+    }
+
+    /// Waits, up to a day. Fails as soon as the client leaves or the listener stops.
+    pub fn wait(&mut self, duration: Duration) -> io::Result<()> {
+        let deadline = Instant::now() + duration.min(LONGEST_WAIT);
+        while self.ignored < MOST_IGNORED {
+            match self.entry.socket.receive(4096, deadline) {
+                Err(fault) if fault.kind() == io::ErrorKind::TimedOut => return Ok(()),
+                Err(fault) => return Err(fault),
+                Ok(bytes) if bytes.is_empty() => break,
+                Ok(bytes) => self.ignored += bytes.len(),
+            }
+        }
+        Err(io::ErrorKind::ConnectionAborted.into())
+    }
+}

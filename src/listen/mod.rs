@@ -1,0 +1,124 @@
+//! The HTTP server of `--listen`: a thread per connection, at most 64, and no runtime.
+//!
+//! [`Listener::bind`] opens the address and [`Listener::serve`] answers until it is asked to stop. The
+//! caller turns each [`Request`] into a [`Response`]. This module reads, limits and refuses: see
+//! `docs/security.md`. It knows neither Redis nor what is served.
+
+mod access;
+mod address;
+mod cached_answer;
+mod connection;
+mod connection_table;
+mod event_stream;
+mod options;
+mod request;
+mod request_reader;
+mod response;
+mod server_socket;
+mod socket;
+mod unix_socket;
+
+use std::thread;
+use std::time::Duration;
+
+pub use self::access::Access;
+pub use self::address::ListenAddress;
+pub use self::cached_answer::CachedAnswer;
+use self::connection::Connection;
+use self::connection_table::ConnectionTable;
+pub use self::event_stream::EventStream;
+pub use self::options::{AccessOptions, ListenOptions};
+pub use self::request::{Method, Request};
+use self::response::Body;
+pub use self::response::{Response, Status};
+use self::server_socket::ServerSocket;
+use self::socket::Socket;
+use crate::error::Error;
+
+/// Time between two checks of whether to stop.
+const CHECK: Duration = Duration::from_millis(50);
+
+/// An address that is open for requests.
+#[derive(Debug)]
+pub struct Listener {
+    socket: ServerSocket,
+    access: Access,
+    takes_posts: bool,
+}
+
+impl Listener {
+    /// Opens the address. An address that other machines can reach needs a token.
+    pub fn bind(address: &ListenAddress, mut access: Access) -> Result<Listener, Error> {
+        let socket = ServerSocket::bind(address, access.token.is_some())?;
+        if let ListenAddress::Tcp { host, .. } = address {
+            access.hosts.push(host.clone());
+        }
+        Ok(Listener {
+            socket,
+            access,
+            takes_posts: false,
+        })
+    }
+
+    /// Accepts POST besides GET and HEAD.
+    pub fn accepting_posts(self) -> Listener {
+        Listener {
+            takes_posts: true,
+            ..self
+        }
+    }
+
+    /// The address with the port that was opened, to print: `http://127.0.0.1:9123`.
+    pub fn url(&self) -> String {
+        self.socket.url()
+    }
+
+    /// Answers requests until `stop` is true, and finishes the responses under way. A client that does not
+    /// read its response is left after 5 seconds; a response that is still being made is waited for.
+    ///
+    /// `respond` runs in many threads at the same time.
+    pub fn serve<'a>(
+        &self,
+        respond: impl Fn(&Request) -> Response<'a> + Sync,
+        stop: impl Fn() -> bool,
+    ) {
+        let table = ConnectionTable::default();
+        thread::scope(|scope| {
+            while !stop() {
+                let socket = match self.socket.accept(CHECK) {
+                    Ok(Some(socket)) => socket,
+                    Ok(None) => continue,
+                    // There are no descriptors or no memory left: a connection less gives some back.
+                    Err(_) => {
+                        table.end_one(CHECK);
+                        continue;
+                    }
+                };
+                match table.enter(socket) {
+                    Ok(entry) => {
+                        let connection = Connection::new(entry, &self.access, self.takes_posts);
+                        let run = || connection.run(&respond);
+                        // Without a thread, the connection is dropped, which closes it.
+                        _ = thread::Builder::new().spawn_scoped(scope, run);
+                    }
+                    Err(socket) => refuse_busy(&socket),
+                }
+            }
+            table.stop();
+        });
+    }
+}
+
+/// Says that all connections are being answered. Does not wait for the client.
+fn refuse_busy(socket: &Socket) {
+    let busy = Response::text(
+        Status::ServiceUnavailable,
+        "too many requests at the same time",
+    );
+    let busy = busy.with_header("Retry-After", "1");
+    let mut bytes = busy.head(false);
+    if let Body::Bytes(body) = busy.body {
+        bytes.extend(body);
+    }
+    socket.send_without_waiting(&bytes);
+}

@@ -1,0 +1,68 @@
+//! The flags of a listener.
+
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use url::Host;
+
+use super::access::Access;
+use super::address::ListenAddress;
+use crate::args::invalid::Invalid;
+use crate::error::Error;
+use crate::input::secret_file;
+use crate::text::Sanitized;
+
+/// Where to listen, and who may ask.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ListenOptions {
+    /// Answer HTTP requests at HOST:PORT, at :PORT of this machine only, or at unix:PATH
+    #[arg(long, value_name = "ADDR", value_parser = listen_address())]
+    pub listen: Option<ListenAddress>,
+    #[command(flatten)]
+    pub access: AccessOptions,
+}
+
+/// Who may ask. For a command whose address has another flag than `--listen`, but the id `listen`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct AccessOptions {
+    /// Answer requests for this host name, too; may be repeated
+    #[arg(long, value_name = "NAME", requires = "listen", value_parser = host_name)]
+    pub allow_host: Vec<Host>,
+    /// Answer only requests with the first line of a file as `Authorization: Bearer TOKEN`
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub token_file: Option<PathBuf>,
+}
+
+impl AccessOptions {
+    /// Reads the token. `warn` gets a warning if other users may read it, too.
+    pub fn read(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
+        let token = match &self.token_file {
+            Some(path) => Some(secret_file::read("token file", path, warn)?),
+            None => None,
+        };
+        if let (Some(token), Some(path)) = (&token, &self.token_file)
+            && !token.reveal().iter().all(u8::is_ascii_graphic)
+        {
+            let path = Sanitized(path.as_os_str().as_encoded_bytes());
+            let message = format!(
+                "the token in `{path}` has a character that no request can carry in a header"
+            );
+            return Err(Error::usage(message).hint("write printable ASCII without blanks"));
+        }
+        Ok(Access {
+            hosts: self.allow_host.clone(),
+            token,
+        })
+    }
+}
+
+/// The address of a listener.
+pub(crate) fn listen_address() -> impl TypedValueParser<Value = ListenAddress> {
+    OsStringValueParser::new()
+        .try_map(|typed| ListenAddress::parse(&typed).map_err(Invalid::Expects))
+}
+
+/// A host without a port.
+fn host_name(typed: &str) -> Result<Host, Invalid> {
+    Host::parse(typed).map_err(|_| Invalid::expects("a host name without a port"))
+}

@@ -1,0 +1,121 @@
+//! A response to a request.
+
+use std::fmt;
+use std::io;
+
+use strum::IntoStaticStr;
+
+use super::event_stream::EventStream;
+
+/// The status of a response, with its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "title_case")]
+pub enum Status {
+    #[strum(serialize = "OK")]
+    Ok = 200,
+    SeeOther = 303,
+    BadRequest = 400,
+    Unauthorized = 401,
+    Forbidden = 403,
+    NotFound = 404,
+    MethodNotAllowed = 405,
+    RequestTimeout = 408,
+    LengthRequired = 411,
+    ContentTooLarge = 413,
+    #[strum(serialize = "URI Too Long")]
+    UriTooLong = 414,
+    ExpectationFailed = 417,
+    MisdirectedRequest = 421,
+    RequestHeaderFieldsTooLarge = 431,
+    ServiceUnavailable = 503,
+    #[strum(serialize = "HTTP Version Not Supported")]
+    HttpVersionNotSupported = 505,
+}
+
+/// What makes the parts of a stream: it sends them and waits in between.
+type Producer<'a> = Box<dyn FnOnce(&mut EventStream<'_>) -> io::Result<()> + 'a>;
+
+pub(super) enum Body<'a> {
+    Bytes(Vec<u8>),
+    Stream(Producer<'a>),
+}
+
+/// A response. No cache keeps it.
+pub struct Response<'a> {
+    status: Status,
+    content_type: &'static str,
+    headers: Vec<(&'static str, String)>,
+    pub(super) body: Body<'a>,
+}
+
+impl<'a> Response<'a> {
+    pub fn new(
+        status: Status,
+        content_type: &'static str,
+        body: impl Into<Vec<u8>>,
+    ) -> Response<'a> {
+        Response {
+            status,
+            content_type,
+            headers: Vec::new(),
+            body: Body::Bytes(body.into()),
+        }
+    }
+
+    /// A response of one line, such as the reason of a refusal.
+    pub fn text(status: Status, line: impl fmt::Display) -> Response<'a> {
+        Response::new(status, "text/plain; charset=utf-8", format!("{line}\n"))
+    }
+
+    /// Server-sent events. The connection ends with them, and when `produce` returns.
+    pub fn events(
+        produce: impl FnOnce(&mut EventStream<'_>) -> io::Result<()> + 'a,
+    ) -> Response<'a> {
+        let stream = Response {
+            body: Body::Stream(Box::new(produce)),
+            ..Response::new(Status::Ok, "text/event-stream", "")
+        };
+        // Otherwise nginx would collect the events.
+        stream.with_header("X-Accel-Buffering", "no")
+    }
+
+    /// Adds a header. What is not printable ASCII in its value becomes `?`, so that it stays one line.
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Response<'a> {
+        let is_harmless = |c: char| c == ' ' || c.is_ascii_graphic();
+        let value = value.into().replace(|c| !is_harmless(c), "?");
+        self.headers.push((name, value));
+        self
+    }
+
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self.body, Body::Stream(_))
+    }
+
+    /// The bytes before the body.
+    pub(super) fn head(&self, keeps_connection: bool) -> Vec<u8> {
+        let reason: &str = self.status.into();
+        let mut head = format!("HTTP/1.1 {} {reason}\r\n", self.status as u16);
+        let mut add = |name: &str, value: &str| {
+            head.extend([name, ": ", value, "\r\n"]);
+        };
+        add("Content-Type", self.content_type);
+        if let Body::Bytes(body) = &self.body {
+            add("Content-Length", &body.len().to_string());
+        }
+        add("Cache-Control", "no-store");
+        add("X-Content-Type-Options", "nosniff");
+        add(
+            "Connection",
+            if keeps_connection {
+                "keep-alive"
+            } else {
+                "close"
+            },
+        );
+        for (name, value) in &self.headers {
+            add(name, value);
+        }
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
+}

@@ -1,0 +1,145 @@
+//! A connection to a client: every wait on it has an end.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// A response is sent in parts of this size, in bytes. A smaller part counts as no progress: a system takes
+/// a few bytes now and then for a client that does not read.
+const PART: usize = 16 * 1024;
+
+/// How long a client may take to read enough for the next part.
+const STALLED: Duration = Duration::from_secs(5);
+
+/// How long a client may take to read what it is sent.
+const LONGEST_SEND: Duration = Duration::from_secs(30);
+
+/// How long the rest of a request is read after the response. Closing a connection with unread bytes would
+/// make the client's system drop the response.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The most that is read then, in bytes.
+const MOST_LINGERING: usize = 256 * 1024;
+
+#[derive(Debug)]
+pub(super) enum Socket {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Socket {
+    pub(super) fn tcp(stream: TcpStream) -> io::Result<Socket> {
+        // Some systems hand on the mode of the socket that accepts.
+        stream.set_nonblocking(false)?;
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(STALLED))?;
+        Ok(Socket::Tcp(stream))
+    }
+
+    pub(super) fn unix(stream: UnixStream) -> io::Result<Socket> {
+        stream.set_nonblocking(false)?;
+        stream.set_write_timeout(Some(STALLED))?;
+        Ok(Socket::Unix(stream))
+    }
+
+    /// Reads up to `most` bytes; none at the end. Fails with `TimedOut` at the deadline.
+    pub(super) fn receive(&self, most: usize, deadline: Instant) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; most];
+        loop {
+            let rest = deadline.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let read = match self {
+                Socket::Tcp(stream) => {
+                    stream.set_read_timeout(Some(rest))?;
+                    (&mut &*stream).read(&mut bytes)
+                }
+                Socket::Unix(stream) => {
+                    stream.set_read_timeout(Some(rest))?;
+                    (&mut &*stream).read(&mut bytes)
+                }
+            };
+            match read {
+                Ok(count) => {
+                    bytes.truncate(count);
+                    return Ok(bytes);
+                }
+                // The deadline decides.
+                Err(fault) if is_repeatable(&fault) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+    }
+
+    /// Sends all bytes. Fails with `TimedOut` if the client reads too slowly.
+    pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
+        let end = Instant::now() + LONGEST_SEND;
+        for part in bytes.chunks(PART) {
+            self.send_part(part, end.min(Instant::now() + STALLED))?;
+        }
+        Ok(())
+    }
+
+    fn send_part(&self, mut part: &[u8], deadline: Instant) -> io::Result<()> {
+        while !part.is_empty() {
+            if Instant::now() >= deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            match self.write(part) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(sent) => part = part.get(sent..).unwrap_or_default(),
+                // The deadline decides.
+                Err(fault) if is_repeatable(&fault) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends what the system takes immediately, in the hope that the client reads it.
+    pub(super) fn send_without_waiting(&self, bytes: &[u8]) {
+        _ = match self {
+            Socket::Tcp(stream) => stream.set_nonblocking(true),
+            Socket::Unix(stream) => stream.set_nonblocking(true),
+        };
+        _ = self.write(bytes);
+        self.shut_down(Shutdown::Write);
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Socket::Tcp(stream) => (&mut &*stream).write(bytes),
+            Socket::Unix(stream) => (&mut &*stream).write(bytes),
+        }
+    }
+
+    /// Ends one or both directions, also for a thread that waits.
+    pub(super) fn shut_down(&self, how: Shutdown) {
+        _ = match self {
+            Socket::Tcp(stream) => stream.shutdown(how),
+            Socket::Unix(stream) => stream.shutdown(how),
+        };
+    }
+
+    /// Says that nothing follows, and waits a moment until the client has read that.
+    pub(super) fn linger(&self) {
+        self.shut_down(Shutdown::Write);
+        let deadline = Instant::now() + LINGER;
+        let mut read = 0;
+        while read < MOST_LINGERING {
+            match self.receive(4096, deadline) {
+                Ok(bytes) if !bytes.is_empty() => read += bytes.len(),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Whether to try again: a signal came, or the time limit of the system, which rounds it, is over.
+fn is_repeatable(fault: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+
+    matches!(fault.kind(), Interrupted | TimedOut | WouldBlock)
+}
