@@ -7,6 +7,9 @@ use crate::model::health::{Bound, Threshold};
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 
+/// How a limit is read.
+pub(crate) type ParseBound = fn(&str) -> Result<Bound, Invalid>;
+
 /// A limit of a number of jobs or workers.
 pub(crate) fn count_bound(text: &str) -> Result<Bound, Invalid> {
     parse_bound(text, '=', |text| {

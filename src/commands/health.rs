@@ -2,8 +2,6 @@
 
 use super::{Group, Spec};
 use crate::args::bound;
-use crate::clock::moment::Moment;
-use crate::core::api::overview::LookRequest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
@@ -55,9 +53,6 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 
-/// How far back failures count as a problem, in seconds.
-const RECENT: f64 = 3600.0;
-
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<Health>()?;
@@ -100,16 +95,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
-    let now = session.connect()?;
     let (groups, queues) = limits.named();
-    let request = LookRequest {
-        since: Moment::from_seconds(now.seconds() - RECENT).unwrap_or(now),
-        spreads: false,
-        groups,
-        queues,
-    };
-    let facts = session.core()?.system_facts(now, &request)?;
-    let problems = look::find_problems(&facts, RECENT, now);
+    let (facts, now) = look::look_since(look::RECENT, false, groups, queues, session)?;
+    let problems = look::find_problems(&facts, look::RECENT, now);
     let unknown = health::unknown_queues(&facts, limits);
     if !unknown.is_empty() {
         let note = format!("note: no such queue: {}", backtick_list(&unknown));

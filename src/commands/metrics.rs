@@ -8,13 +8,15 @@ use super::{Group, MemberUse, Spec};
 use crate::args::invalid::Invalid;
 use crate::args::value;
 use crate::clock::moment::Moment;
-use crate::core::api::overview::LookRequest;
 use crate::core::script::Script;
-use crate::error::{Error, io_message};
+use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::fs;
 use crate::interrupt::Interrupt;
+use crate::listen::{ListenAddress, ListenOptions, Listener};
+use crate::look;
 use crate::look::metrics::{SeriesChoice, metrics_without_redis, system_metrics};
+use crate::look::server::{self, LookServer};
 use crate::look::statsd::statsd_datagrams;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -32,21 +34,26 @@ use crate::session::Session;
 /// says `qless_up 0` if Redis does not answer. `--statsd` sends gauges as `queues.mail.waiting` each
 /// `--interval`, until Ctrl-C.
 ///
+/// `--listen` answers `GET /metrics`, `/livez` (this process runs), `/readyz` (Redis answers and the core loads) and
+/// `/healthz?max-waiting=mail:1000` (limits as those of `qless health`; 200 or 503), on this machine unless
+/// `--token-file` is given. Looks at Redis are shared for a second. It also starts while Redis is away.
+///
 /// Examples: `qless metrics`
 /// · `qless metrics --file qless.prom`
 /// · `qless metrics --queue 'mail*' --label site=berlin`
+/// · `qless metrics --listen 127.0.0.1:9123`
 /// · `qless metrics --statsd localhost:8125 --namespace prod --count 1`
 ///
-/// Exit codes: 0, 2 usage, 6 server.
+/// Exit codes: 0, 1 the address is taken, 2 usage, 6 server, 130 SIGINT, 143 SIGTERM.
 ///
 /// See also: `qless status`, `qless health`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Write the snapshot to a file, which anyone may read
-    #[arg(long, value_name = "FILE", value_parser = value::file_to_write(), conflicts_with = "statsd")]
+    #[arg(long, value_name = "FILE", value_parser = value::file_to_write(), conflicts_with_all = ["statsd", "listen"])]
     file: Option<PathBuf>,
     /// Send gauges to a statsd server
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "listen")]
     statsd: Option<String>,
     /// How often to send
     #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "60s", requires = "statsd")]
@@ -59,6 +66,11 @@ pub(crate) struct Args {
     namespace: Option<String>,
     #[command(flatten)]
     series: SeriesArgs,
+    #[command(flatten)]
+    listen: ListenOptions,
+    /// End with 6 if Redis does not answer at the start
+    #[arg(long, requires = "listen")]
+    no_retry: bool,
 }
 
 /// Which series there are.
@@ -93,6 +105,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let why = "figures for monitoring systems have no document";
         return Err(Error::usage(why).hint("qless status -o json"));
     }
+    if let Some(address) = &args.listen.listen {
+        return serve(address, &args, session);
+    }
     if let Some(server) = &args.statsd {
         return send_to_statsd(server, &args, session);
     }
@@ -117,19 +132,48 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     error.map_or(Ok(Exit::Ok), Err)
 }
 
-/// Looks at the system, and at which moment it did.
 fn read_facts(
     choice: &SeriesChoice,
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
-    let now = session.connect()?;
-    let request = LookRequest {
-        since: now,
-        spreads: true,
-        groups: Vec::new(),
-        queues: choice.named_queues(),
-    };
-    Ok((session.core()?.system_facts(now, &request)?, now))
+    look::look_since(
+        look::RECENT,
+        true,
+        Vec::new(),
+        choice.named_queues(),
+        session,
+    )
+}
+
+/// The longest that a request waits for Redis.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Answers requests until a signal comes.
+fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<Exit, Error> {
+    let access = args
+        .listen
+        .access
+        .read(|warning| session.ui.warn(warning))?;
+    session.globals.timeout = Some(session.timeout().min(PATIENCE));
+    if args.no_retry {
+        session.connect()?;
+    }
+    let listener = Listener::bind(address, access)?;
+    session
+        .ui
+        .note(&format!("listening on {}/metrics", listener.url()));
+    let server = LookServer::new(session, args.series.choice(), args.series.label.clone());
+    match server.try_look() {
+        Err(error) if !server::may_heal(&error) => return Err(error),
+        _ => {}
+    }
+    let interrupt = Interrupt::listen();
+    interrupt.end_after_signal(PATIENCE);
+    listener.serve(
+        |request| server.respond(request),
+        || interrupt.received_kind().is_some(),
+    );
+    Ok(interrupt.received_kind().map_or(Exit::Ok, Kind::exit))
 }
 
 fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Exit, Error> {

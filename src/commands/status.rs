@@ -5,8 +5,6 @@ use std::time::{Duration, Instant};
 use super::{Group, Spec};
 use crate::args::shared::WatchFlag;
 use crate::args::value;
-use crate::clock::moment::Moment;
-use crate::core::api::overview::LookRequest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
@@ -45,15 +43,8 @@ const WINDOW: Duration = Duration::from_secs(60);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<Overview>()?;
-    let now = session.connect()?;
     let since = args.since.as_secs_f64();
-    let request = LookRequest {
-        since: Moment::from_seconds(now.seconds() - since).unwrap_or(now),
-        spreads: false,
-        groups: Vec::new(),
-        queues: Vec::new(),
-    };
-    let facts = session.core()?.system_facts(now, &request)?;
+    let (facts, now) = look::look_since(since, false, Vec::new(), Vec::new(), session)?;
     let mut overview = look::build_overview(facts, since, now);
     overview.last_minute = rates_of_last_minute(&overview, session);
     session.ui.show(&overview)?;

@@ -3,17 +3,44 @@
 pub(crate) mod health;
 pub(crate) mod metrics;
 mod problems;
+pub(crate) mod server;
 pub(crate) mod statsd;
 
 use crate::clock::moment::Moment;
+use crate::core::api::overview::LookRequest;
+use crate::error::Error;
 use crate::model::job::QueuedCounts;
 use crate::model::overview::{
     LateRecurring, Overview, OverviewTotals, PausedQueueSummary, QueueFacts, SystemFacts,
     TodayCounts,
 };
 use crate::model::queue::{Queue, RoundedSeconds};
+use crate::name::Name;
+use crate::session::Session;
 
 pub(crate) use problems::find_problems;
+
+/// How far back failures count as a problem where nobody chose a time, in seconds.
+pub(crate) const RECENT: f64 = 3600.0;
+
+/// Looks at the system. Failures count as recent for `since_s` seconds; `spreads` reads also how long jobs waited and
+/// ran today. The named groups and queues are looked at before all others.
+pub(crate) fn look_since(
+    since_s: f64,
+    spreads: bool,
+    groups: Vec<Name>,
+    queues: Vec<Name>,
+    session: &mut Session,
+) -> Result<(SystemFacts, Moment), Error> {
+    let now = session.connect()?;
+    let request = LookRequest {
+        since: Moment::from_seconds(now.seconds() - since_s).unwrap_or(now),
+        spreads,
+        groups,
+        queues,
+    };
+    Ok((session.core()?.system_facts(now, &request)?, now))
+}
 
 /// The overview of facts that were read at `now`. Failures count as recent for `since_s` seconds.
 pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> Overview {

@@ -133,13 +133,13 @@ fn the_rights_in_help_are_those_of_the_core() {
     expect![[r#"
         # put, pop, bulk verbs, events; clients that load their own script may need more:
         # the reference also runs zremrangebyrank and zremrangebyscore
-        ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +get +hdel +hget +hgetall +hincrby +hmget +hmset +hset +incr +llen +lpop +lpush +lrange +lrem +ltrim +persist +pexpire +publish +rpush +sadd +scard +set +sismember +smembers +srem +ttl +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrank +zrem +zrevrange +zrevrangebyscore +zscore +zunionstore +hlen +eval +evalsha +auth +hello +info +ping +select +time +role +cluster|slots +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
+        ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +get +hdel +hget +hgetall +hincrby +hmget +hmset +hset +incr +llen +lpop +lpush +lrange +lrem +ltrim +persist +pexpire +publish +rpush +sadd +scard +set +sismember +smembers +srem +sscan +ttl +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrank +zrem +zrevrange +zrevrangebyscore +zscore +zunionstore +hlen +eval +evalsha +auth +hello +info +ping +select +time +role +cluster|slots +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
         # check, export, throttle list --all, selectors that read every job need also
         ACL SETUSER qless +scan +type +hrandfield +hscan +sscan +zscan +strlen +rename +lset +lpos +cluster|keyslot +cluster|countkeysinslot
         # check --repair in a cluster with one primary needs also
         ACL SETUSER qless +dump +pttl +restore
         # --read-only and events, on a primary or a replica (before Redis 7: ~ instead of %R~, and eval, evalsha)
-        ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +get +hget +hgetall +hmget +llen +lrange +lpos +scard +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrank +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hrandfield +hscan +sscan +zscan +strlen +info +readonly +cluster|slots +cluster|keyslot +cluster|countkeysinslot"#]].assert_eq(&run("help acl").ok());
+        ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +get +hget +hgetall +hmget +llen +lrange +lpos +scard +sismember +smembers +sscan +zcard +zcount +zrange +zrangebyscore +zrank +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hrandfield +hscan +sscan +zscan +strlen +info +readonly +cluster|slots +cluster|keyslot +cluster|countkeysinslot"#]].assert_eq(&run("help acl").ok());
     let tagged = run("--prefix {a}: help acl").ok();
     assert!(tagged.contains(" ~{a}:* resetchannels &{a}:* "), "{tagged}");
     run("help json --form aclfile").shows(expect![[r#"

@@ -1,14 +1,17 @@
 //! `qless metrics`
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput, Running};
 use crate::support::redis::Redis;
 
 /// Fills a database with something of everything. The time is 90,000: an hour after midnight.
@@ -267,6 +270,169 @@ fn statsd_gets_gauges_in_small_datagrams() {
             hint: --statsd takes HOST:PORT, such as localhost:8125
             --- exit 2
         "#]]);
+}
+
+/// A listener on a Unix socket, and a request to it.
+struct Listening {
+    running: Running,
+    socket: PathBuf,
+}
+
+impl Listening {
+    fn start(redis: &Redis, more: &str) -> Listening {
+        let socket = redis.socket().with_file_name("listener.sock");
+        let line = format!("metrics --listen unix:{} {more}", socket.display());
+        let running = redis.qless().start(&line);
+        let listening = Listening { running, socket };
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while UnixStream::connect(&listening.socket).is_err() {
+            assert!(Instant::now() < deadline, "nothing listens");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        listening
+    }
+
+    /// The status and the body of the response.
+    fn get(&self, path: &str, host: &str) -> (u16, String) {
+        let mut stream = UnixStream::connect(&self.socket).unwrap();
+        let limit = Some(Duration::from_secs(20));
+        stream.set_read_timeout(limit).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, body.to_owned())
+    }
+
+    /// Asks until the status is this one.
+    fn until(&self, path: &str, status: u16) -> String {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let (found, body) = self.get(path, "localhost");
+            if found == status {
+                return body;
+            }
+            assert!(Instant::now() < deadline, "{path}: {found} {body}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn end(self, signal: Signal) -> RunOutput {
+        self.running.signal(signal);
+        self.running.end()
+    }
+}
+
+#[test]
+fn a_listener_answers_prometheus_and_load_balancers() {
+    let redis = filled();
+    let listening = Listening::start(&redis, "--queue mail --label site=berlin");
+    let (status, text) = listening.get("/metrics", "localhost");
+    assert_eq!(status, 200);
+    let line = "qless_queue_paused{queue=\"mail\",site=\"berlin\"} 0\n";
+    assert!(text.contains(line), "{text}");
+    assert_eq!(listening.get("/livez", "[::1]:80"), (200, "ok\n".into()));
+    assert_eq!(listening.get("/readyz", "127.0.0.1"), (200, "ok\n".into()));
+    let (status, _) = listening.get("/metrics", "evil.example");
+    assert_eq!(status, 421);
+    let (status, text) = listening.get("/healthz?max-waiting=mail:10&max-failed=9", "localhost");
+    assert_eq!(status, 200, "{text}");
+    assert!(text.starts_with("QLESS OK - 2 within limits"), "{text}");
+    let (status, text) = listening.get("/healthz?max-failed=timeout:0", "localhost");
+    assert_eq!(status, 503);
+    assert!(
+        text.starts_with("QLESS CRITICAL - timeout: 1 failed job, at most 0"),
+        "{text}"
+    );
+    for wrong in ["/healthz?max-foo=1", "/healthz?max-waiting=x"] {
+        assert_eq!(listening.get(wrong, "localhost").0, 400, "{wrong}");
+    }
+    assert_eq!(listening.get("/", "localhost").0, 404);
+    let ended = listening.end(Signal::INT).exits(130);
+    assert!(
+        ended.stderr().starts_with("listening on unix:"),
+        "{}",
+        ended.stderr()
+    );
+    assert_eq!(ended.stdout(), "");
+}
+
+/// Ten scrapers at once cost what one does.
+#[test]
+fn many_scrapers_share_one_look() {
+    let redis = filled();
+    let listening = Listening::start(&redis, "");
+    listening.get("/metrics", "localhost");
+    let before = redis.scripts_run();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| assert_eq!(listening.get("/metrics", "localhost").0, 200));
+        }
+    });
+    let looks = redis.scripts_run() - before;
+    assert!(looks <= 1 + begun.elapsed().as_secs(), "{looks}");
+}
+
+#[test]
+fn a_listener_starts_without_redis_and_heals() {
+    let mut redis = filled();
+    redis.kill();
+    let listening = Listening::start(&redis, "--timeout 1s");
+    let away = listening.until("/readyz", 503);
+    assert!(away.starts_with("cannot "), "{away}");
+    let (status, text) = listening.get("/metrics", "localhost");
+    assert_eq!(status, 200);
+    assert!(text.contains("qless_up 0\n"), "{text}");
+    assert_eq!(listening.get("/livez", "localhost").0, 200);
+    assert_eq!(listening.get("/healthz", "localhost").0, 503);
+    redis.restart();
+    listening.until("/readyz", 200);
+    redis.freeze();
+    let frozen = listening.until("/readyz", 503);
+    assert!(frozen.starts_with("no reply from "), "{frozen}");
+    redis.thaw();
+    listening.until("/readyz", 200);
+    let ended = listening.end(Signal::TERM).exits(143);
+    let warnings = ended.stderr().matches("warning: ").count();
+    let healed = ended.stderr().matches("Redis answers again").count();
+    assert_eq!((warnings, healed), (2, 2), "{}", ended.stderr());
+}
+
+#[test]
+fn a_listener_that_cannot_start_says_why() {
+    let mut redis = filled();
+    let listening = Listening::start(&redis, "");
+    let socket = listening.socket.display();
+    let again = redis
+        .qless()
+        .run(&format!("metrics --listen unix:{socket}"))
+        .exits(1);
+    assert!(
+        again.stderr().contains("error: cannot listen on "),
+        "{}",
+        again.stderr()
+    );
+    let open = redis.qless().run("metrics --listen 0.0.0.0:0").exits(2);
+    assert!(
+        open.stderr().contains("without `--token-file`"),
+        "{}",
+        open.stderr()
+    );
+    let both = redis
+        .qless()
+        .run("metrics --listen localhost:0 --statsd localhost:1")
+        .exits(2);
+    assert!(both.stderr().contains("--statsd"), "{}", both.stderr());
+    listening.end(Signal::INT);
+    redis.kill();
+    let away = redis
+        .qless()
+        .run("metrics --listen localhost:0 --no-retry")
+        .exits(6);
+    assert!(!away.stderr().contains("listening on"), "{}", away.stderr());
 }
 
 /// Of many queues, groups and workers, some are looked at, and the others are counted.
