@@ -25,7 +25,7 @@ pub enum Exit {
     JobFailed,
     /// The operator declined, or could not be asked, or nothing may be written.
     NotConfirmed,
-    /// `--older-than` of an alarm found something.
+    /// `--older-than` of an alarm, or `health`, found something.
     Threshold,
     /// `--deadline` passed first.
     Deadline,
@@ -72,7 +72,7 @@ impl Exit {
             ),
             Exit::Threshold => (
                 "threshold",
-                "`lag --older-than` or `failed --older-than` lists something",
+                "`lag --older-than` or `failed --older-than` lists something; `health` found a problem or a limit that is passed",
             ),
             Exit::Deadline => ("deadline", "`--deadline` passed first, as in timeout(1)"),
             Exit::Interrupted => ("interrupted", "SIGINT, after finishing the current slice"),

@@ -288,7 +288,12 @@ pub(crate) fn backtick_list<T: Display>(names: impl IntoIterator<Item = T>) -> S
     comma_list(names.into_iter().map(|name| format!("`{name}`")))
 }
 
-/// A count with its noun: `1 job`, `3 jobs`.
+/// A count with its noun, for people and programs alike: `1 job`, `1204 jobs`.
+pub(crate) fn count_with_noun(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// A count with its noun, for people: `1 job`, `1,204 jobs`.
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     let noun = if count == 1 { one } else { many };
     format!("{} {noun}", with_thousands_separators(count))

@@ -1,58 +1,96 @@
 //! Limits of `health`: `1000`, `mail=1000`, `mail=1000,5000`.
 
+use std::str::FromStr;
+
 use super::invalid::Invalid;
 use super::value;
 use crate::clock::duration::parse_duration;
-use crate::model::health::{Bound, Threshold};
+use crate::model::health::{Bound, LimitKind, Limits, Threshold};
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 
-/// How a limit is read.
-pub(crate) type ParseBound = fn(&str) -> Result<Bound, Invalid>;
-
-/// A limit of a number of jobs or workers.
+/// A limit of a number of jobs.
 pub(crate) fn count_bound(text: &str) -> Result<Bound, Invalid> {
-    parse_bound(text, '=', |text| {
-        value::count(text).map(|count| count as f64)
-    })
-}
-
-/// A limit of a number, of nothing in particular.
-pub(crate) fn plain_count_bound(text: &str) -> Result<Bound, Invalid> {
-    match count_bound(text)? {
-        Bound {
-            subject: Some(_), ..
-        } => Err(Invalid::expects("a whole number, or two with a comma")),
-        bound => Ok(bound),
-    }
+    parse_bound(text, false)
 }
 
 /// A limit of a duration, in seconds.
 pub(crate) fn duration_bound(text: &str) -> Result<Bound, Invalid> {
-    let seconds = |text: &str| {
-        let duration = parse_duration(text).map_err(Invalid::expects)?;
-        Ok(duration.as_secs_f64())
-    };
-    parse_bound(text, '=', seconds)
+    parse_bound(text, true)
 }
 
-/// Reads `[NAME=]WARNING[,CRITICAL]`. A name may hold the separator; a value does not.
-fn parse_bound(
-    text: &str,
-    separator: char,
-    number: impl Fn(&str) -> Result<f64, Invalid>,
-) -> Result<Bound, Invalid> {
-    let (subject, values) = match text.rsplit_once(separator) {
+/// The lowest number of workers.
+pub(crate) fn worker_bound(text: &str) -> Result<Bound, Invalid> {
+    let (warning, critical) = read_values(text, false)
+        .ok_or_else(|| Invalid::expects("a number such as `2`, or two such as `5,2`"))?;
+    if critical > warning {
+        return Err(Invalid::because("has a critical number above the first"));
+    }
+    let threshold = Threshold { warning, critical };
+    Ok(Bound {
+        subject: None,
+        threshold,
+    })
+}
+
+/// The limits in the query of a URL: `max-waiting=mail:1000,5000`, where a colon stands for `=`.
+pub(crate) fn query_limits(query: &[(String, String)]) -> Result<Limits, String> {
+    let mut limits = Limits::default();
+    for (name, value) in query {
+        let Ok(kind) = LimitKind::from_str(name) else {
+            return Err(format!("`{name}` is none of the limits of `qless health`"));
+        };
+        let typed = match value.rsplit_once(':') {
+            Some((subject, values)) if !value.contains('=') => format!("{subject}={values}"),
+            _ => value.clone(),
+        };
+        let bound = match kind {
+            LimitKind::MinWorkers => worker_bound(&typed),
+            kind => parse_bound(&typed, kind.is_duration()),
+        };
+        let bound = bound.map_err(|wrong| wrong.refusal_sentence(name, value))?;
+        limits.0.push((kind, bound));
+    }
+    Ok(limits)
+}
+
+/// Reads `[NAME=]WARNING[,CRITICAL]`. A name may hold `=`; a value does not.
+fn parse_bound(text: &str, is_duration: bool) -> Result<Bound, Invalid> {
+    let (subject, values) = match text.rsplit_once('=') {
         Some((subject, values)) => (Some(subject), values),
         None => (None, text),
     };
-    let subject = subject.map(|subject| Pattern::parse(Name::from(subject)));
-    let (warning, critical) = match values.split_once(',') {
-        Some((warning, critical)) => (number(warning)?, number(critical)?),
-        None => (number(values)?, number(values)?),
+    let forms = if is_duration {
+        "a limit such as `5m`, `mail=5m` or `mail=5m,1h`"
+    } else {
+        "a limit such as `1000`, `mail=1000` or `mail=1000,5000`"
     };
+    let (warning, critical) =
+        read_values(values, is_duration).ok_or_else(|| Invalid::expects(forms))?;
+    if subject.is_some_and(str::is_empty) {
+        return Err(Invalid::expects(forms));
+    }
+    if critical < warning {
+        return Err(Invalid::because("has a critical value below the first"));
+    }
+    let subject = subject.map(|subject| Pattern::parse(Name::from(subject)));
     Ok(Bound {
         subject: subject.transpose().map_err(Invalid::expects)?,
         threshold: Threshold { warning, critical },
     })
+}
+
+/// `WARNING`, which is also critical, or `WARNING,CRITICAL`.
+fn read_values(text: &str, is_duration: bool) -> Option<(f64, f64)> {
+    let number = |text: &str| {
+        if is_duration {
+            parse_duration(text).ok().map(|time| time.as_secs_f64())
+        } else {
+            value::count(text).ok().map(|count| count as f64)
+        }
+    };
+    match text.split_once(',') {
+        Some((warning, critical)) => Some((number(warning)?, number(critical)?)),
+        None => number(text).map(|number| (number, number)),
+    }
 }

@@ -1,23 +1,23 @@
 //! `qless health`
 
-use super::{Group, Spec};
+use super::{Group, MemberUse, Spec};
 use crate::args::bound;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
 use crate::look::health;
-use crate::model::health::{Bound, Health, HealthLevel, Limits};
+use crate::model::health::{Bound, Health, HealthLevel, LimitKind, Limits};
 use crate::session::Session;
-use crate::text::backtick_list;
 
-/// Tell whether all is well, for a cron line, a load balancer or Nagios
+/// Say whether all is well, for a cron line, a load balancer or Nagios
 ///
-/// Without a limit, the problems that `qless status` shows count: exit with 10 if there is one. With limits, only
-/// they count. A limit stands for each queue or group; with a name or glob before `=` it stands for those in place
-/// of the limit for all. `1000,5000` is a warning beyond 1000 and critical beyond 5000; both exit with 10.
+/// Without limits, each problem that `qless status` shows counts. With limits, only they count. A limit is for
+/// every queue or group; `mail=1000` is for the queue mail, `mail*=1000` for all that match, in place of the limit
+/// for every queue. In `1000,5000` a value above 1000 is a warning, and one above 5000 is critical. A queue that
+/// does not exist is a warning.
 ///
 /// `--nagios` prints one line with values, and exits with 0 (ok), 1 (warning), 2 (critical, also if Redis does
-/// not answer) or 3 (the server's reply cannot be judged), as plugins do.
+/// not answer) or 3 (unknown), as plugins do.
 ///
 /// Examples: `qless health` · `qless health --max-failed 0`
 /// · `qless health --max-waiting 1000,5000 --max-waiting bulk=100000`
@@ -44,27 +44,41 @@ pub(crate) struct Args {
     #[arg(long, value_name = "[QUEUE=]D[,E]", value_parser = bound::duration_bound)]
     max_paused: Vec<Bound>,
     /// At least this many workers that run jobs or were seen in the last two minutes
-    #[arg(long, value_name = "N[,M]", value_parser = bound::plain_count_bound)]
+    #[arg(long, value_name = "N[,M]", value_parser = bound::worker_bound)]
     min_workers: Option<Bound>,
     /// One line and an exit code as plugins for Nagios have them
     #[arg(long)]
     nagios: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).members(|args| {
+    if args.nagios {
+        MemberUse::Refused("`--nagios` prints the line of one")
+    } else {
+        MemberUse::Each
+    }
+});
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<Health>()?;
     let nagios = args.nagios;
-    let limits = Limits {
-        max_waiting: args.max_waiting,
-        max_head_wait: args.max_head_wait,
-        max_failed: args.max_failed,
-        max_stalled: args.max_stalled,
-        max_paused: args.max_paused,
-        min_workers: args.min_workers.into_iter().collect(),
-    };
+    let mut limits = Limits::default();
+    for (kind, bounds) in [
+        (LimitKind::MaxWaiting, args.max_waiting),
+        (LimitKind::MaxHeadWait, args.max_head_wait),
+        (LimitKind::MaxFailed, args.max_failed),
+        (LimitKind::MaxStalled, args.max_stalled),
+        (LimitKind::MaxPaused, args.max_paused),
+        (
+            LimitKind::MinWorkers,
+            args.min_workers.into_iter().collect(),
+        ),
+    ] {
+        limits
+            .0
+            .extend(bounds.into_iter().map(|bound| (kind, bound)));
+    }
     let judged = judge(&limits, session);
     if !nagios {
         let health = judged?;
@@ -95,21 +109,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
-    let (groups, queues) = limits.named();
+    let (groups, queues) = (limits.names(true), limits.names(false));
     let (facts, now) = look::look_since(look::RECENT, false, groups, queues, session)?;
     let problems = look::find_problems(&facts, look::RECENT, now);
-    let unknown = health::unknown_queues(&facts, limits);
-    if !unknown.is_empty() {
-        let note = format!("note: no such queue: {}", backtick_list(&unknown));
-        session.ui.note(&note);
-    }
-    let omitted = facts.omitted();
-    if omitted.queues + omitted.groups > 0 {
-        let note = format!(
-            "note: not looked at: {} queues, {} groups; name those that matter",
-            omitted.queues, omitted.groups
-        );
-        session.ui.note(&note);
-    }
     Ok(health::judge(&facts, &problems, limits, now))
 }

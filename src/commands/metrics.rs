@@ -15,8 +15,8 @@ use crate::fs;
 use crate::interrupt::Interrupt;
 use crate::listen::{ListenAddress, ListenOptions, Listener};
 use crate::look;
-use crate::look::metrics::{SeriesChoice, metrics_without_redis, system_metrics};
-use crate::look::server::{self, LookServer};
+use crate::look::metrics::{SeriesChoice, metrics_after_error, system_metrics};
+use crate::look::server::LookServer;
 use crate::look::statsd::statsd_datagrams;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -26,16 +26,16 @@ use crate::session::Session;
 /// Print figures for Prometheus, or send them to statsd
 ///
 /// Prints one snapshot in the text format of Prometheus. One call to Redis reads it, in the same time however
-/// many jobs there are: of more than 500 queues, groups of failures or workers, 500 are looked at, and
+/// many jobs there are: of more than 500 queues, groups of failures or workers, 500 are read, and
 /// `qless_queues_omitted`, `qless_groups_omitted` and `qless_workers_omitted` count the rest. Counters ending in
 /// `_total` and the histograms count since midnight UTC.
 ///
-/// `--file` writes the snapshot for the textfile collector of the node exporter. The file is replaced at once, and
+/// `--file` writes the snapshot for the textfile collector of the node exporter. The file is replaced as a whole, and
 /// says `qless_up 0` if Redis does not answer. `--statsd` sends gauges as `queues.mail.waiting` each
 /// `--interval`, until Ctrl-C.
 ///
 /// `--listen` answers `GET /metrics`, `/livez` (this process runs), `/readyz` (Redis answers and the core loads) and
-/// `/healthz?max-waiting=mail:1000` (limits as those of `qless health`; 200 or 503), on this machine unless
+/// `/healthz?max-waiting=mail:1000` (limits as those of `qless health`, with `:` for `=`; 200 or 503), on this machine unless
 /// `--token-file` is given. Looks at Redis are shared for a second. It also starts while Redis is away.
 ///
 /// Examples: `qless metrics`
@@ -44,7 +44,7 @@ use crate::session::Session;
 /// · `qless metrics --listen 127.0.0.1:9123`
 /// · `qless metrics --statsd localhost:8125 --namespace prod --count 1`
 ///
-/// Exit codes: 0, 1 the address is taken, 2 usage, 6 server, 130 SIGINT, 143 SIGTERM.
+/// Exit codes: 0, 1 the file or the address cannot be used, 2 usage, 6 server, 130 SIGINT, 143 SIGTERM.
 ///
 /// See also: `qless status`, `qless health`
 #[derive(Clone, Debug, clap::Args)]
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::at_least_one, requires = "statsd")]
     count: Option<u64>,
     /// Begin each name with this and a dot
-    #[arg(long, value_name = "NAME", requires = "statsd")]
+    #[arg(long, value_name = "NAME", requires = "statsd", value_parser = namespace)]
     namespace: Option<String>,
     #[command(flatten)]
     series: SeriesArgs,
@@ -83,7 +83,7 @@ pub(crate) struct SeriesArgs {
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "100")]
     max_groups: u64,
     /// Add a label to each series
-    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label, conflicts_with = "statsd")]
     label: Vec<Label>,
 }
 
@@ -105,6 +105,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let why = "figures for monitoring systems have no document";
         return Err(Error::usage(why).hint("qless status -o json"));
     }
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in &args.series.label {
+        if names.contains(&name.as_str()) {
+            let why = format!("`--label` names `{name}` twice");
+            return Err(Error::usage(why).hint("a series has each label once"));
+        }
+        names.push(name);
+    }
     if let Some(address) = &args.listen.listen {
         return serve(address, &args, session);
     }
@@ -118,7 +126,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let took = begun.elapsed().as_secs_f64();
     let (families, error) = match read {
         Ok((facts, now)) => (system_metrics(&facts, &choice, &core, took, now), None),
-        Err(error) if args.file.is_some() => (metrics_without_redis(&core, took), Some(error)),
+        Err(error) if args.file.is_some() => {
+            (metrics_after_error(&error, &core, took), Some(error))
+        }
         Err(error) => return Err(error),
     };
     let text = prometheus_text(&families, &args.series.label);
@@ -145,7 +155,7 @@ fn read_facts(
     )
 }
 
-/// The longest that a request waits for Redis.
+/// The longest that a connection to Redis, and a call, takes while clients wait.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Answers requests until a signal comes.
@@ -159,14 +169,9 @@ fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<
         session.connect()?;
     }
     let listener = Listener::bind(address, access)?;
-    session
-        .ui
-        .note(&format!("listening on {}/metrics", listener.url()));
+    session.ui.note(&format!("listening on {}", listener.url()));
     let server = LookServer::new(session, args.series.choice(), args.series.label.clone());
-    match server.try_look() {
-        Err(error) if !server::may_heal(&error) => return Err(error),
-        _ => {}
-    }
+    server.try_look()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
     listener.serve(
@@ -182,8 +187,13 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
         Error::usage(format!("cannot send to `{server}`: {why}"))
             .hint("--statsd takes HOST:PORT, such as localhost:8125")
     };
-    let address = server.to_socket_addrs().map_err(unreachable)?.next();
-    let address = address.ok_or_else(|| unreachable(std::io::ErrorKind::NotFound.into()))?;
+    let found: Vec<_> = server.to_socket_addrs().map_err(unreachable)?.collect();
+    // A name with both kinds of addresses is mostly this machine, and statsd listens on IPv4 by default.
+    let address = found
+        .iter()
+        .find(|address| address.is_ipv4())
+        .or(found.first());
+    let address = *address.ok_or_else(|| unreachable(std::io::ErrorKind::NotFound.into()))?;
     let local = if address.is_ipv4() {
         "0.0.0.0:0"
     } else {
@@ -194,23 +204,24 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
     let choice = args.series.choice();
     let namespace = args.namespace.as_deref();
     let interrupt = Interrupt::listen();
-    let mut away = false;
+    let mut last = None;
     for sent in 1.. {
         match read_facts(&choice, session) {
             Ok((facts, now)) => {
-                if std::mem::take(&mut away) {
-                    session.ui.note("Redis answers again");
+                if last.take().is_some() {
+                    session.ui.note("note: the queues can be read again");
                 }
                 for datagram in statsd_datagrams(&facts, &choice, namespace, now) {
                     // Nobody may listen yet: statsd promises no delivery.
                     _ = socket.send(datagram.as_bytes());
                 }
             }
-            // A later look may succeed, unless this is the only one.
-            Err(error) if sent > 1 && error.exit() == Exit::Server => {
-                if !std::mem::replace(&mut away, true) {
+            // Once it has sent something, it goes on.
+            Err(error) if sent > 1 => {
+                if last.is_none() {
                     session.ui.warn(&error.message());
                 }
+                last = Some(error);
             }
             Err(error) => return Err(error),
         }
@@ -221,7 +232,22 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
             return Ok(kind.exit());
         }
     }
-    Ok(Exit::Ok)
+    last.map_or(Ok(Exit::Ok), Err)
+}
+
+/// The beginning of names: parts with dots between them.
+fn namespace(typed: &str) -> Result<String, Invalid> {
+    let is_part = |part: &str| {
+        let mut chars = part.chars();
+        !part.is_empty() && chars.all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+    };
+    if typed.split('.').all(is_part) {
+        Ok(typed.to_owned())
+    } else {
+        Err(Invalid::expects(
+            "letters, digits, `-`, `_`, and dots between them",
+        ))
+    }
 }
 
 /// A label as it is typed.
@@ -239,7 +265,7 @@ fn label(typed: &str) -> Result<Label, Invalid> {
     }
     if ["queue", "state", "group", "seen", "le", "version", "core"].contains(&name) {
         return Err(Invalid::because(format!(
-            "names `{name}`, which is a label of our own"
+            "names `{name}`, which series have already"
         )));
     }
     Ok((name.to_owned(), value.to_owned()))

@@ -17,7 +17,7 @@ use crate::session::Session;
 /// The server, what needs attention with the command that helps, the number of jobs in each state, what
 /// was popped and completed today (UTC) and in the last five minutes, the oldest waits with what holds
 /// the jobs, and workers. `--watch` also shows how many jobs are put and completed per second. All figures
-/// are of one moment. Of more than 500 queues, the oldest and the newest are looked at; of more than 500
+/// are of one moment. Of more than 500 queues, the oldest and the newest are read; of more than 500
 /// groups of failures or workers, 500; the others are only counted. More than 16 recent failures of a group
 /// are counted to a sixteenth.
 ///

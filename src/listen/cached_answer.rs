@@ -10,6 +10,8 @@ const MOST_DOUBLED: u32 = 64;
 /// interval, the interval doubles; a read within the first interval restores it.
 #[derive(Debug)]
 pub struct CachedAnswer<T> {
+    /// Whether a read tells how long reads take.
+    counts: fn(&T) -> bool,
     /// Held during a read, so that all who ask meanwhile wait for it.
     state: Mutex<CacheState<T>>,
 }
@@ -22,9 +24,11 @@ struct CacheState<T> {
 }
 
 impl<T: Clone> CachedAnswer<T> {
-    pub fn new(interval: Duration) -> CachedAnswer<T> {
+    /// `counts` says whether an answer tells how long reads take: one that failed does not.
+    pub fn new(interval: Duration, counts: fn(&T) -> bool) -> CachedAnswer<T> {
         let pace = ReadPace::new(interval);
         CachedAnswer {
+            counts,
             state: Mutex::new(CacheState { pace, last: None }),
         }
     }
@@ -40,7 +44,9 @@ impl<T: Clone> CachedAnswer<T> {
         }
         let begun = Instant::now();
         let answer = read();
-        state.pace.note_read(begun.elapsed());
+        if (self.counts)(&answer) {
+            state.pace.note_read(begun.elapsed());
+        }
         state.last = Some((answer.clone(), Instant::now()));
         answer
     }

@@ -1,6 +1,7 @@
 //! The figures of how things stand, for monitoring systems.
 
 use crate::clock::moment::Moment;
+use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::pattern::Pattern;
@@ -21,14 +22,14 @@ impl SeriesChoice {
         self.queues.is_empty() || queues.any(|pattern| pattern.matches(queue))
     }
 
-    /// The queues that are looked at before all others.
+    /// The queues that are read before all others.
     pub(crate) fn named_queues(&self) -> Vec<Name> {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
-        queues.take(500).cloned().collect()
+        queues.cloned().collect()
     }
 }
 
-/// The figures of a system that was looked at in `took_s` seconds, with the wanted series. `core` is the SHA of the
+/// The figures of a system that was read in `took_s` seconds, with the wanted series. `core` is the SHA of the
 /// script.
 pub(crate) fn system_metrics(
     facts: &SystemFacts,
@@ -61,12 +62,12 @@ pub(crate) fn system_metrics(
     families.extend([
         gauge(
             "qless_queues_omitted",
-            "Queues beyond the 500 that are looked at",
+            "Queues beyond the 500 that are read",
             omitted.queues as f64,
         ),
         gauge(
             "qless_workers_omitted",
-            "Workers beyond the 500 that are looked at",
+            "Workers beyond the 500 that are read",
             omitted.workers as f64,
         ),
         gauge(
@@ -91,12 +92,20 @@ pub(crate) fn system_metrics(
     families
 }
 
-/// What is known while Redis is away.
-pub(crate) fn metrics_without_redis(core: &str, took_s: f64) -> Vec<MetricFamily> {
+/// What is known if nothing could be read.
+pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec<MetricFamily> {
+    let answered = !matches!(
+        error.kind(),
+        Kind::Unreachable | Kind::Timeout | Kind::Tls | Kind::Protocol | Kind::NoMaster
+    );
     let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
     vec![
         gauge("qless_up", "Whether the queues could be read", 0.0),
-        gauge("qless_redis_up", "Whether Redis answered", 0.0),
+        gauge(
+            "qless_redis_up",
+            "Whether Redis answered",
+            f64::from(u8::from(answered)),
+        ),
         build_info(core),
         gauge(
             "qless_scrape_duration_seconds",
@@ -147,7 +156,7 @@ const QUEUE_FIGURES: [QueueFigure; 9] = [
     (
         "qless_queue_oldest_running_seconds",
         MetricKind::Gauge,
-        "How long the job has run that was popped first, of four; 0 if none runs",
+        "How long the oldest of four running jobs has run; 0 if none runs",
         |queue, now| seconds_since(queue.running_since, now),
     ),
     (
@@ -248,7 +257,7 @@ fn group_metrics(facts: &SystemFacts, choice: &SeriesChoice) -> Vec<MetricFamily
     let mut failed = MetricFamily::new(
         "qless_failed_jobs",
         MetricKind::Gauge,
-        "Failed jobs of each group; those of the groups that are not named as other",
+        "Failed jobs of each group; the smallest groups are one, called other",
     );
     for group in named.iter().filter(|group| !is_other(group)) {
         failed.add(&[("group", &group.group.to_string())], group.jobs as f64);
@@ -259,7 +268,7 @@ fn group_metrics(facts: &SystemFacts, choice: &SeriesChoice) -> Vec<MetricFamily
     let omitted = MetricFamily::single(
         "qless_groups_omitted",
         MetricKind::Gauge,
-        "Groups of failures beyond the 500 that are looked at",
+        "Groups of failures beyond the 500 that are read",
         facts.omitted().groups as f64,
     );
     vec![failed, omitted]

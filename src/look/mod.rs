@@ -24,7 +24,7 @@ pub(crate) use problems::find_problems;
 pub(crate) const RECENT: f64 = 3600.0;
 
 /// Looks at the system. Failures count as recent for `since_s` seconds; `spreads` reads also how long jobs waited and
-/// ran today. The named groups and queues are looked at before all others.
+/// ran today. The named groups and queues are read before all others.
 pub(crate) fn look_since(
     since_s: f64,
     spreads: bool,

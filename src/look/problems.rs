@@ -8,18 +8,15 @@ use crate::model::overview::{
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
-use crate::model::worker::Worker;
+use crate::model::worker::{SILENT_AFTER, Worker};
 use crate::name::Name;
-use crate::text::{comma_list, duration, plural};
+use crate::text::{comma_list, count_with_noun, duration};
 
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
 
 /// How long a job may wait before its queue counts as late.
 const LATE: f64 = 120.0;
-
-/// How long no worker may have been seen before that counts as a problem, if one holds no lock.
-const SILENT: f64 = 120.0;
 
 /// The most groups, queues or workers that are named for one kind of problem; the rest is counted.
 const NAMED: usize = 3;
@@ -63,6 +60,11 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     };
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
+    let least = if facts.omitted().queues > 0 {
+        "at least "
+    } else {
+        ""
+    };
     // A worker that ends is forgotten, but what it completed is counted.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
@@ -70,7 +72,10 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     }
     let list = CommandLine::new("workers");
     if waiting > 0 && facts.worker_count == 0 {
-        let jobs = plural(waiting, "job waits", "jobs wait");
+        let jobs = format!(
+            "{least}{}",
+            count_with_noun(waiting, "job waits", "jobs wait")
+        );
         let what = format!("{jobs}, and no worker was seen");
         let problem = StatusProblem::new(ProblemCode::NoWorkers, what);
         return Some(problem.jobs(waiting).fix(list));
@@ -78,13 +83,13 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     // A worker that holds a lock may be silent because it is busy.
     let idle = facts.workers.iter().filter(|worker| worker.running == 0);
     let silence = now.since(idle.filter_map(|worker| worker.last_seen).max()?);
-    if waiting + held == 0 || silence <= SILENT {
+    if waiting + held == 0 || silence <= SILENT_AFTER {
         return None;
     }
     let last_seen = facts.workers.iter().filter_map(|worker| worker.last_seen);
     if last_seen
         .max()
-        .is_some_and(|seen| now.since(seen) <= SILENT)
+        .is_some_and(|seen| now.since(seen) <= SILENT_AFTER)
     {
         return None;
     }
@@ -95,7 +100,10 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     };
     let (time, jobs) = (
         duration(silence),
-        plural(waiting + held, "job waits", "jobs wait"),
+        format!(
+            "{least}{}",
+            count_with_noun(waiting + held, "job waits", "jobs wait")
+        ),
     );
     let what = format!("{which} has been seen for {time}, and {jobs}");
     let problem = StatusProblem::new(ProblemCode::WorkersSilent, what);
@@ -114,12 +122,13 @@ fn add_blocked_jobs(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
         // Pops hold the jobs that they meet: without a pop, no job is held yet.
         let jobs = match held {
             0 => "at least one job needs it".to_owned(),
-            held => format!("it holds {}", plural(held, "job", "jobs")),
+            held => format!("it holds {}", count_with_noun(held, "job", "jobs")),
         };
         let what = format!("throttle {id} lets no job run, and {jobs}");
         let fix = CommandLine::new("throttle set").name(id).name("N");
         let problem = StatusProblem::new(ProblemCode::Throttle, what);
-        problems.push(problem.queue(&queue.counts.name).jobs(held).fix(fix));
+        let problem = problem.queue(&queue.counts.name).jobs(held);
+        problems.push(problem.form_of_fix(fix));
     }
     let mut known: Vec<&Name> = Vec::new();
     for queue in &facts.queues {
@@ -144,7 +153,7 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     let time = duration(since_s);
     let (named, rest) = groups.split_at(groups.len().min(NAMED));
     for group in named {
-        let failed = plural(group.recent, "job has", "jobs have");
+        let failed = count_with_noun(group.recent, "job has", "jobs have");
         let all = match group.jobs - group.recent.min(group.jobs) {
             0 => String::new(),
             _ => format!(", {} in all", group.jobs),
@@ -156,8 +165,8 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     }
     if !rest.is_empty() {
         let jobs = rest.iter().map(|group| group.recent).sum();
-        let others = plural(rest.len() as u64, "other group", "other groups");
-        let failed = plural(jobs, "job has", "jobs have");
+        let others = count_with_noun(rest.len() as u64, "other group", "other groups");
+        let failed = count_with_noun(jobs, "job has", "jobs have");
         let what = format!("{others}: {failed} failed in the last {time}");
         let problem = StatusProblem::new(ProblemCode::Failing, what).jobs(jobs);
         problems.push(problem.fix(CommandLine::new("failed")));
@@ -198,7 +207,7 @@ fn stalled_jobs(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let have = if jobs == 1 { "has" } else { "have" };
     let what = format!(
         "{locks} {} {have} expired{whose}",
-        plural(jobs, "job", "jobs")
+        count_with_noun(jobs, "job", "jobs")
     );
     let mut problem = StatusProblem::new(ProblemCode::Stalled, what).jobs(jobs);
     if let [worker] = lost.as_slice() {
@@ -237,7 +246,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         problems.push(problem.age(wait.wait_s.0).fix(fix));
     }
     if let [first, ..] = rest {
-        let others = plural(rest.len() as u64, "other queue", "other queues");
+        let others = count_with_noun(rest.len() as u64, "other queue", "other queues");
         let time = duration(first.wait_s.0);
         let what = format!("{others}: the oldest jobs have waited up to {time}");
         let problem = StatusProblem::new(ProblemCode::Late, what).age(first.wait_s.0);
@@ -265,10 +274,15 @@ fn late_recurring(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
             format!("{jobs} recurring jobs are late, the first by {time}: no pop has come for them")
         }
     };
-    let mut problem = StatusProblem::new(ProblemCode::LateRecurring, what).jobs(jobs);
-    if let [queue] = queues.as_slice() {
-        problem = problem.queue(&queue.counts.name);
-    }
+    let problem = match queues.as_slice() {
+        [queue] => {
+            let name = &queue.counts.name;
+            let what = format!("{name}: {what}");
+            StatusProblem::new(ProblemCode::LateRecurring, what).queue(name)
+        }
+        _ => StatusProblem::new(ProblemCode::LateRecurring, what),
+    };
+    let problem = problem.jobs(jobs);
     Some(problem.age(oldest).fix(CommandLine::new("recur list")))
 }
 
@@ -296,7 +310,10 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
             what.push_str(&format!(" ({reason})"));
         }
         if waiting > 0 {
-            what.push_str(&format!(", {}", plural(waiting, "job waits", "jobs wait")));
+            what.push_str(&format!(
+                ", {}",
+                count_with_noun(waiting, "job waits", "jobs wait")
+            ));
         }
         let problem = StatusProblem::new(ProblemCode::Paused, what).queue(&queue.name);
         let problem = problem
@@ -310,7 +327,7 @@ fn add_pauses(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusProblem
     if !rest.is_empty() {
         let names = rest.iter().map(|queue| queue.name.to_string());
         let names: Vec<String> = names.take(NAMED).collect();
-        let others = plural(rest.len() as u64, "other queue is", "other queues are");
+        let others = count_with_noun(rest.len() as u64, "other queue is", "other queues are");
         let what = format!("{others} paused: {}", comma_list(names.iter()));
         problems
             .push(StatusProblem::new(ProblemCode::Paused, what).fix(CommandLine::new("queues")));

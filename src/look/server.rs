@@ -1,18 +1,19 @@
 //! Answers to monitoring systems and load balancers: `/metrics`, `/livez`, `/readyz` and `/healthz`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::health;
-use super::metrics::{SeriesChoice, metrics_without_redis, system_metrics};
+use super::metrics::{SeriesChoice, metrics_after_error, system_metrics};
 use super::{RECENT, find_problems, look_since};
-use crate::args::bound;
+use crate::args::bound::query_limits;
 use crate::clock::moment::Moment;
+use crate::core::call::is_temporary;
 use crate::core::script::Script;
-use crate::error::Error;
-use crate::exit::Exit;
+use crate::error::{Error, Kind};
 use crate::listen::{CachedAnswer, Request, Response, Status};
-use crate::model::health::{HealthLevel, Limits};
+use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
 use crate::name::Name;
@@ -21,25 +22,40 @@ use crate::session::Session;
 /// How long a look stands for all who ask.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// The most sets of named groups and queues whose looks are kept apart.
+const MOST_NAMED: usize = 32;
+
 /// The type of the text format of Prometheus.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Answers requests from looks that it shares among them.
 pub(crate) struct LookServer<'s> {
-    session: Mutex<&'s mut Session>,
-    shared: CachedAnswer<Arc<Look>>,
+    reader: Mutex<Reader<'s>>,
+    /// The looks by the groups and queues that they read before all others.
+    shared: Mutex<HashMap<NamedFirst, Arc<SharedLook>>>,
     choice: SeriesChoice,
     labels: Vec<Label>,
     /// The SHA of the script.
     core: String,
+}
+
+/// Groups and queues.
+type NamedFirst = (Vec<Name>, Vec<Name>);
+
+type SharedLook = CachedAnswer<Arc<Look>>;
+
+struct Reader<'s> {
+    session: &'s mut Session,
     /// Whether the last look failed.
-    away: Mutex<bool>,
+    is_away: bool,
 }
 
 /// One look, or why there is none.
 struct Look {
     facts: Result<(SystemFacts, Moment), Error>,
     took_s: f64,
+    /// What it is for Prometheus, once somebody has asked.
+    text: OnceLock<String>,
 }
 
 impl<'s> LookServer<'s> {
@@ -50,11 +66,13 @@ impl<'s> LookServer<'s> {
     ) -> LookServer<'s> {
         LookServer {
             core: Script::new(session.prefix()).sha().to_owned(),
-            session: Mutex::new(session),
-            shared: CachedAnswer::new(INTERVAL),
+            reader: Mutex::new(Reader {
+                session,
+                is_away: false,
+            }),
+            shared: Mutex::default(),
             choice,
             labels,
-            away: Mutex::new(false),
         }
     }
 
@@ -75,39 +93,42 @@ impl<'s> LookServer<'s> {
         }
     }
 
-    /// A look of its own, to learn whether there will ever be one. The error of a server that is away is kept for
-    /// those who ask.
+    /// Looks once. An error if there will never be a look; a server that is away may come back.
     pub(crate) fn try_look(&self) -> Result<(), Error> {
         match &self.look().facts {
-            Ok(_) => Ok(()),
-            Err(error) => Err(error.clone()),
+            Err(error) if !may_pass(error) => Err(error.clone()),
+            _ => Ok(()),
         }
     }
 
     fn metrics(&self) -> Response<'static> {
         let look = self.look();
-        let families = match &look.facts {
-            Ok((facts, now)) => system_metrics(facts, &self.choice, &self.core, look.took_s, *now),
-            Err(_) => metrics_without_redis(&self.core, look.took_s),
-        };
-        let text = prometheus_text(&families, &self.labels);
-        Response::new(Status::Ok, PROMETHEUS, text)
+        let text = look.text.get_or_init(|| {
+            let families = match &look.facts {
+                Ok((facts, now)) => {
+                    system_metrics(facts, &self.choice, &self.core, look.took_s, *now)
+                }
+                Err(error) => metrics_after_error(error, &self.core, look.took_s),
+            };
+            prometheus_text(&families, &self.labels)
+        });
+        Response::new(Status::Ok, PROMETHEUS, text.as_str())
     }
 
-    /// The verdict of the limits in the query, a line for each.
+    /// The verdict of the limits in the query, in the line of a plugin.
     fn health(&self, query: &[(String, String)]) -> Response<'static> {
-        let limits = match read_limits(query) {
+        let limits = match query_limits(query) {
             Ok(limits) => limits,
             Err(why) => return Response::text(Status::BadRequest, why),
         };
         let mut look = self.look();
-        let (groups, queues) = limits.named();
-        // Of very many, the shared look may lack those that are asked for.
+        let named = (limits.names(true), limits.names(false));
+        // Of very many, the look of all may lack those that are asked for.
         if let Ok((facts, _)) = &look.facts
             && facts.omitted().groups + facts.omitted().queues > 0
-            && !(groups.is_empty() && queues.is_empty())
+            && named != NamedFirst::default()
         {
-            look = Arc::new(self.read(groups, queues));
+            look = self.look_at(named);
         }
         let (facts, now) = match &look.facts {
             Ok(facts) => facts,
@@ -124,55 +145,46 @@ impl<'s> LookServer<'s> {
     }
 
     fn look(&self) -> Arc<Look> {
-        self.shared
-            .get(|| Arc::new(self.read(Vec::new(), self.choice.named_queues())))
+        self.look_at((Vec::new(), self.choice.named_queues()))
     }
 
-    /// Looks, and says on stderr when Redis is lost and when it is back.
-    fn read(&self, groups: Vec<Name>, queues: Vec<Name>) -> Look {
-        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = Instant::now();
-        let facts = look_since(RECENT, true, groups, queues, &mut session);
-        let look = Look {
-            took_s: begun.elapsed().as_secs_f64(),
-            facts,
+    fn look_at(&self, named: NamedFirst) -> Arc<Look> {
+        let shared = {
+            let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= MOST_NAMED && !all.contains_key(&named) {
+                all.clear();
+            }
+            let new = || {
+                Arc::new(CachedAnswer::new(INTERVAL, |look: &Arc<Look>| {
+                    look.facts.is_ok()
+                }))
+            };
+            Arc::clone(all.entry(named.clone()).or_insert_with(new))
         };
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        match (&look.facts, *away) {
-            (Err(error), false) if may_heal(error) => session.ui.warn(&error.message()),
-            (Ok(_), true) => session.ui.note("Redis answers again"),
+        shared.get(|| Arc::new(self.read(named)))
+    }
+
+    /// Looks, and says on stderr when there is no look any more, and when there is one again.
+    fn read(&self, (groups, queues): NamedFirst) -> Look {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = Instant::now();
+        let facts = look_since(RECENT, true, groups, queues, reader.session);
+        let was_away = std::mem::replace(&mut reader.is_away, facts.is_err());
+        let ui = &mut reader.session.ui;
+        match &facts {
+            Err(error) if !was_away => ui.warn(&error.message()),
+            Ok(_) if was_away => ui.note("note: the queues can be read again"),
             _ => {}
         }
-        *away = look.facts.is_err();
-        look
+        Look {
+            took_s: begun.elapsed().as_secs_f64(),
+            facts,
+            text: OnceLock::new(),
+        }
     }
 }
 
-/// The limits in a query: `max-waiting=mail:1000,5000`.
-fn read_limits(query: &[(String, String)]) -> Result<Limits, String> {
-    let mut limits = Limits::default();
-    for (name, value) in query {
-        let (bounds, parse): (&mut Vec<_>, bound::ParseBound) = match name.as_str() {
-            "max-waiting" => (&mut limits.max_waiting, bound::count_bound),
-            "max-head-wait" => (&mut limits.max_head_wait, bound::duration_bound),
-            "max-failed" => (&mut limits.max_failed, bound::count_bound),
-            "max-stalled" => (&mut limits.max_stalled, bound::count_bound),
-            "max-paused" => (&mut limits.max_paused, bound::duration_bound),
-            "min-workers" => (&mut limits.min_workers, bound::plain_count_bound),
-            _ => return Err(format!("`{name}` is none of the limits of `qless health`")),
-        };
-        // A colon stands for `=`, which means something else in a query.
-        let typed = match value.rsplit_once(':') {
-            Some((subject, values)) if !value.contains('=') => format!("{subject}={values}"),
-            _ => value.clone(),
-        };
-        let bound = parse(&typed);
-        bounds.push(bound.map_err(|wrong| wrong.refusal_sentence(name, value))?);
-    }
-    Ok(limits)
-}
-
-/// Whether a listener may start although the first look failed: Redis may come back.
-pub(crate) fn may_heal(error: &Error) -> bool {
-    error.exit() == Exit::Server
+/// Whether a later look may succeed.
+fn may_pass(error: &Error) -> bool {
+    error.kind() == Kind::Timeout || is_temporary(error, true)
 }

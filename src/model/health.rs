@@ -2,14 +2,66 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::{EnumString, IntoStaticStr};
 
+use super::overview::Omitted;
 use super::pattern::Pattern;
 use crate::exit::Exit;
 use crate::json::Number;
 use crate::name::Name;
+use crate::text::{count_with_noun, duration_with_fraction, wrapped};
 use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
+
+/// What a limit is about. The words are those of the flags and of `/healthz`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub(crate) enum LimitKind {
+    /// Waiting jobs of a queue.
+    MaxWaiting,
+    /// How long the next job of a queue has waited, in seconds.
+    MaxHeadWait,
+    /// Failed jobs of a group.
+    MaxFailed,
+    /// Jobs of a queue whose lock has expired.
+    MaxStalled,
+    /// How long a queue has been paused, in seconds.
+    MaxPaused,
+    /// Workers that are alive.
+    MinWorkers,
+}
+
+impl LimitKind {
+    /// Whether its values are seconds.
+    pub(crate) fn is_duration(self) -> bool {
+        matches!(self, LimitKind::MaxHeadWait | LimitKind::MaxPaused)
+    }
+
+    /// Says a value.
+    fn sentence(self, value: f64) -> String {
+        let count = value as u64;
+        match self {
+            LimitKind::MaxWaiting => count_with_noun(count, "job waits", "jobs wait"),
+            LimitKind::MaxHeadWait => {
+                format!("the next job has waited {}", duration_with_fraction(value))
+            }
+            LimitKind::MaxFailed => count_with_noun(count, "failed job", "failed jobs"),
+            LimitKind::MaxStalled => count_with_noun(count, "stalled job", "stalled jobs"),
+            LimitKind::MaxPaused => format!("paused for {}", duration_with_fraction(value)),
+            LimitKind::MinWorkers => count_with_noun(count, "worker is alive", "workers are alive"),
+        }
+    }
+
+    /// Says a limit.
+    fn limit_text(self, limit: f64) -> String {
+        match self {
+            LimitKind::MinWorkers => format!("at least {limit}"),
+            kind if kind.is_duration() => format!("limit {}", duration_with_fraction(limit)),
+            _ => format!("limit {limit}"),
+        }
+    }
+}
 
 /// A limit, of the queues or groups that match, or of all.
 #[derive(Clone, Debug)]
@@ -27,13 +79,23 @@ pub(crate) struct Threshold {
 
 /// The limits that were asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits {
-    pub max_waiting: Vec<Bound>,
-    pub max_head_wait: Vec<Bound>,
-    pub max_failed: Vec<Bound>,
-    pub max_stalled: Vec<Bound>,
-    pub max_paused: Vec<Bound>,
-    pub min_workers: Vec<Bound>,
+pub(crate) struct Limits(pub Vec<(LimitKind, Bound)>);
+
+impl Limits {
+    /// Whether one is for all queues or groups, or there is none, so that all problems count.
+    pub(crate) fn are_for_all(&self) -> bool {
+        let mut bounds = self.0.iter();
+        self.0.is_empty()
+            || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
+    }
+
+    /// The names of groups, or else of queues, in them.
+    pub(crate) fn names(&self, of_groups: bool) -> Vec<Name> {
+        let bounds = self.0.iter();
+        let bounds = bounds.filter(|(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
+        let names = bounds.filter_map(|(_, bound)| bound.subject.as_ref()?.as_plain_name());
+        names.cloned().collect()
+    }
 }
 
 /// How bad something is, in the order of badness.
@@ -48,7 +110,7 @@ pub(crate) struct Limits {
     Ord,
     Serialize,
     JsonSchema,
-    strum::IntoStaticStr,
+    IntoStaticStr,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
@@ -62,7 +124,7 @@ pub(crate) enum HealthLevel {
 /// What was measured against a limit, or a problem.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct HealthItem {
-    /// The limit, such as max_waiting, or the code of a problem
+    /// The limit, such as max-waiting, or the code of a problem
     pub check: String,
     /// The queue that it is about
     pub queue: Option<Name>,
@@ -72,12 +134,114 @@ pub(crate) struct HealthItem {
     pub level: HealthLevel,
     /// The sentence for people
     pub message: String,
-    /// The value, in jobs, workers or seconds; null for a problem
+    /// The value, in jobs, workers or seconds; null for a problem, and for a pause without a known beginning
     pub value: Option<Number>,
     /// From where on it is a warning
     pub warning: Option<Number>,
     /// From where on it is critical
     pub critical: Option<Number>,
+    /// The sentence without the command that helps.
+    #[serde(skip)]
+    pub fact: String,
+    /// The limit, and whether it is the one for all.
+    #[serde(skip)]
+    pub limit: Option<(LimitKind, bool)>,
+}
+
+impl HealthItem {
+    /// A value against its limit. `None` is a value that nobody knows, and that is beyond each limit.
+    pub(crate) fn measured(
+        kind: LimitKind,
+        subject: &Name,
+        value: Option<f64>,
+        threshold: Threshold,
+        is_for_all: bool,
+    ) -> HealthItem {
+        let Threshold { warning, critical } = threshold;
+        let is_beyond = |limit: f64| match value {
+            Some(value) if kind == LimitKind::MinWorkers => value < limit,
+            Some(value) => value > limit,
+            None => true,
+        };
+        let (level, limit) = if is_beyond(critical) {
+            (HealthLevel::Critical, critical)
+        } else if is_beyond(warning) {
+            (HealthLevel::Warning, warning)
+        } else {
+            (HealthLevel::Ok, warning)
+        };
+        let value_text = match value {
+            Some(value) => kind.sentence(value),
+            None => "paused since an unknown time".into(),
+        };
+        let fact = format!("{value_text}, {}", kind.limit_text(limit));
+        let fact = if subject.is_empty() {
+            fact
+        } else {
+            format!("{subject}: {fact}")
+        };
+        let is_group = kind == LimitKind::MaxFailed;
+        let name = (!subject.is_empty()).then(|| subject.clone());
+        let word: &str = kind.into();
+        HealthItem {
+            check: word.into(),
+            queue: name.clone().filter(|_| !is_group),
+            group: name.filter(|_| is_group),
+            level,
+            message: fact.clone(),
+            value: value.map(Number),
+            warning: Some(Number(warning)),
+            critical: Some(Number(critical)),
+            fact,
+            limit: Some((kind, is_for_all)),
+        }
+    }
+
+    /// Something that is no measurement.
+    pub(crate) fn found(check: &str, level: HealthLevel, fact: &str, message: &str) -> HealthItem {
+        HealthItem {
+            check: check.into(),
+            queue: None,
+            group: None,
+            level,
+            message: message.into(),
+            value: None,
+            warning: None,
+            critical: None,
+            fact: fact.into(),
+            limit: None,
+        }
+    }
+
+    /// `'mail max-waiting'=1204;1000;5000;0`; a quote in a name is doubled, and `=` may not stand in it. A colon makes a
+    /// limit the lowest that is well.
+    fn performance_data(&self) -> Option<String> {
+        let (kind, _) = self.limit?;
+        let [value, warning, critical] = [&self.value, &self.warning, &self.critical]
+            .map(|number| number.as_ref().map(|number| number.0));
+        let label = match self.queue.as_ref().or(self.group.as_ref()) {
+            Some(subject) => format!("{subject} {}", self.check),
+            None => self.check.clone(),
+        };
+        let label = label.replace('\'', "''").replace(['=', '|'], "_");
+        let unit = if kind.is_duration() { "s" } else { "" };
+        let lowest = if kind == LimitKind::MinWorkers {
+            ":"
+        } else {
+            ""
+        };
+        Some(format!(
+            "'{label}'={}{unit};{}{lowest};{}{lowest};0",
+            value?, warning?, critical?
+        ))
+    }
+
+    /// The limit for all, if the value is within it.
+    fn limit_kept_by_all(&self) -> Option<LimitKind> {
+        let (kind, is_for_all) = self.limit?;
+        (is_for_all && self.level == HealthLevel::Ok && kind != LimitKind::MinWorkers)
+            .then_some(kind)
+    }
 }
 
 /// Whether all is well.
@@ -87,14 +251,20 @@ pub(crate) struct Health {
     pub level: HealthLevel,
     /// The worst first
     pub items: Vec<HealthItem>,
+    /// What there is beyond the 500 of each kind that are read, unless only named ones count
+    pub omitted: Omitted,
 }
 
 impl Health {
     /// The verdict on these items.
-    pub(crate) fn of_items(mut items: Vec<HealthItem>) -> Health {
+    pub(crate) fn new(mut items: Vec<HealthItem>, omitted: Omitted) -> Health {
         items.sort_by_key(|item| std::cmp::Reverse(item.level));
         let level = items.first().map_or(HealthLevel::Ok, |item| item.level);
-        Health { level, items }
+        Health {
+            level,
+            items,
+            omitted,
+        }
     }
 
     /// The exit code: a limit is reached, or not.
@@ -111,12 +281,15 @@ impl Health {
             .items
             .iter()
             .filter(|item| item.level > HealthLevel::Ok);
-        let wrong: Vec<&str> = wrong.map(|item| item.message.as_str()).collect();
-        let what = match (wrong.as_slice(), self.items.len()) {
+        let wrong: Vec<&str> = wrong.map(|item| item.fact.as_str()).collect();
+        let mut what = match (wrong.as_slice(), self.items.len()) {
             ([], 0) => "all is well".to_owned(),
             ([], items) => format!("{items} within limits"),
             (wrong, _) => wrong.join("; "),
         };
+        if let Some(omitted) = self.omitted.sentence() {
+            what.push_str(&format!(" ({omitted})"));
+        }
         let values = self.items.iter().filter_map(HealthItem::performance_data);
         let values: Vec<String> = values.collect();
         let values = match values.as_slice() {
@@ -127,28 +300,26 @@ impl Health {
         // A bar ends the text.
         format!("QLESS {level} - {}{values}\n", what.replace('|', "/"))
     }
-}
 
-impl HealthItem {
-    /// `'mail max_waiting'=1204;1000;5000;0`; a quote in a name is doubled, and `=` may not stand in it.
-    fn performance_data(&self) -> Option<String> {
-        let [value, warning, critical] = [&self.value, &self.warning, &self.critical]
-            .map(|number| number.as_ref().map(|number| number.0));
-        let subject = self.queue.as_ref().or(self.group.as_ref());
-        let label = match subject {
-            Some(subject) => format!("{subject} {}", self.check),
-            None => self.check.clone(),
-        };
-        let label = label.replace('\'', "''").replace(['=', '|'], "_");
-        let unit = if self.check.ends_with("wait") || self.check.ends_with("paused") {
-            "s"
+    /// What is within a limit for all, as one sentence.
+    fn kept_limit_sentence(&self, kind: LimitKind) -> String {
+        let kept = self.items.iter();
+        let kept = kept.filter(|item| item.limit_kept_by_all() == Some(kind));
+        let kept: Vec<&HealthItem> = kept.collect();
+        let value = |item: &HealthItem| item.value.as_ref().map_or(0.0, |value| value.0);
+        let most = kept
+            .iter()
+            .max_by(|one, other| value(one).total_cmp(&value(other)));
+        let most = most.map_or("", |item| item.fact.as_str());
+        let noun = if kind == LimitKind::MaxFailed {
+            "groups"
         } else {
-            ""
+            "queues"
         };
-        Some(format!(
-            "'{label}'={}{unit};{};{};0",
-            value?, warning?, critical?
-        ))
+        match kept.len() {
+            1 => most.to_owned(),
+            count => format!("{count} {noun} within the limit; the most, {most}"),
+        }
     }
 }
 
@@ -159,19 +330,39 @@ impl View for Health {
     fn text(&self, page: &RenderOptions) -> String {
         let marks = StyleMarker::new(page.color);
         let mut text = String::new();
-        for item in &self.items {
-            let (sign, style) = match item.level {
+        let mut add = |level: HealthLevel, sentence: &str| {
+            let (sign, style) = match level {
                 HealthLevel::Ok => ("✓", Style::Green),
                 HealthLevel::Warning => ("!", Style::Yellow),
                 HealthLevel::Critical => ("✗", Style::Red),
             };
             let sign = marks.mark_text(sign, Some(style));
-            text.push_str(&format!("{sign} {}\n", item.message));
+            if page.terminal {
+                let lines = wrapped(sentence, page.width.max(20), 2);
+                let rest = lines.strip_prefix(' ').unwrap_or(&lines);
+                text.push_str(&format!("{sign}{rest}"));
+            } else {
+                text.push_str(&format!("{sign} {sentence}\n"));
+            }
+        };
+        let mut kept: Vec<LimitKind> = Vec::new();
+        for item in &self.items {
+            match item.limit_kept_by_all() {
+                Some(kind) if kept.contains(&kind) => {}
+                Some(kind) => {
+                    kept.push(kind);
+                    add(HealthLevel::Ok, &self.kept_limit_sentence(kind));
+                }
+                None => add(item.level, &item.message),
+            }
         }
         if self.items.is_empty() {
-            text.push_str("✓ all is well\n");
+            add(HealthLevel::Ok, "all is well");
         }
-        text
+        if let Some(omitted) = self.omitted.sentence() {
+            text.push_str(&format!("– {omitted}\n"));
+        }
+        marks.replace_marks(text)
     }
 
     fn lines(&self, lines: &mut NdjsonLines) -> Result<(), serde_json::Error> {

@@ -52,6 +52,17 @@ pub struct WorkerJobs {
     pub details: Vec<Job>,
 }
 
+/// How long a worker may be silent that runs no job, in seconds.
+pub(crate) const SILENT_AFTER: f64 = 120.0;
+
+impl Worker {
+    /// Whether it runs a job or was seen just now.
+    pub(crate) fn is_alive(&self, now: Moment) -> bool {
+        let seen = self.last_seen.map(|seen| now.since(seen));
+        self.running > 0 || seen.is_some_and(|silence| silence <= SILENT_AFTER)
+    }
+}
+
 impl Row for Worker {
     const LIST: DocumentKind = DocumentKind::of_list::<Worker>("workers", "Workers: workers");
 

@@ -88,7 +88,7 @@ fn help_topics_exist() {
           7  inconsistent   `check` found problems that are still there
           8  job failed     a job that was waited for failed or was cancelled; one of `work --drain` or `--count` failed
           9  not confirmed  a confirmation was refused or could not be asked; `--read-only` or the context forbids writes
-         10  threshold      `lag --older-than` or `failed --older-than` lists something
+         10  threshold      `lag --older-than` or `failed --older-than` lists something; `health` found a problem or a limit that is passed
         124  deadline       `--deadline` passed first, as in timeout(1)
         130  interrupted    SIGINT, after finishing the current slice
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice

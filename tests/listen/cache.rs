@@ -10,7 +10,7 @@ use crate::support::listener::wait_until;
 
 #[test]
 fn ten_clients_share_one_read() {
-    let cache = CachedAnswer::new(Duration::from_secs(600));
+    let cache = CachedAnswer::new(Duration::from_secs(600), |_| true);
     let reads = AtomicUsize::new(0);
     let asking = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -32,7 +32,7 @@ fn ten_clients_share_one_read() {
 
 #[test]
 fn an_answer_is_read_again_after_the_interval() {
-    let cache = CachedAnswer::new(Duration::from_millis(1));
+    let cache = CachedAnswer::new(Duration::from_millis(1), |_| true);
     let reads = AtomicUsize::new(0);
     let next = || cache.get(|| reads.fetch_add(1, Ordering::Relaxed));
     assert_eq!(next(), 0);
@@ -41,7 +41,7 @@ fn an_answer_is_read_again_after_the_interval() {
 
 #[test]
 fn slow_reads_become_rarer() {
-    let cache = CachedAnswer::new(Duration::from_millis(20));
+    let cache = CachedAnswer::new(Duration::from_millis(20), |_| true);
     let read = |value| {
         let was_read = AtomicBool::new(false);
         cache.get(|| {

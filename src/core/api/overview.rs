@@ -14,14 +14,17 @@ use crate::model::server::ServerFacts;
 use crate::model::worker::Worker;
 use crate::name::Name;
 
-/// What to look at.
+/// The most groups, queues and workers that one call reads, of each.
+pub(crate) const MOST_READ: usize = 500;
+
+/// What to read.
 #[derive(Clone, Debug)]
 pub(crate) struct LookRequest {
     /// Since when failures are recent.
     pub since: Moment,
     /// Whether to read how long jobs waited and ran today.
     pub spreads: bool,
-    /// Groups and queues that are looked at before all others, up to 500 of each.
+    /// Groups and queues that are read before all others; of more than [`MOST_READ`], the first.
     pub groups: Vec<Name>,
     pub queues: Vec<Name>,
 }
@@ -33,13 +36,15 @@ impl Core {
         now: Moment,
         request: &LookRequest,
     ) -> Result<SystemFacts, Error> {
+        let first = |names: &[Name]| names[..names.len().min(MOST_READ)].to_vec();
+        let (groups, queues) = (first(&request.groups), first(&request.queues));
         let spreads = if request.spreads { "spreads" } else { "counts" };
         let call = Call::new(calls::LOOK_STATUS)
             .arg(request.since.to_string())
             .arg(spreads)
-            .arg(request.groups.len().to_string())
-            .args(&request.groups)
-            .args(&request.queues);
+            .arg(groups.len().to_string())
+            .args(&groups)
+            .args(&queues);
         let reply: StatusReply = match self.call(now, call) {
             // Names the key of a wrong type, if a queue has one.
             Err(error) if error.kind() == Kind::Damaged => {

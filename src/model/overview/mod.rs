@@ -18,13 +18,14 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::lenient;
 use crate::name::Name;
+use crate::text::count_with_noun;
 
 /// The whole system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Overview {
     /// Null if the user may not read it
     pub server: Option<ServerFacts>,
-    /// Counts of the whole system
+    /// Counts of the whole system; of jobs, those of the queues and groups that are read
     pub totals: OverviewTotals,
     /// Since midnight UTC
     pub today: TodayCounts,
@@ -47,11 +48,11 @@ pub(crate) struct Overview {
     pub late_recurring: Vec<LateRecurring>,
     /// What needs attention, the worst first
     pub problems: Vec<StatusProblem>,
-    /// What there is beyond the 500 of each kind that are looked at
+    /// What there is beyond the 500 of each kind that are read
     pub omitted: Omitted,
 }
 
-/// How many are not looked at.
+/// How many are not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Omitted {
     /// Queues
@@ -202,6 +203,22 @@ pub(crate) enum ProblemCode {
     Paused,
 }
 
+impl Omitted {
+    /// Says them, if there are any.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let parts = [
+            (self.queues, "queue", "queues"),
+            (self.groups, "group of failures", "groups of failures"),
+            (self.workers, "worker", "workers"),
+        ];
+        let parts = parts.iter().filter(|(count, ..)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(count, one, many)| count_with_noun(*count, one, many))
+            .collect();
+        (!parts.is_empty()).then(|| format!("{} not read", parts.join(", ")))
+    }
+}
+
 impl ProblemCode {
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
@@ -232,32 +249,48 @@ pub(crate) struct StatusProblem {
     pub jobs: Option<u64>,
     /// How long it has lasted
     pub age_s: Option<RoundedSeconds>,
-    /// The command that helps, as words; empty if there is none that can be typed
+    /// The command that helps, as words; empty if there is none that can be typed as it is
     pub fix: Vec<Name>,
+    /// The sentence without the command.
+    #[serde(skip)]
+    pub fact: String,
 }
 
 impl StatusProblem {
     /// A problem without a command that helps.
     pub(crate) fn new(code: ProblemCode, what: impl Into<String>) -> StatusProblem {
+        let fact = what.into();
         StatusProblem {
             code,
-            message: what.into(),
+            message: fact.clone(),
             queue: None,
             group: None,
             worker: None,
             jobs: None,
             age_s: None,
             fix: Vec::new(),
+            fact,
         }
+    }
+
+    /// The command that helps, as it is typed.
+    pub(crate) fn command(&self) -> Option<&str> {
+        let rest = self.message.strip_prefix(&self.fact)?;
+        rest.strip_prefix(": `")?.strip_suffix('`')
+    }
+
+    /// Adds a command that helps once a word of it is replaced.
+    pub(crate) fn form_of_fix(mut self, form: CommandLine) -> StatusProblem {
+        if let Some(line) = form.shell_line() {
+            self.message = format!("{}: `{line}`", self.fact);
+        }
+        self
     }
 
     /// Adds the command that helps, if it can be typed.
     pub(crate) fn fix(mut self, fix: CommandLine) -> StatusProblem {
-        if let Some(line) = fix.shell_line() {
-            self.message = format!("{}: `{line}`", self.message);
-            self.fix = fix.argv();
-        }
-        self
+        self.fix = fix.argv();
+        self.form_of_fix(fix)
     }
 
     pub(crate) fn queue(mut self, queue: &Name) -> StatusProblem {
@@ -293,14 +326,14 @@ impl Default for RoundedSeconds {
     }
 }
 
-/// What is known of the whole system at one moment, as far as it was looked at.
+/// What is known of the whole system at one moment, as far as it was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemFacts {
     pub server: Option<ServerFacts>,
     /// Complete jobs that are still kept.
     pub complete: u64,
     pub recent: Option<RecentCompletions>,
-    /// How many there are of each, also of those that were not looked at.
+    /// How many there are of each, also of those that were not read.
     pub group_count: u64,
     pub queue_count: u64,
     pub worker_count: u64,
@@ -313,7 +346,7 @@ pub(crate) struct SystemFacts {
 }
 
 impl SystemFacts {
-    /// How many were not looked at.
+    /// How many were not read.
     pub(crate) fn omitted(&self) -> Omitted {
         let rest = |count: u64, seen: usize| count.saturating_sub(seen as u64);
         Omitted {

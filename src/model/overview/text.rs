@@ -1,8 +1,9 @@
 //! The whole system on one screen.
 
-use super::{Omitted, Overview, OverviewTotals};
+use super::{Overview, OverviewTotals};
 use crate::model::lag::LagCause;
 use crate::model::server::ServerFacts;
+use crate::model::worker::SILENT_AFTER;
 use crate::text::{duration, format_bytes};
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
@@ -11,9 +12,6 @@ use crate::view::{RenderOptions, View};
 
 /// The most waits that are shown.
 const MOST: usize = 5;
-
-/// The overview says that no worker was seen if the last one was seen at least this many seconds ago.
-const SILENT: f64 = 60.0;
 
 impl View for Overview {
     const DOCUMENT: DocumentKind =
@@ -31,7 +29,17 @@ impl View for Overview {
                 Style::Red
             };
             let name = item_name("problems", at, page);
-            detail.add_line_with_remark(name, &problem.message, Some(style), String::new());
+            // People copy the command from a line of its own.
+            let command = problem.command().filter(|_| page.terminal);
+            let sentence = if command.is_some() {
+                &problem.fact
+            } else {
+                &problem.message
+            };
+            detail.add_line_with_remark(name, sentence, Some(style), String::new());
+            if let Some(command) = command {
+                detail.add_line("", format!("  {command}"));
+            }
         }
         let OverviewTotals {
             queues,
@@ -52,7 +60,12 @@ impl View for Overview {
             .filter(shown)
             .map(|(count, state)| format!("{} {state}", page.count(count)))
             .collect();
-        detail.add_line("jobs", counts.join(", "));
+        let least = if self.omitted.queues > 0 {
+            "at least "
+        } else {
+            ""
+        };
+        detail.add_line("jobs", format!("{least}{}", counts.join(", ")));
         let recurring = page.plural(recurring, "recurring job", "recurring jobs");
         let groups = page.plural(groups, "group of failures", "groups of failures");
         let queues = page.count(queues);
@@ -88,7 +101,7 @@ impl View for Overview {
         let known = page.plural(workers, "known worker", "known workers");
         let hold = page.plural(busy_workers, "holds jobs", "hold jobs");
         let silence = last_seen.map(|seen| page.now.since(seen));
-        let silence = silence.filter(|silence| *silence >= SILENT);
+        let silence = silence.filter(|silence| *silence > SILENT_AFTER);
         let silence = silence.map_or_else(String::new, |silence| {
             format!(", none has been seen for {}", duration(silence))
         });
@@ -111,22 +124,8 @@ impl View for Overview {
                 format!("… {more} more"),
             );
         }
-        let Omitted {
-            queues,
-            groups,
-            workers,
-        } = self.omitted;
-        let omitted = [
-            (queues, "queue", "queues"),
-            (groups, "group of failures", "groups of failures"),
-            (workers, "worker", "workers"),
-        ];
-        let omitted = omitted.iter().filter(|(count, ..)| *count > 0);
-        let omitted: Vec<String> = omitted
-            .map(|(count, one, many)| page.plural(*count, one, many))
-            .collect();
-        if !omitted.is_empty() {
-            detail.add_line("not read", omitted.join(", "));
+        if let Some(omitted) = self.omitted.sentence() {
+            detail.add_line("omitted", omitted);
         }
         detail.into_text()
     }
