@@ -6,9 +6,10 @@
 -- Result: number of complete jobs; text of INFO, nil if the user may not read it; the completions of the last minutes
 --   and over how many seconds; the number of groups, of queues, of workers seen lately, and of those seen within an
 --   hour; per group: name, jobs, failures since then; per queue: name, value, ...; what look.queues returns for these
---   queues; what look.workers returns for these workers
+--   queues; what look.workers returns for these workers; the queues with a key of a wrong type, which are in no list;
+--   whether the workers have one, and are not told
 -- Refuses: a time that is not a number, another word, a wrong number of groups, more than 500 names of one kind
-local call, pcall = redis.call, redis.pcall
+local call, pcall, pcall_lua = redis.call, redis.pcall, pcall
 local most = 500
 
 -- Adds names to a list until it has as many as are looked at, each once.
@@ -56,12 +57,24 @@ return function(argv, now, t)
     if type(size) ~= 'number' then size = 0 end
     return {group, '' .. size, '' .. need('failure/count_recent')(key, size, since)}
   end)
-  local count_of, facts, row = need('queue/counts'), need('queue/facts'), need('queue/row')
-  local counts = {}
-  for i = 1, #queues do counts[queues[i]] = count_of(t, queues[i]) end
-  local function each_queue(row_of)
-    return need('value/rows')(queues, function(queue) return row_of(queue, counts[queue]) end)
+  -- A queue with a key of a wrong type is named, and the others are told.
+  local queue_rows, count_rows, damaged = {}, {}, {}
+  for i = 1, #queues do
+    local queue = queues[i]
+    local ok, its, counted = pcall_lua(function()
+      local counts = need('queue/counts')(t, queue)
+      return need('queue/facts')(now, t, queue, counts, spreads), need('queue/row')(now, t, queue, counts)
+    end)
+    if ok then
+      queue_rows[#queue_rows + 1], count_rows[#count_rows + 1] = its, counted
+    else
+      damaged[#damaged + 1] = queue
+    end
   end
+  -- Without names it replies about all.
+  local ok, worker_rows = pcall_lua(function()
+    return workers[1] and need('look.workers', true)({'look.workers', t, unpack(workers)}, now, t) or {}
+  end)
   -- A denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')
@@ -77,9 +90,10 @@ return function(argv, now, t)
     '' .. worker_count,
     '' .. hour_count,
     group_rows,
-    each_queue(function(queue, its) return facts(now, t, queue, its, spreads) end),
-    each_queue(function(queue, its) return row(now, t, queue, its) end),
-    -- Without names it replies about all.
-    workers[1] and need('look.workers', true)({'look.workers', t, unpack(workers)}, now, t) or {},
+    queue_rows,
+    count_rows,
+    ok and worker_rows or {},
+    damaged,
+    ok and '0' or '1',
   }
 end

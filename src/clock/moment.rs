@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 pub(crate) const MAX_DELAY: f64 = 31_557_600_000.0;
 
 /// A moment in whole microseconds. `Display` writes the decimal seconds that the core takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
 
 impl Moment {

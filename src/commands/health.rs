@@ -2,6 +2,7 @@
 
 use super::{Group, MemberUse, Spec};
 use crate::args::bound;
+use crate::core::api::overview::LookRequest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
@@ -109,8 +110,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
-    let (groups, queues) = (limits.names(true), limits.names(false));
-    let (facts, now) = look::look_since(look::RECENT, false, groups, queues, session)?;
+    let request = LookRequest {
+        groups: limits.names(true),
+        queues: limits.names(false),
+        ..LookRequest::default()
+    };
+    let (facts, now) = look::look_at(look::RECENT, request, &limits.queue_globs(), session)?;
     let problems = look::find_problems(&facts, look::RECENT, now);
     Ok(health::judge(&facts, &problems, limits, now))
 }

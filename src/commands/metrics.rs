@@ -146,13 +146,7 @@ fn read_facts(
     choice: &SeriesChoice,
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
-    look::look_since(
-        look::RECENT,
-        true,
-        Vec::new(),
-        choice.named_queues(),
-        session,
-    )
+    look::look_at(look::RECENT, choice.request(), &choice.globs(), session)
 }
 
 /// The longest that a connection to Redis, and a call, takes while clients wait.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::{Group, Spec};
 use crate::args::shared::WatchFlag;
 use crate::args::value;
+use crate::core::api::overview::LookRequest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
@@ -44,7 +45,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<Overview>()?;
     let since = args.since.as_secs_f64();
-    let (facts, now) = look::look_since(since, false, Vec::new(), Vec::new(), session)?;
+    let (facts, now) = look::look_at(since, LookRequest::default(), &[], session)?;
     let mut overview = look::build_overview(facts, since, now);
     overview.last_minute = rates_of_last_minute(&overview, session);
     session.ui.show(&overview)?;

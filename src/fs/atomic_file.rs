@@ -42,6 +42,11 @@ impl AtomicFile {
             route.refuse_foreign_links()?;
         }
         let (file, path, temporary) = match fs::metadata(path) {
+            // Its lines before and after would be lost.
+            Ok(found) if found.is_file() && is_descriptor(path) => {
+                let refused = Unopened::refused("it is a file that is open already");
+                return Err(refused.hint("name the file itself, or `>` it without the flag"));
+            }
             // A terminal, a pipe or another device is not replaced.
             Ok(found) if !found.is_file() => (open::open_device(path)?, path.to_owned(), None),
             _ => {

@@ -9,6 +9,7 @@ use super::access::Access;
 use super::address::ListenAddress;
 use crate::args::invalid::Invalid;
 use crate::error::Error;
+use crate::fs::trust;
 use crate::input::secret_file;
 use crate::text::Sanitized;
 
@@ -37,7 +38,11 @@ impl AccessOptions {
     /// Reads the token. `warn` gets a warning if other users may read it, too.
     pub fn read(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
         let token = match &self.token_file {
-            Some(path) => Some(secret_file::read("token file", path, warn)?),
+            Some(path) => {
+                // Who may write it chooses the token.
+                trust::refuse_untrusted_path(path)?;
+                Some(secret_file::read("token file", path, warn)?)
+            }
             None => None,
         };
         if let (Some(token), Some(path)) = (&token, &self.token_file)

@@ -6,6 +6,7 @@ use std::io;
 use strum::IntoStaticStr;
 
 use super::event_stream::EventStream;
+use crate::text;
 
 /// The status of a response, with its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
@@ -62,9 +63,10 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// A response of one line, such as the reason of a refusal.
+    /// A response of one line, such as the reason of a refusal, made harmless.
     pub fn text(status: Status, line: impl fmt::Display) -> Response<'a> {
-        Response::new(status, "text/plain; charset=utf-8", format!("{line}\n"))
+        let line = text::clean_line(line.to_string());
+        Response::new(status, "text/plain; charset=utf-8", line + "\n")
     }
 
     /// Server-sent events. The connection ends with them, and when `produce` returns.

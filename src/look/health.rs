@@ -2,7 +2,7 @@
 
 use crate::clock::moment::Moment;
 use crate::model::health::{Bound, Health, HealthItem, HealthLevel, LimitKind, Limits};
-use crate::model::overview::{Omitted, StatusProblem, SystemFacts};
+use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts};
 use crate::name::Name;
 
 /// The verdict of limits; without any, that of the problems.
@@ -20,7 +20,9 @@ pub(crate) fn judge(
     if limits.0.is_empty() {
         return Health::new(problems.iter().map(problem_item).collect(), omitted);
     }
-    let mut items = Vec::new();
+    let is_damage = |problem: &&StatusProblem| problem.code == ProblemCode::Damaged;
+    let damage = problems.iter().filter(is_damage).map(problem_item);
+    let mut items: Vec<HealthItem> = damage.collect();
     for kind in [
         LimitKind::MaxWaiting,
         LimitKind::MaxHeadWait,
@@ -119,7 +121,7 @@ fn problem_item(problem: &StatusProblem) -> HealthItem {
 fn unknown_queues(facts: &SystemFacts, limits: &Limits) -> Vec<Name> {
     let is_known = |name: &Name| {
         let mut queues = facts.queues.iter();
-        queues.any(|queue| queue.counts.name == *name)
+        queues.any(|queue| queue.counts.name == *name) || facts.damaged_queues.contains(name)
     };
     let mut unknown = limits.names(false);
     unknown.retain(|name| !is_known(name));

@@ -1,6 +1,7 @@
 //! The figures of how things stand, for monitoring systems.
 
 use crate::clock::moment::Moment;
+use crate::core::api::overview::LookRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
@@ -22,10 +23,21 @@ impl SeriesChoice {
         self.queues.is_empty() || queues.any(|pattern| pattern.matches(queue))
     }
 
-    /// The queues that are read before all others.
-    pub(crate) fn named_queues(&self) -> Vec<Name> {
+    /// What to read for them.
+    pub(crate) fn request(&self) -> LookRequest {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
-        queues.cloned().collect()
+        LookRequest {
+            spreads: true,
+            queues: queues.cloned().collect(),
+            ..LookRequest::default()
+        }
+    }
+
+    /// The globs over queues.
+    pub(crate) fn globs(&self) -> Vec<Pattern> {
+        let queues = self.queues.iter();
+        let globs = queues.filter(|pattern| pattern.as_plain_name().is_none());
+        globs.cloned().collect()
     }
 }
 

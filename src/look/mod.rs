@@ -7,6 +7,7 @@ pub(crate) mod server;
 pub(crate) mod statsd;
 
 use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
 use crate::core::api::overview::LookRequest;
 use crate::error::Error;
 use crate::model::job::QueuedCounts;
@@ -14,8 +15,8 @@ use crate::model::overview::{
     LateRecurring, Overview, OverviewTotals, PausedQueueSummary, QueueFacts, SystemFacts,
     TodayCounts,
 };
+use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, RoundedSeconds};
-use crate::name::Name;
 use crate::session::Session;
 
 pub(crate) use problems::find_problems;
@@ -23,23 +24,25 @@ pub(crate) use problems::find_problems;
 /// How far back failures count as a problem where nobody chose a time, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;
 
-/// Looks at the system. Failures count as recent for `since_s` seconds; `spreads` reads also how long jobs waited and
-/// ran today. The named groups and queues are read before all others.
-pub(crate) fn look_since(
+/// Looks at the system as `request` says, whose moment is that of the look less `since_s` seconds. If there are more
+/// queues than one call reads, those that match a glob are read before all others, too.
+pub(crate) fn look_at(
     since_s: f64,
-    spreads: bool,
-    groups: Vec<Name>,
-    queues: Vec<Name>,
+    mut request: LookRequest,
+    globs: &[Pattern],
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
     let now = session.connect()?;
-    let request = LookRequest {
-        since: Moment::from_seconds(now.seconds() - since_s).unwrap_or(now),
-        spreads,
-        groups,
-        queues,
-    };
-    Ok((session.core()?.system_facts(now, &request)?, now))
+    request.since = Moment::from_seconds(now.seconds() - since_s).unwrap_or(now);
+    let core = session.core()?;
+    let mut facts = core.system_facts(now, &request)?;
+    if facts.omitted().queues > 0 && !globs.is_empty() {
+        let mut names = core.index_members(now, &Index::Queues)?;
+        names.retain(|name| globs.iter().any(|glob| glob.matches(name)));
+        request.queues.append(&mut names);
+        facts = core.system_facts(now, &request)?;
+    }
+    Ok((facts, now))
 }
 
 /// The overview of facts that were read at `now`. Failures count as recent for `since_s` seconds.
@@ -49,7 +52,8 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
     let SystemFacts {
         queues, workers, ..
     } = &facts;
-    let sum = |count: fn(&QueueFacts) -> u64| queues.iter().map(count).sum::<u64>();
+    // Statistics may hold any number.
+    let sum = |count: fn(&QueueFacts) -> u64| queues.iter().map(count).fold(0, u64::saturating_add);
     let mut queued = QueuedCounts::default();
     for queue in queues {
         queue.counts.add_to_counts(&mut queued);

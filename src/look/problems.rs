@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 /// What needs attention: what endangers data first, then what keeps most jobs from running, and what somebody
 /// chose last.
 pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<StatusProblem> = damage(facts).into_iter().collect();
     if let Some(server) = &facts.server {
         add_server_problems(server, &mut problems);
     }
@@ -36,6 +36,32 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
     problems.extend(late_recurring(facts, now));
     add_pauses(facts, now, &mut problems);
     problems
+}
+
+/// Keys of wrong types, which keep queues or workers from being read.
+fn damage(facts: &SystemFacts) -> Option<StatusProblem> {
+    let named = facts.damaged_queues.iter().take(NAMED);
+    let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
+    let more = facts.damaged_queues.len().saturating_sub(NAMED);
+    if more > 0 {
+        parts.push(count_with_noun(more as u64, "other queue", "other queues"));
+    }
+    if facts.has_damaged_workers {
+        parts.push("the workers".into());
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let what = format!(
+        "cannot be read, because a key has the wrong type: {}",
+        comma_list(parts)
+    );
+    let problem = StatusProblem::new(ProblemCode::Damaged, what);
+    let problem = match facts.damaged_queues.as_slice() {
+        [queue] => problem.queue(queue),
+        _ => problem,
+    };
+    Some(problem.fix(CommandLine::new("check --only key-type")))
 }
 
 fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) {

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::health;
 use super::metrics::{SeriesChoice, metrics_after_error, system_metrics};
-use super::{RECENT, find_problems, look_since};
+use super::{RECENT, find_problems, look_at};
 use crate::args::bound::query_limits;
 use crate::clock::moment::Moment;
+use crate::core::api::overview::LookRequest;
 use crate::core::call::is_temporary;
 use crate::core::script::Script;
 use crate::error::{Error, Kind};
@@ -16,6 +17,7 @@ use crate::listen::{CachedAnswer, Request, Response, Status};
 use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
+use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -31,16 +33,16 @@ const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Answers requests from looks that it shares among them.
 pub(crate) struct LookServer<'s> {
     reader: Mutex<Reader<'s>>,
-    /// The looks by the groups and queues that they read before all others.
-    shared: Mutex<HashMap<NamedFirst, Arc<SharedLook>>>,
+    /// The looks by what they read before all others.
+    shared: Mutex<HashMap<ReadFirst, Arc<SharedLook>>>,
     choice: SeriesChoice,
     labels: Vec<Label>,
     /// The SHA of the script.
     core: String,
 }
 
-/// Groups and queues.
-type NamedFirst = (Vec<Name>, Vec<Name>);
+/// Groups, queues, and globs over queues.
+type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
 type SharedLook = CachedAnswer<Arc<Look>>;
 
@@ -122,13 +124,20 @@ impl<'s> LookServer<'s> {
             Err(why) => return Response::text(Status::BadRequest, why),
         };
         let mut look = self.look();
-        let named = (limits.names(true), limits.names(false));
+        let request = LookRequest {
+            groups: limits.names(true),
+            queues: limits.names(false),
+            spreads: true,
+            ..LookRequest::default()
+        };
+        let globs = limits.queue_globs();
+        let is_named = !(request.groups.is_empty() && request.queues.is_empty());
         // Of very many, the look of all may lack those that are asked for.
         if let Ok((facts, _)) = &look.facts
             && facts.omitted().groups + facts.omitted().queues > 0
-            && named != NamedFirst::default()
+            && (is_named || !globs.is_empty())
         {
-            look = self.look_at(named);
+            look = self.shared_look(request, &globs);
         }
         let (facts, now) = match &look.facts {
             Ok(facts) => facts,
@@ -145,30 +154,33 @@ impl<'s> LookServer<'s> {
     }
 
     fn look(&self) -> Arc<Look> {
-        self.look_at((Vec::new(), self.choice.named_queues()))
+        self.shared_look(self.choice.request(), &self.choice.globs())
     }
 
-    fn look_at(&self, named: NamedFirst) -> Arc<Look> {
+    fn shared_look(&self, request: LookRequest, globs: &[Pattern]) -> Arc<Look> {
+        let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
+        let first = (
+            request.groups.clone(),
+            request.queues.clone(),
+            globs_as_typed,
+        );
         let shared = {
             let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            if all.len() >= MOST_NAMED && !all.contains_key(&named) {
+            if all.len() >= MOST_NAMED && !all.contains_key(&first) {
                 all.clear();
             }
-            let new = || {
-                Arc::new(CachedAnswer::new(INTERVAL, |look: &Arc<Look>| {
-                    look.facts.is_ok()
-                }))
-            };
-            Arc::clone(all.entry(named.clone()).or_insert_with(new))
+            let counts = |look: &Arc<Look>| look.facts.is_ok();
+            let new = || Arc::new(CachedAnswer::new(INTERVAL, counts));
+            Arc::clone(all.entry(first).or_insert_with(new))
         };
-        shared.get(|| Arc::new(self.read(named)))
+        shared.get(|| Arc::new(self.read(request, globs)))
     }
 
     /// Looks, and says on stderr when there is no look any more, and when there is one again.
-    fn read(&self, (groups, queues): NamedFirst) -> Look {
+    fn read(&self, request: LookRequest, globs: &[Pattern]) -> Look {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
-        let facts = look_since(RECENT, true, groups, queues, reader.session);
+        let facts = look_at(RECENT, request, globs, reader.session);
         let was_away = std::mem::replace(&mut reader.is_away, facts.is_err());
         let ui = &mut reader.session.ui;
         match &facts {

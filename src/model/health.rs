@@ -89,6 +89,15 @@ impl Limits {
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
     }
 
+    /// The globs over queues in them.
+    pub(crate) fn queue_globs(&self) -> Vec<Pattern> {
+        let bounds = self.0.iter();
+        let bounds = bounds.filter(|(kind, _)| *kind != LimitKind::MaxFailed);
+        let globs = bounds.filter_map(|(_, bound)| bound.subject.as_ref());
+        let globs = globs.filter(|pattern| pattern.as_plain_name().is_none());
+        globs.cloned().collect()
+    }
+
     /// The names of groups, or else of queues, in them.
     pub(crate) fn names(&self, of_groups: bool) -> Vec<Name> {
         let bounds = self.0.iter();

@@ -124,12 +124,9 @@ fn nagios_gets_a_line_with_values_and_its_own_codes() {
     "#]]);
     redis.send(&["DEL", "ql:q:mail-locks"]);
     redis.send(&["SET", "ql:q:mail-locks", "x"]);
-    let damaged = redis.at(90_000).run("health --nagios").exits(3);
-    assert!(
-        damaged
-            .stdout()
-            .starts_with("QLESS UNKNOWN - cannot read queue `mail`")
-    );
+    let damaged = redis.at(90_000).run("health --nagios").exits(2);
+    let start = "QLESS CRITICAL - cannot be read, because a key has the wrong type: queue mail; ";
+    assert!(damaged.stdout().starts_with(start), "{}", damaged.stdout());
     redis.kill();
     let away = redis.at(90_000).run("health --nagios").exits(2);
     assert!(
@@ -147,6 +144,14 @@ fn a_named_queue_is_found_among_many() {
     let fill = "for i = 1, 900 do redis.call('zadd', 'ql:queues', i, 'q' .. i) end";
     redis.send(&["EVAL", fill, "0"]);
     redis.at(90_000).run("put q450 K --jid a").ok();
+    let glob = redis
+        .at(90_100)
+        .run("health --nagios --max-waiting 'q45*=0'");
+    assert!(
+        glob.exits(2)
+            .stdout()
+            .starts_with("QLESS CRITICAL - q450: 1 job waits")
+    );
     redis
         .at(90_100)
         .run("health --max-waiting q450=0")

@@ -147,6 +147,14 @@ fn series_can_be_chosen_and_labelled() {
         error: `--label` expects a label such as `site=berlin`, its name of letters, digits and `_`, not `1x=x`
         --- exit 2
     "#]]);
+    redis
+        .qless()
+        .run("metrics --label a=1 --label a=2")
+        .exits(2);
+    redis
+        .qless()
+        .run("metrics --statsd localhost:1 --namespace 'a|b'")
+        .exits(2);
     redis.qless().run("metrics -o json").shows(expect![[r#"
         --- stderr
         {"kind":"error","v":1,"code":"usage","exit":2,"message":"figures for monitoring systems have no document","hint":"qless status -o json","jid":null}
@@ -230,6 +238,23 @@ fn a_file_is_replaced_at_once_and_says_when_redis_is_away() {
         "{text}"
     );
     assert!(!text.contains("queue="), "{text}");
+}
+
+/// A redirected stdout is not replaced by a file of this name.
+#[test]
+fn an_open_file_is_not_replaced() {
+    let redis = filled();
+    let log = redis.socket().with_file_name("log");
+    let mut command = redis.at(90_000).command();
+    let out = std::fs::File::create(&log).unwrap();
+    let status = command
+        .args(["metrics", "--file", "/dev/stdout"])
+        .stdout(out);
+    let output = status.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("it is a file that is open already"), "{said}");
+    assert!(log.exists());
 }
 
 #[test]
@@ -349,6 +374,9 @@ fn a_listener_answers_prometheus_and_load_balancers() {
     for wrong in ["/healthz?max-foo=1", "/healthz?max-waiting=x"] {
         assert_eq!(listening.get(wrong, "localhost").0, 400, "{wrong}");
     }
+    let (status, text) = listening.get("/healthz?max-foo%1b%5b31m%0ax=1", "localhost");
+    assert_eq!((status, text.lines().count()), (400, 1), "{text}");
+    assert!(!text.contains('\x1b'));
     assert_eq!(listening.get("/", "localhost").0, 404);
     let ended = listening.end(Signal::INT).exits(130);
     assert_eq!(ended.stderr(), "listening on unix:DIR/listener.sock\n");

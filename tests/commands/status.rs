@@ -154,14 +154,49 @@ fn all_figures_come_from_one_call() {
     let before = redis.scripts_run();
     redis.at(90_000).run("status").ok();
     assert_eq!(redis.scripts_run() - before, 1);
+}
+
+/// One key of a wrong type hides its queue, and nothing else.
+#[test]
+fn a_queue_that_cannot_be_read_is_a_problem() {
+    let redis = filled();
     redis.send(&["DEL", "ql:q:mail-locks"]);
     redis.send(&["SET", "ql:q:mail-locks", "x"]);
-    redis.at(90_000).run("status").shows(expect![[r#"
-        --- stderr
-        error: cannot read queue `mail`: key `ql:q:mail-locks` has the wrong type
-        hint: qless check --only key-type
-        --- exit 1
-    "#]]);
+    let first = |redis: &Redis| {
+        let text = redis.at(90_000).run("status").ok();
+        text.lines().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(
+        first(&redis),
+        "problems\tcannot be read, because a key has the wrong type: queue mail: `qless check --only key-type`"
+    );
+    let doc = redis.at(90_000).run("status -o json").json();
+    assert_eq!(doc["problems"][0]["queue"], "mail");
+    assert_eq!(doc["totals"]["waiting"], 1);
+    assert_eq!(doc["omitted"]["queues"], 0);
+    redis.send(&["SET", "ql:w:w9:jobs", "x"]);
+    redis.send(&["ZADD", "ql:workers", "89999", "w9"]);
+    assert!(first(&redis).contains("queue mail, the workers: `"));
+    let health = redis.at(90_000).run("health --max-waiting 100").exits(10);
+    assert!(
+        health.stdout().starts_with("✗ cannot be read"),
+        "{}",
+        health.stdout()
+    );
+    let metrics = redis.at(90_000).run("metrics").ok();
+    assert!(metrics.contains("qless_queue_paused{queue=\"images\"} 1"));
+    assert!(!metrics.contains("queue=\"mail\""));
+}
+
+#[test]
+fn statistics_of_any_size_are_no_defect() {
+    let redis = filled();
+    for (queue, count) in [("mail", "1e400"), ("images", "99999999999999999999999")] {
+        redis.send(&["HSET", &format!("ql:s:wait:86400:{queue}"), "total", count]);
+    }
+    for line in ["status", "status -o json", "metrics", "health"] {
+        assert!(redis.at(90_000).run(line).code() != 101, "{line}");
+    }
 }
 
 #[test]

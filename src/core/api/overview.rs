@@ -7,7 +7,7 @@ use super::worker;
 use crate::clock::moment::Moment;
 use crate::core::call::info::InfoText;
 use crate::core::call::{Call, Core, calls};
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::model::overview::{QueueFacts, RecentCompletions, RecentFailures, SystemFacts};
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::server::ServerFacts;
@@ -18,7 +18,7 @@ use crate::name::Name;
 pub(crate) const MOST_READ: usize = 500;
 
 /// What to read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LookRequest {
     /// Since when failures are recent.
     pub since: Moment,
@@ -45,14 +45,7 @@ impl Core {
             .arg(groups.len().to_string())
             .args(&groups)
             .args(&queues);
-        let reply: StatusReply = match self.call(now, call) {
-            // Names the key of a wrong type, if a queue has one.
-            Err(error) if error.kind() == Kind::Damaged => {
-                self.queues(now, &[])?;
-                return Err(error);
-            }
-            reply => reply?,
-        };
+        let reply: StatusReply = self.call(now, call)?;
         let mut counts = reply.queue_counts;
         queue::add_head_waits(now, &mut counts, false);
         let queues = reply.queues.into_iter().zip(counts);
@@ -82,6 +75,8 @@ impl Core {
                 .filter(|facts| facts.counts.exists())
                 .collect(),
             workers: worker::add_processes_and_sort(reply.workers, true),
+            damaged_queues: reply.damaged_queues,
+            has_damaged_workers: reply.has_damaged_workers,
         };
         let name = |queue: &QueueFacts| queue.counts.name.clone();
         facts.queues.sort_by_key(name);
@@ -109,6 +104,8 @@ struct StatusReply {
     /// Of the same queues.
     queue_counts: Vec<Queue>,
     workers: Vec<Worker>,
+    damaged_queues: Vec<Name>,
+    has_damaged_workers: bool,
 }
 
 /// A group, the number of its jobs, and of its recent failures.

@@ -188,6 +188,7 @@ pub(crate) struct LateRecurring {
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum ProblemCode {
+    Damaged,
     Eviction,
     Memory,
     Persistence,
@@ -233,7 +234,7 @@ impl ProblemCode {
 /// A problem.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct StatusProblem {
-    /// One of eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane,
+    /// One of damaged, eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane,
     /// failing, stalled, late, late_recurring or paused
     #[schemars(with = "String")]
     pub code: ProblemCode,
@@ -343,6 +344,10 @@ pub(crate) struct SystemFacts {
     pub groups: Vec<RecentFailures>,
     pub queues: Vec<QueueFacts>,
     pub workers: Vec<Worker>,
+    /// Queues with a key of a wrong type, of which nothing else is known.
+    pub damaged_queues: Vec<Name>,
+    /// Whether a worker has such a key, so that none is known.
+    pub has_damaged_workers: bool,
 }
 
 impl SystemFacts {
@@ -350,9 +355,16 @@ impl SystemFacts {
     pub(crate) fn omitted(&self) -> Omitted {
         let rest = |count: u64, seen: usize| count.saturating_sub(seen as u64);
         Omitted {
-            queues: rest(self.queue_count, self.queues.len()),
+            queues: rest(
+                self.queue_count,
+                self.queues.len() + self.damaged_queues.len(),
+            ),
             groups: rest(self.group_count, self.groups.len()),
-            workers: rest(self.worker_count, self.workers.len()),
+            workers: if self.has_damaged_workers {
+                0
+            } else {
+                rest(self.worker_count, self.workers.len())
+            },
         }
     }
 }

@@ -19,8 +19,9 @@ impl View for Overview {
 
     fn text(&self, page: &RenderOptions) -> String {
         let mut detail = DetailLines::new(page);
-        if let Some(server) = &self.server {
-            detail.add_line("server", server_line(server, page));
+        match &self.server {
+            Some(server) => detail.add_line("server", server_line(server, page)),
+            None => detail.add_line("server", "the user may not run `info`"),
         }
         for (at, problem) in self.problems.iter().enumerate() {
             let style = if problem.code.is_mild() {
