@@ -26,18 +26,16 @@ pub(super) fn bind(
         return Ok(None);
     };
     let access = options.access.read(|warning| session.ui.warn(warning))?;
-    let listener = Listener::bind(address, access)?;
-    let url = listener.url();
-    let note = format!("listening on {url} for /metrics, /livez and /readyz");
-    session.ui.note(&note);
-    Ok(Some(listener))
+    Listener::bind(address, access).map(Some)
 }
 
 impl MetricsServer {
     pub(super) fn start(
         listener: Listener,
         monitor: Arc<WorkMonitor>,
+        session: &mut Session,
     ) -> Result<MetricsServer, Error> {
+        let url = listener.url();
         let stop = Arc::new(AtomicBool::new(false));
         let asked = stop.clone();
         let serve = move || {
@@ -52,6 +50,8 @@ impl MetricsServer {
             )
             .hint("no job was popped; this user or machine runs too many threads")
         })?;
+        let note = format!("listening on {url} for /metrics, /livez and /readyz");
+        session.ui.note(&note);
         Ok(MetricsServer {
             stop,
             thread: Some(thread),

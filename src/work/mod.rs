@@ -88,6 +88,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
         secrets: secrets.clone(),
     })?;
+    // A wrong or taken address is an error before the server is asked.
     let listener = metrics_server::bind(&options.metrics, session)?;
     let now = session.connect()?;
     // The password is known now, and no program of a job or hook runs yet.
@@ -107,7 +108,9 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         .then(|| Arc::new(WorkMonitor::new(&options, session)));
     // Dropped last: it answers until the worker has ended.
     let _server = match (listener, &monitor) {
-        (Some(listener), Some(monitor)) => Some(MetricsServer::start(listener, monitor.clone())?),
+        (Some(listener), Some(monitor)) => {
+            Some(MetricsServer::start(listener, monitor.clone(), session)?)
+        }
         _ => None,
     };
     if let Some(command) = &options.hooks.on_start {

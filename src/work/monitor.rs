@@ -267,7 +267,7 @@ mod tests {
         expect![[r#"
             0: ok, ok
             35: ok, ok
-            36: stuck: the last turn or heartbeat ended 36s ago, stuck: the last turn or heartbeat ended 36s ago
+            36: stuck: the last turn or heartbeat ended 36.0s ago, stuck: the last turn or heartbeat ended 36.0s ago
         "#]]
         .assert_eq(&probes(&monitor, begun, [0, 35, 36]));
         // A call ended while the loop is frozen.
@@ -275,7 +275,7 @@ mod tests {
         expect![[r#"
             36: ok, ok
             50: ok, ok
-            51: stuck: the last turn or heartbeat ended 31s ago, stuck: the last turn or heartbeat ended 31s ago
+            51: stuck: the last turn or heartbeat ended 31.0s ago, stuck: the last turn or heartbeat ended 31.0s ago
         "#]].assert_eq(&probes(&monitor, begun, [36, 50, 51]));
         // It may wait for ever.
         set(None);
