@@ -226,6 +226,7 @@ mod work {
     mod lanes;
     mod locks;
     mod machine;
+    mod metrics;
     mod persistent;
     mod process;
     mod queues;

@@ -10,6 +10,7 @@ use crate::core::call::rights;
 use crate::env;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
+use crate::listen::{AccessOptions, ListenAddress, ListenOptions, listen_address};
 use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::QueueSelector;
 use crate::name::{Name, refuse_as_new_name};
@@ -58,16 +59,21 @@ for job in map(json.loads, sys.stdin):
 /// `qless api queuePriorityPatterns.setAll` stores; a fair pattern takes its queues in turn, by weight. Globs and
 /// stored patterns are read again every 10 s. Among more than 500 queues, it is asked once a second which have jobs.
 ///
+/// With `--metrics`, the worker answers while it works, without asking Redis: `/metrics` is for Prometheus, `/livez` is 503
+/// if a turn or a heartbeat is overdue, and `/readyz` is 503 before it pops, while Redis is away and from the first
+/// signal on. `qless help work-protocol` and qless-work(5) describe them.
+///
 /// A lock cannot stop a program on a machine that is frozen: after a pause longer than the lock, the program of a
 /// lost job may run beside the next one until `qless` runs again and stops it. QLESS_FENCE tells them apart.
 ///
 /// Examples: `qless work mail --concurrency 4 -- ./send-mail`
 /// · `qless work ci --drain --retry-on 75,111 -- make -C {data.repo} test`
 /// · `qless work mail --time-limit 5m --retry-on 75,signal,time-limit -- ./send-mail`
+/// · `qless work mail --metrics :9123 -- ./send-mail`
 /// · `qless work high=3 low --order round-robin -- ./run`
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
-/// Exit codes: 0, 1 the command, the directory of `--sandbox` or stdout cannot be used, or `--on-start` failed, 6 server, 8 a job
+/// Exit codes: 0, 1 the command, the directory of `--sandbox`, stdout or the address of `--metrics` cannot be used, or `--on-start` failed, 6 server, 8 a job
 /// failed for good, or the data of running jobs was deleted (both with `--drain` or `--count` only), or the job of `--count 1` was lost,
 /// 130 or 143 stopped by a second signal.
 ///
@@ -165,6 +171,12 @@ pub(crate) struct Args {
     /// First part of the worker's name [QLESS_WORKER; default: the host]
     #[arg(long, value_name = "NAME", value_parser = value::new_name())]
     worker: Option<Name>,
+    /// Answer HTTP requests for `/metrics`, `/livez` and `/readyz` at HOST:PORT, at :PORT of this machine only, or at
+    /// unix:PATH
+    #[arg(id = "listen", long = "metrics", value_name = "ADDR", value_parser = listen_address())]
+    metrics: Option<ListenAddress>,
+    #[command(flatten)]
+    access: AccessOptions,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run)
@@ -225,6 +237,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         },
         error_bytes: args.error_bytes,
         allow_dash: args.allow_dash,
+        metrics: ListenOptions {
+            listen: args.metrics,
+            access: args.access,
+        },
         command: args.command,
     };
     match work::run(options, session)? {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::socket::Socket;
 
 /// The most connections at the same time.
-const MOST: usize = 64;
+pub const MOST: usize = 64;
 
 /// The most threads of connections, with those that were closed and are about to end.
 const MOST_THREADS: usize = 2 * MOST;

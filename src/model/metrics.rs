@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::stats::DurationSpread;
 
@@ -9,6 +10,9 @@ use super::stats::DurationSpread;
 const BOUNDS: [u64; 12] = [
     1, 5, 10, 30, 60, 300, 600, 1800, 3600, 21_600, 86_400, 604_800,
 ];
+
+/// The type of the text in a response.
+pub(crate) const PROMETHEUS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What the values of a family mean.
 #[derive(Clone, Copy, Debug, PartialEq, strum::IntoStaticStr)]
@@ -66,6 +70,18 @@ impl MetricFamily {
         family
     }
 
+    /// The version of this program and the SHA of its script.
+    pub(crate) fn build_info(core: &str) -> MetricFamily {
+        let mut info = MetricFamily::new(
+            "qless_build_info",
+            MetricKind::Gauge,
+            "The version of qless and the hash of its core",
+        );
+        let labels = [("version", env!("CARGO_PKG_VERSION")), ("core", core)];
+        info.add(&labels, 1.0);
+        info
+    }
+
     /// Adds a sample. A second one with the same labels is left out: a name that is not UTF-8 may look like another.
     pub(crate) fn add(&mut self, labels: &[(&str, &str)], value: f64) {
         if self.is_new(labels) {
@@ -84,6 +100,35 @@ impl MetricFamily {
             inside.map(|bucket| bucket.count).sum::<u64>()
         };
         let all: u64 = spread.buckets.iter().map(|bucket| bucket.count).sum();
+        let mean = spread.mean_s.as_ref().map_or(0.0, |mean| mean.0);
+        let sum = mean.max(0.0) * spread.count as f64;
+        self.add_buckets(labels, inside, all, sum);
+    }
+
+    /// Adds what a histogram has counted until now.
+    pub(crate) fn add_histogram(&mut self, labels: &[(&str, &str)], histogram: &DurationHistogram) {
+        if !self.is_new(labels) {
+            return;
+        }
+        let counts = histogram.buckets.each_ref();
+        let counts = counts.map(|count| count.load(Ordering::Relaxed));
+        let inside = |bound: u64| {
+            let inside = BOUNDS.iter().zip(&counts);
+            let inside = inside.filter(|(le, _)| **le <= bound);
+            inside.map(|(_, count)| count).sum::<u64>()
+        };
+        let sum = histogram.sum_micros.load(Ordering::Relaxed) as f64 / 1e6;
+        self.add_buckets(labels, inside, counts.iter().sum(), sum);
+    }
+
+    /// Adds the samples of a histogram. `inside` is how many durations were at most a bound.
+    fn add_buckets(
+        &mut self,
+        labels: &[(&str, &str)],
+        inside: impl Fn(u64) -> u64,
+        all: u64,
+        sum: f64,
+    ) {
         for bound in BOUNDS {
             let le = bound.to_string();
             let labels = [labels, &[("le", le.as_str())]].concat();
@@ -91,8 +136,7 @@ impl MetricFamily {
         }
         let labels_of_all = [labels, &[("le", "+Inf")]].concat();
         self.add_sample("_bucket", &labels_of_all, all as f64);
-        let mean = spread.mean_s.as_ref().map_or(0.0, |mean| mean.0);
-        self.add_sample("_sum", labels, mean.max(0.0) * spread.count as f64);
+        self.add_sample("_sum", labels, sum);
         self.add_sample("_count", labels, all as f64);
     }
 
@@ -109,6 +153,23 @@ impl MetricFamily {
             labels: labels.collect(),
             value,
         });
+    }
+}
+
+/// A distribution of durations that one thread counts while others read it.
+#[derive(Debug, Default)]
+pub(crate) struct DurationHistogram {
+    /// One for each bound, and one for the rest.
+    buckets: [AtomicU64; BOUNDS.len() + 1],
+    sum_micros: AtomicU64,
+}
+
+impl DurationHistogram {
+    pub(crate) fn count(&self, seconds: f64) {
+        let bucket = BOUNDS.partition_point(|bound| (*bound as f64) < seconds);
+        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+        let micros = (seconds * 1e6) as u64;
+        self.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
 }
 

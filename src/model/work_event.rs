@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use strum::IntoStaticStr;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::queue::RoundedSeconds;
 use crate::clock::moment::Moment;
@@ -12,7 +12,7 @@ use crate::view::document::DocumentKind;
 use crate::view::{RenderOptions, View};
 
 /// What happened to a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub(crate) enum WorkEventKind {

@@ -6,6 +6,7 @@ use super::hooks;
 use super::options::WorkOptions;
 use super::process::Directory;
 use crate::error::{Error, Kind};
+use crate::listen::MOST_CONNECTIONS;
 use crate::text::plural;
 
 /// The pipes of a program that runs: stdin, stdout, stderr and its answers.
@@ -43,6 +44,11 @@ pub(super) fn lower_slots_to_file_limit(
         + match options.directory {
             Directory::Sandbox(_) => REMOVAL,
             _ => 0,
+        }
+        + if options.metrics.listen.is_some() {
+            MOST_CONNECTIONS as u64
+        } else {
+            0
         };
     let wanted = options.concurrency as u64;
     let fits = limit.saturating_sub(fixed) / PROGRAM;

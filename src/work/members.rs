@@ -79,6 +79,15 @@ pub(crate) fn run(members: &Members, session: &mut Session) -> Result<Exit, Erro
         .hint(format!("`{flag}` names one member")));
     }
     let drains = line.has_flag("--drain");
+    if line.has_flag("--metrics") {
+        let flag = members.kind.flag();
+        return Err(Error::usage(
+            "`--metrics` opens one address, and each member has a worker of its own",
+        )
+        .hint(format!(
+            "`{flag}` names one member; start a worker for each, with addresses of their own"
+        )));
+    }
     session.refuse_typed_password()?;
     session.ui.ignore_closed_stdout();
     // The workers get the environment; other processes of this user must not read it here.

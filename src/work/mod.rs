@@ -11,6 +11,8 @@ mod label;
 mod launcher;
 pub mod machine;
 pub(crate) mod members;
+mod metrics_server;
+mod monitor;
 mod notices;
 mod options;
 pub mod process;
@@ -20,6 +22,7 @@ mod server;
 mod service;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -33,6 +36,8 @@ use self::machine::event::{
     Action, Event, LineContent, MachineConfig, Report, Signal, StartFailure, WorkResult,
 };
 use self::machine::rotation::Rotation;
+use self::metrics_server::MetricsServer;
+use self::monitor::{LoopState, WorkMonitor};
 use self::notices::PutWatch;
 pub(crate) use self::options::{HookCommands, WorkOptions};
 use self::process::answer::{self, Answer, AnswerKind};
@@ -83,6 +88,8 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
         secrets: secrets.clone(),
     })?;
+    // A wrong or taken address is an error before the server is asked.
+    let listener = metrics_server::bind(&options.metrics, session)?;
     let now = session.connect()?;
     // The password is known now, and no program of a job or hook runs yet.
     secrets::hide_variables(&secrets);
@@ -96,6 +103,16 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     if let Some(note) = descriptors::lower_slots_to_file_limit(&mut options)? {
         session.ui.note(&note);
     }
+    let monitor = listener
+        .is_some()
+        .then(|| Arc::new(WorkMonitor::new(&options, session)));
+    // Dropped last: it answers until the worker has ended.
+    let _server = match (listener, &monitor) {
+        (Some(listener), Some(monitor)) => {
+            Some(MetricsServer::start(listener, monitor.clone(), session)?)
+        }
+        _ => None,
+    };
     if let Some(command) = &options.hooks.on_start {
         match hooks::run_start_hook(command, options.kill_after, &mut processes, &waker)? {
             StartHook::Succeeded => {}
@@ -147,12 +164,22 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         ),
         notices,
         watch,
-        reporter: Reporter::new(worker.clone(), session),
+        reporter: Reporter::new(worker.clone(), monitor.clone(), session),
         resolve_at: queues.has_patterns().then(|| Instant::now() + RESOLVE),
         time,
         retry_delay: options.retry_delay,
         has_labels: options.label,
-        server: ServerThread::start(core, worker, queues, found, arrangement, waker.clone()),
+        server: ServerThread::start(
+            core,
+            worker,
+            queues,
+            found,
+            arrangement,
+            monitor.clone(),
+            waker.clone(),
+        ),
+        monitor,
+        awaited_since: None,
         signal: SIGTERM,
         stops: 0,
         manager: ServiceManager::report_ready(),
@@ -388,6 +415,10 @@ struct Work {
     /// `None` if the user may not subscribe.
     watch: Option<PutWatch>,
     reporter: Reporter,
+    /// What monitoring systems learn, if they may ask.
+    monitor: Option<Arc<WorkMonitor>>,
+    /// Since when a reply of the server is awaited.
+    awaited_since: Option<Instant>,
     time: ServerClock,
     retry_delay: Duration,
     /// Whether each line of the programs gets a label.
@@ -444,6 +475,7 @@ impl Work {
             self.hold_output_if_congested(session);
             self.warn_of_write_fault(session);
             let until = self.next_wakeup();
+            self.update_monitor(until);
             self.processes.wait_for_events(until, &mut events)?;
             // A notice about a lock comes before a reply that brings the job again.
             while let Ok(event) = self.notices.try_recv() {
@@ -473,6 +505,23 @@ impl Work {
                 self.server.send_order(ServerOrder::Resolve)?;
             }
         }
+    }
+
+    /// Tells monitoring systems how the worker stands before it waits.
+    fn update_monitor(&mut self, until: Option<Instant>) {
+        let Some(monitor) = &self.monitor else {
+            return;
+        };
+        if self.machine.is_awaiting_reply() {
+            self.awaited_since.get_or_insert_with(Instant::now);
+        } else {
+            self.awaited_since = None;
+        }
+        monitor.set_state(LoopState {
+            readiness: Some(self.machine.readiness()),
+            busy: self.machine.busy_slot_count(),
+            due_at: self.awaited_since.or(until),
+        });
     }
 
     /// Warns that stdout cannot be written to. The jobs matter more: the work goes on.

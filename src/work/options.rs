@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::machine::event::{DispatchMode, WorkLimit};
 use super::machine::rotation::QueueOrder;
 use super::process::Directory;
+use crate::listen::ListenOptions;
 use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::QueueSelector;
 use crate::name::Name;
@@ -40,6 +41,8 @@ pub(crate) struct WorkOptions {
     pub worker: Name,
     /// Whether a value that is put into an argument may begin with a dash.
     pub allow_dash: bool,
+    /// Where monitoring systems may ask how the work goes.
+    pub metrics: ListenOptions,
     /// The program and its arguments.
     pub command: Vec<OsString>,
 }

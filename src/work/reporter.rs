@@ -2,10 +2,12 @@
 //! terminal, and a summary.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::NAMED;
 use super::machine::event::{BadLineKind, JobLabel, JobResult, LeftJobs, ProcessExit, Report};
+use super::monitor::WorkMonitor;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::model::queue::RoundedSeconds;
@@ -55,6 +57,8 @@ pub(super) struct Reporter {
     worker: Name,
     begun: Instant,
     counts: WorkCounts,
+    /// The counts by queue, if anyone may ask for them.
+    monitor: Option<Arc<WorkMonitor>>,
     /// Lines for stderr that are not written yet.
     lines: String,
     /// The loss of the server that was reported last.
@@ -71,12 +75,17 @@ pub(super) struct Reporter {
 }
 
 impl Reporter {
-    pub(super) fn new(worker: Name, session: &Session) -> Reporter {
+    pub(super) fn new(
+        worker: Name,
+        monitor: Option<Arc<WorkMonitor>>,
+        session: &Session,
+    ) -> Reporter {
         let now = Instant::now();
         Reporter {
             worker,
             begun: now,
             counts: WorkCounts::default(),
+            monitor,
             lines: String::new(),
             loss: None,
             ignored: HashSet::new(),
@@ -124,6 +133,9 @@ impl Reporter {
     pub(super) fn report(&mut self, report: Report, now: Moment, session: &mut Session) {
         match report {
             Report::Started { job, .. } => {
+                if let Some(monitor) = &self.monitor {
+                    monitor.add_queue(&job.queue);
+                }
                 let event = self.work_event(now, WorkEventKind::Started, job);
                 self.show_event(&event, session);
             }
@@ -135,6 +147,9 @@ impl Reporter {
                 detail,
             } => {
                 let kind = self.count_result(result);
+                if let Some(monitor) = &self.monitor {
+                    monitor.count_end(&job.queue, kind, elapsed);
+                }
                 let mut event = self.work_event(now, kind, job);
                 (event.exit, event.signal) = match exit {
                     Some(ProcessExit::Code(code)) => (Some(code), None),

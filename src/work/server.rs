@@ -2,6 +2,7 @@
 //! can end processes while the server does not reply.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::arrangement::PopArrangement;
 use super::drain::{self, RemainingWork};
 use super::machine::event::{Event, LeftJobs, Request, TurnReply};
+use super::monitor::WorkMonitor;
 use super::process::Waker;
 use super::queues::{FoundQueues, MAX_QUEUES, QueueList};
 use crate::address::Node;
@@ -62,6 +64,7 @@ impl ServerThread {
         queues: QueueList,
         found: FoundQueues,
         arrangement: PopArrangement,
+        monitor: Option<Arc<WorkMonitor>>,
         waker: Waker,
     ) -> ServerThread {
         let (orders, inbox) = channel();
@@ -82,7 +85,11 @@ impl ServerThread {
         calls.core.report_loss_immediately();
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
-                let Some(event) = calls.carry_out_order(order) else {
+                let event = calls.carry_out_order(order);
+                if let Some(monitor) = &monitor {
+                    monitor.note_ended_call(matches!(event, Some(Event::Turn(Ok(_)))));
+                }
+                let Some(event) = event else {
                     continue;
                 };
                 let is_successor = calls.has_server_changed();

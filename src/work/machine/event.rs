@@ -369,6 +369,18 @@ pub enum JobResult {
     Unknown,
 }
 
+/// Whether a worker pops jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    Ready,
+    /// The server does not reply.
+    ServerAway,
+    /// The server replies, and refuses changes.
+    ServerRefuses,
+    /// Nothing more is popped: a signal came, or the limit is reached.
+    Stopping,
+}
+
 /// What is reported to people and programs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {

@@ -15,7 +15,9 @@ mod time_limit;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use self::event::{Action, DispatchMode, Event, MachineConfig, Report, WorkLimit, WorkResult};
+use self::event::{
+    Action, DispatchMode, Event, MachineConfig, Readiness, Report, WorkLimit, WorkResult,
+};
 use self::held::HeldJobs;
 use self::rotation::Rotation;
 use self::slots::{QuickDeathBackoff, Slot};
@@ -357,6 +359,25 @@ impl Machine {
             _ => 0,
         });
         jobs.sum()
+    }
+
+    /// The number of slots whose process has a job.
+    pub fn busy_slot_count(&self) -> usize {
+        let is_busy =
+            |slot: &&Slot| matches!(slot, Slot::Busy(process) if !process.jobs.is_empty());
+        self.slots.iter().filter(is_busy).count()
+    }
+
+    pub fn readiness(&self) -> Readiness {
+        match self.link {
+            _ if self.stage > WorkStage::Working => Readiness::Stopping,
+            ServerLink::Up => Readiness::Ready,
+            ServerLink::Away {
+                refused: RefusedWhileAway::Nothing,
+                ..
+            } => Readiness::ServerAway,
+            ServerLink::Away { .. } => Readiness::ServerRefuses,
+        }
     }
 
     /// The jobs that the process of a slot has. A process for one job is about it to its end.

@@ -152,7 +152,7 @@ impl Machine {
     }
 
     /// Whether a reply is awaited.
-    pub(super) fn is_awaiting_reply(&self) -> bool {
+    pub fn is_awaiting_reply(&self) -> bool {
         self.turn.is_some()
             || self.is_recovering
             || self.looking_since.is_some()

@@ -1,0 +1,90 @@
+//! The listener of `--metrics`. It answers from what the worker counts, and never asks Redis.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use super::monitor::WorkMonitor;
+use crate::error::{Error, Kind, io_message};
+use crate::listen::{ListenOptions, Listener, Request, Response, Status};
+use crate::model::metrics::{PROMETHEUS_TYPE, prometheus_text};
+use crate::session::Session;
+
+/// A listener that answers in a thread. Dropping it ends it.
+pub(super) struct MetricsServer {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Opens the address, if one is given.
+pub(super) fn bind(
+    options: &ListenOptions,
+    session: &mut Session,
+) -> Result<Option<Listener>, Error> {
+    let Some(address) = &options.listen else {
+        return Ok(None);
+    };
+    let access = options.access.read(|warning| session.ui.warn(warning))?;
+    Listener::bind(address, access).map(Some)
+}
+
+impl MetricsServer {
+    pub(super) fn start(
+        listener: Listener,
+        monitor: Arc<WorkMonitor>,
+        session: &mut Session,
+    ) -> Result<MetricsServer, Error> {
+        let url = listener.url();
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = stop.clone();
+        let serve = move || {
+            let respond = |request: &Request| respond(request, &monitor);
+            listener.serve(respond, || asked.load(Ordering::Relaxed));
+        };
+        let thread = thread::Builder::new().spawn(serve).map_err(|fault| {
+            let why = io_message(&fault);
+            Error::new(
+                Kind::Error,
+                format!("cannot start the thread of `--metrics`: {why}"),
+            )
+            .hint("no job was popped; this user or machine runs too many threads")
+        })?;
+        let note = format!("listening on {url} for /metrics, /livez and /readyz");
+        session.ui.note(&note);
+        Ok(MetricsServer {
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for MetricsServer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // The socket in the file system is removed at the end of the thread.
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join();
+        }
+    }
+}
+
+fn respond(request: &Request, monitor: &WorkMonitor) -> Response<'static> {
+    let now = Instant::now();
+    let why_not = match request.path.as_str() {
+        "/metrics" => {
+            let text = prometheus_text(&monitor.metrics(now), &[]);
+            return Response::new(Status::Ok, PROMETHEUS_TYPE, text);
+        }
+        "/livez" => monitor.why_not_alive(now),
+        "/readyz" => monitor.why_not_ready(now),
+        _ => {
+            let paths = "this listener has /metrics, /livez and /readyz";
+            return Response::text(Status::NotFound, paths);
+        }
+    };
+    match why_not {
+        None => Response::text(Status::Ok, "ok"),
+        Some(why) => Response::text(Status::ServiceUnavailable, why),
+    }
+}

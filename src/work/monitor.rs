@@ -1,0 +1,311 @@
+//! What monitoring systems learn of a worker: figures, and whether it is alive and ready.
+//!
+//! The loop and the thread of the calls write, the threads of the listener read.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use strum::VariantArray;
+
+use super::machine::event::Readiness;
+use super::options::WorkOptions;
+use crate::core::script::Script;
+use crate::model::metrics::{DurationHistogram, MetricFamily, MetricKind};
+use crate::model::work_event::WorkEventKind;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::format_measured_duration;
+
+/// The most queues with series of their own. The jobs of further ones count as those of `other`.
+const MOST_QUEUES: usize = 500;
+
+/// The queue of the jobs that are not counted by their own.
+const OTHER: &str = "other";
+
+/// What the loop of the worker does next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LoopState {
+    /// `None` until the loop has begun.
+    pub readiness: Option<Readiness>,
+    /// The number of slots whose process has a job.
+    pub busy: usize,
+    /// Since when a reply is awaited, or else when the loop goes on at the latest. `None` if it may wait for ever.
+    pub due_at: Option<Instant>,
+}
+
+/// When calls ended last.
+#[derive(Clone, Copy, Debug)]
+struct CallTimes {
+    /// Any call, also one that failed.
+    any: Instant,
+    /// A turn with a reply.
+    turn: Instant,
+}
+
+/// How many jobs of a queue ended in each way, by [`WorkEventKind`].
+type ResultCounts = [AtomicU64; WorkEventKind::VARIANTS.len()];
+
+/// What a worker shares with the threads of its listener.
+#[derive(Debug)]
+pub(super) struct WorkMonitor {
+    slots: usize,
+    /// The SHA of the script.
+    core: String,
+    /// How long after it was due a turn or a heartbeat may end.
+    patience: Duration,
+    state: Mutex<LoopState>,
+    calls: Mutex<CallTimes>,
+    /// Locked for writing only when a queue is new.
+    jobs: RwLock<BTreeMap<Name, ResultCounts>>,
+    runs: DurationHistogram,
+}
+
+impl WorkMonitor {
+    pub(super) fn new(options: &WorkOptions, session: &Session) -> WorkMonitor {
+        let core = Script::new(session.prefix()).sha().to_owned();
+        let patience = patience(options.poll, session.timeout());
+        WorkMonitor::with_patience(options.concurrency, core, patience, Instant::now())
+    }
+
+    fn with_patience(slots: usize, core: String, patience: Duration, now: Instant) -> WorkMonitor {
+        WorkMonitor {
+            slots,
+            core,
+            patience,
+            state: Mutex::default(),
+            calls: Mutex::new(CallTimes {
+                any: now,
+                turn: now,
+            }),
+            jobs: RwLock::default(),
+            runs: DurationHistogram::default(),
+        }
+    }
+
+    pub(super) fn set_state(&self, state: LoopState) {
+        *lock(&self.state) = state;
+    }
+
+    /// A copy, so that no reader keeps the loop waiting.
+    fn state(&self) -> LoopState {
+        *lock(&self.state)
+    }
+
+    fn calls(&self) -> CallTimes {
+        *lock(&self.calls)
+    }
+
+    /// Notes that a call to the server ended, and whether it was a turn with a reply.
+    pub(super) fn note_ended_call(&self, is_turn: bool) {
+        let now = Instant::now();
+        let mut calls = lock(&self.calls);
+        calls.any = now;
+        if is_turn {
+            calls.turn = now;
+        }
+    }
+
+    /// Shows the counts of a queue from now on. A rate needs the zeros before the first end of a job.
+    pub(super) fn add_queue(&self, queue: &Name) {
+        self.use_counts(queue, |_| {});
+    }
+
+    /// Counts the end of a job that ran for this many seconds.
+    pub(super) fn count_end(&self, queue: &Name, kind: WorkEventKind, elapsed: f64) {
+        self.use_counts(queue, |counts| {
+            counts[kind as usize].fetch_add(1, Ordering::Relaxed);
+        });
+        if was_written(kind) {
+            self.runs.count(elapsed);
+        }
+    }
+
+    fn use_counts(&self, queue: &Name, add: impl Fn(&ResultCounts)) {
+        let known = self.jobs.read().unwrap_or_else(PoisonError::into_inner);
+        let name = if known.contains_key(queue) || known.len() < MOST_QUEUES {
+            queue.clone()
+        } else {
+            Name::from(OTHER.to_owned())
+        };
+        if let Some(counts) = known.get(&name) {
+            return add(counts);
+        }
+        drop(known);
+        let mut known = self.jobs.write().unwrap_or_else(PoisonError::into_inner);
+        add(known.entry(name).or_default());
+    }
+
+    /// Why the worker does not go on; `None` if it does. A server that is away is no reason: calls end at their time limit.
+    pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
+        let due_at = self.state().due_at?;
+        let ended_at = self.calls().any;
+        let overdue = now.saturating_duration_since(due_at.max(ended_at));
+        let silent = now.saturating_duration_since(ended_at).as_secs_f64();
+        (overdue > self.patience).then(|| {
+            let silent = format_measured_duration(silent);
+            format!("stuck: the last turn or heartbeat ended {silent} ago")
+        })
+    }
+
+    /// Why the worker pops no jobs; `None` if it does.
+    pub(super) fn why_not_ready(&self, now: Instant) -> Option<String> {
+        let why = match self.state().readiness {
+            None => "starting: no job has been popped",
+            Some(Readiness::ServerAway) => "Redis is away",
+            Some(Readiness::ServerRefuses) => "Redis refuses changes",
+            Some(Readiness::Stopping) => "stopping: no further job is popped",
+            Some(Readiness::Ready) => return self.why_not_alive(now),
+        };
+        Some(why.to_owned())
+    }
+
+    /// The figures of the worker.
+    pub(super) fn metrics(&self, now: Instant) -> Vec<MetricFamily> {
+        let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
+        let state = self.state();
+        let turn_at = self.calls().turn;
+        let mut jobs = MetricFamily::new(
+            "qless_work_jobs_total",
+            MetricKind::Counter,
+            "Jobs of this worker that ended since its start, by how they did",
+        );
+        for (queue, counts) in &*self.jobs.read().unwrap_or_else(PoisonError::into_inner) {
+            let queue = queue.to_string();
+            for (kind, count) in WorkEventKind::VARIANTS.iter().zip(counts) {
+                if *kind != WorkEventKind::Started {
+                    let labels = [("queue", queue.as_str()), ("result", kind.into_str())];
+                    jobs.add(&labels, count.load(Ordering::Relaxed) as f64);
+                }
+            }
+        }
+        let mut runs = MetricFamily::new(
+            "qless_work_run_seconds",
+            MetricKind::Histogram,
+            "How long jobs ran that this worker completed, advanced, retried or failed",
+        );
+        runs.add_histogram(&[], &self.runs);
+        vec![
+            MetricFamily::build_info(&self.core),
+            gauge(
+                "qless_work_slots",
+                "Processes that may run at the same time",
+                self.slots as f64,
+            ),
+            gauge(
+                "qless_work_busy",
+                "Processes that have a job",
+                state.busy as f64,
+            ),
+            gauge(
+                "qless_work_last_turn_seconds",
+                "Seconds since Redis last replied to a turn, or since the start",
+                now.saturating_duration_since(turn_at).as_secs_f64(),
+            ),
+            jobs,
+            runs,
+        ]
+    }
+}
+
+/// How long after it was due a turn or a heartbeat may end: with the poll before a turn of an idle worker, that is three
+/// polls, and the time that the two calls of a turn may take.
+fn patience(poll: Duration, timeout: Duration) -> Duration {
+    poll.saturating_add(timeout).saturating_mul(2)
+}
+
+/// Whether this worker wrote the end of the job. Otherwise the job may have run on, or not at all.
+fn was_written(kind: WorkEventKind) -> bool {
+    use WorkEventKind::{Advanced, Completed, Failed, Retried};
+
+    matches!(kind, Completed | Advanced | Retried | Failed)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    /// What the probes say after these seconds.
+    fn probes(monitor: &WorkMonitor, begun: Instant, seconds: [u64; 3]) -> String {
+        let shown = |why: Option<String>| why.unwrap_or_else(|| "ok".into());
+        let lines = seconds.map(|after| {
+            let now = begun + Duration::from_secs(after);
+            let alive = shown(monitor.why_not_alive(now));
+            format!("{after}: {alive}, {}\n", shown(monitor.why_not_ready(now)))
+        });
+        lines.concat()
+    }
+
+    /// A frozen loop leaves the state as it is. With the real clock, only a debugger freezes it.
+    #[test]
+    fn a_worker_is_stuck_when_what_was_due_has_not_ended_within_its_patience() {
+        let begun = Instant::now();
+        let patience = patience(Duration::from_secs(5), Duration::from_secs(10));
+        let monitor = WorkMonitor::with_patience(1, String::new(), patience, begun);
+        let set = |due_at| {
+            monitor.set_state(LoopState {
+                readiness: Some(Readiness::Ready),
+                busy: 0,
+                due_at,
+            });
+        };
+        expect![[r#"
+            0: ok, starting: no job has been popped
+            1: ok, starting: no job has been popped
+            90000: ok, starting: no job has been popped
+        "#]]
+        .assert_eq(&probes(&monitor, begun, [0, 1, 90_000]));
+        // The next turn was due 5 seconds after the start.
+        set(Some(begun + Duration::from_secs(5)));
+        expect![[r#"
+            0: ok, ok
+            35: ok, ok
+            36: stuck: the last turn or heartbeat ended 36.0s ago, stuck: the last turn or heartbeat ended 36.0s ago
+        "#]]
+        .assert_eq(&probes(&monitor, begun, [0, 35, 36]));
+        // A call ended while the loop is frozen.
+        lock(&monitor.calls).any = begun + Duration::from_secs(20);
+        expect![[r#"
+            36: ok, ok
+            50: ok, ok
+            51: stuck: the last turn or heartbeat ended 31.0s ago, stuck: the last turn or heartbeat ended 31.0s ago
+        "#]].assert_eq(&probes(&monitor, begun, [36, 50, 51]));
+        // It may wait for ever.
+        set(None);
+        expect![[r#"
+            36: ok, ok
+            51: ok, ok
+            90000: ok, ok
+        "#]]
+        .assert_eq(&probes(&monitor, begun, [36, 51, 90_000]));
+    }
+
+    #[test]
+    fn of_very_many_queues_the_first_500_have_series_of_their_own() {
+        let now = Instant::now();
+        let monitor = WorkMonitor::with_patience(1, String::new(), Duration::ZERO, now);
+        for number in 0..2000 {
+            let queue = Name::from(format!("q{number}"));
+            monitor.add_queue(&queue);
+            monitor.count_end(&queue, WorkEventKind::Completed, 0.5);
+        }
+        let text = crate::model::metrics::prometheus_text(&monitor.metrics(now), &[]);
+        let completed = text.matches("result=\"completed\"").count();
+        assert_eq!(completed, 501);
+        for line in [
+            "qless_work_jobs_total{queue=\"q499\",result=\"completed\"} 1\n",
+            "qless_work_jobs_total{queue=\"other\",result=\"completed\"} 1500\n",
+            "qless_work_run_seconds_count 2000\n",
+            "qless_work_run_seconds_sum 1000\n",
+        ] {
+            assert!(text.contains(line), "{line}{text}");
+        }
+    }
+}
