@@ -25,6 +25,7 @@ mod support {
     pub mod jobs;
     pub mod keyboard;
     pub mod listener;
+    pub mod promtool;
     pub mod proxy;
     pub mod qless;
     pub mod random;

@@ -81,8 +81,8 @@ impl Home {
 /// Returns a script for a line with `qless work`: jobs for it, and the line, which ends when they have.
 fn with_jobs(line: &str) -> String {
     if line.contains(" --listen ") {
-        // It listens until it is told to end, at a port that may be taken.
-        return format!("timeout -s INT 1 {}", line.replace(":9123", ":0"));
+        // It listens until it is told to end.
+        return format!("timeout -s INT 1 {line}");
     }
     let Some((_, options)) = line.split_once("qless work ") else {
         return line.to_owned();

@@ -54,7 +54,7 @@ pub(crate) fn system_metrics(
     let mut families = vec![
         gauge("qless_up", "Whether the queues could be read", 1.0),
         gauge("qless_redis_up", "Whether Redis answered", 1.0),
-        build_info(core),
+        MetricFamily::build_info(core),
         gauge(
             "qless_scrape_duration_seconds",
             "How long reading took",
@@ -118,24 +118,13 @@ pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec
             "Whether Redis answered",
             f64::from(u8::from(answered)),
         ),
-        build_info(core),
+        MetricFamily::build_info(core),
         gauge(
             "qless_scrape_duration_seconds",
             "How long reading took",
             took_s,
         ),
     ]
-}
-
-fn build_info(core: &str) -> MetricFamily {
-    let mut info = MetricFamily::new(
-        "qless_build_info",
-        MetricKind::Gauge,
-        "The version of qless and the hash of its core",
-    );
-    let labels = [("version", env!("CARGO_PKG_VERSION")), ("core", core)];
-    info.add(&labels, 1.0);
-    info
 }
 
 /// How to tell a figure of a queue.

@@ -15,7 +15,7 @@ use crate::core::script::Script;
 use crate::error::{Error, Kind};
 use crate::listen::{CachedAnswer, Request, Response, Status};
 use crate::model::health::HealthLevel;
-use crate::model::metrics::{Label, prometheus_text};
+use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
 use crate::model::overview::SystemFacts;
 use crate::model::pattern::Pattern;
 use crate::name::Name;
@@ -26,9 +26,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The most sets of named groups and queues whose looks are kept apart.
 const MOST_NAMED: usize = 32;
-
-/// The type of the text format of Prometheus.
-const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Answers requests from looks that it shares among them.
 pub(crate) struct LookServer<'s> {
@@ -114,7 +111,7 @@ impl<'s> LookServer<'s> {
             };
             prometheus_text(&families, &self.labels)
         });
-        Response::new(Status::Ok, PROMETHEUS, text.as_str())
+        Response::new(Status::Ok, PROMETHEUS_TYPE, text.as_str())
     }
 
     /// The verdict of the limits in the query, in the line of a plugin.

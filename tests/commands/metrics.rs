@@ -5,12 +5,12 @@ use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use rustix::process::Signal;
 
+use crate::support::promtool;
 use crate::support::qless::{Qless, RunOutput, Running};
 use crate::support::redis::Redis;
 
@@ -188,29 +188,8 @@ fn hostile_names_are_one_label_value() {
     promtool_is_silent(&redis);
 }
 
-/// Runs the checker of Prometheus where it is installed.
 fn promtool_is_silent(redis: &Redis) {
-    let text = redis.at(90_000).run("metrics").exits(0).stdout();
-    let child = Command::new("promtool")
-        .args(["check", "metrics"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = child else {
-        eprintln!("skipped: promtool is not installed (package prometheus)");
-        return;
-    };
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(text.as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    assert_eq!(String::from_utf8_lossy(&said), "");
-    assert!(output.status.success());
+    promtool::assert_silent(&redis.at(90_000).run("metrics").exits(0).stdout());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use rustix::process::Signal;
 
 use crate::support::config::ConfigHome;
 use crate::support::listener::{PATIENCE, bind, read_to_end, summary};
+use crate::support::promtool;
 use crate::support::work::{WorkSite, Worker, until};
 
 /// The listener of a worker.
@@ -71,27 +72,6 @@ fn value(text: &str, name: &str) -> f64 {
     line.unwrap().parse().unwrap()
 }
 
-/// Runs the checker of Prometheus where it is installed.
-fn promtool_is_silent(text: &str) {
-    let child = Command::new("promtool")
-        .args(["check", "metrics"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = child else {
-        eprintln!("skipped: promtool is not installed (package prometheus)");
-        return;
-    };
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(text.as_bytes()).unwrap();
-    drop(stdin);
-    let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    assert_eq!(String::from_utf8_lossy(&said), "");
-    assert!(output.status.success());
-}
-
 #[test]
 fn a_worker_counts_its_jobs_while_it_works() {
     let mut site = WorkSite::new();
@@ -111,7 +91,7 @@ fn a_worker_counts_its_jobs_while_it_works() {
     probe.until_metric("qless_work_run_seconds_count 3");
     probe.until_metric("qless_work_busy 1");
     let text = probe.metrics();
-    promtool_is_silent(&text);
+    promtool::assert_silent(&text);
     let sum = value(&text, "qless_work_run_seconds_sum");
     assert!(sum > 0.0 && sum < 3.0, "{text}");
     assert!(
@@ -161,11 +141,11 @@ fn names_of_queues_stay_labels() {
     site.put(hostile, "a", "{}");
     let mut worker = site.start("* --metrics :0", "true");
     let probe = Probe::of(&mut worker);
-    promtool_is_silent(&probe.metrics());
+    promtool::assert_silent(&probe.metrics());
     site.until_state("a", "complete");
     probe.until_metric("qless_work_run_seconds_count 1");
     let text = probe.metrics();
-    promtool_is_silent(&text);
+    promtool::assert_silent(&text);
     let named = text
         .lines()
         .find(|line| line.contains("result=\"completed\""));
