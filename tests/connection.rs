@@ -833,7 +833,7 @@ mod refusals {
         redis.send(&["ACL", "SETUSER", "ops", "resetkeys", "~other:*"]);
         qless.run("put mail K").shows(expect![[r#"
             --- stderr
-            error: user `ops` may not run DEL, EXISTS, GET, HDEL, HGET and 33 more on `ql:*`; nothing was changed
+            error: user `ops` may not run DEL, EXISTS, GET, HDEL, HGET and 34 more on `ql:*`; nothing was changed
             hint: `qless help acl` prints the line an administrator needs
             --- exit 6
         "#]]);

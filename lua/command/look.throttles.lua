@@ -2,20 +2,25 @@
 -- hold a job back now, found by up to 100 throttled jobs of each known queue and 100 that wait for others. A call ends
 -- early when it has run about 5,000 commands. An item may come again in a later call. Writes nothing: a listed throttle
 -- whose maximum has expired is left out.
--- Takes: [the cursor of the call before, or `queues -inf 0` for what holds a job back alone]
+-- Takes: [`all`, or `holding` for what holds a job back alone; the cursor of the call before]
 -- Result: the next cursor, `''` at the end; a list of `limit`, id, maximum, seconds until it expires (-1: never, -2:
 --   not set), slots taken, jobs that wait, whether it is listed; `lane`, lane, number of its jobs; `wrong`, key of a
 --   wrong type, its throttle or nil
--- Refuses: a wrong cursor
+-- Refuses: another first word, a wrong cursor
 local Held = Fields('state', 'queue', 'throttles')
 local Behind = Fields('state', 'queue', 'key')
 
+-- The cursor with which a list begins
+local Begin = {all = 'limits -inf 0', holding = 'queues -inf 0'}
+
 return function(argv)
-  local part, since, skip = string.match(argv[3] or 'limits -inf 0', '^(%l+) (%S+) (%d+)$')
+  local begin = Begin[argv[3] or 'all']
+  if not begin then error('Look(): neither all nor holding: ' .. argv[3]) end
+  local part, since, skip = string.match(argv[4] or begin, '^(%l+) (%S+) (%d+)$')
   skip = need('value/whole')(skip, 0)
   if part ~= 'limits' and part ~= 'queues' or not skip
     or since ~= '-inf' and since ~= 'inf' and not need('value/number')(since) then
-    error('Look(): wrong cursor: ' .. argv[3])
+    error('Look(): wrong cursor: ' .. argv[4])
   end
   local maximum_of, decode, is_first = need('throttle/maximum'), need('job/tags'), need('lane/is_first')
   local rows, limits, shown, lanes, wrong, most, cost = {}, {}, {}, {}, {}, 5000, 0
@@ -35,36 +40,36 @@ return function(argv)
     end
   end
 
-  -- The row of a throttle, read once in this call; false if a key of it is of a wrong type.
+  -- What is stored of a throttle, read once in this call; false if a key of it is of a wrong type.
   local function read(id)
     if limits[id] == nil then
       local key = Keys.throttle .. id
       local stored, locks = ask(id, 'hget', key, 'maximum'), ask(id, 'zcard', key .. Keys.locks)
       local pending, ttl = ask(id, 'zcard', key .. Keys.pending), ask(id, 'ttl', key)
       limits[id] = stored ~= nil and locks and pending
-        and {'limit', id, string.format('%.0f', maximum_of(id)), '' .. ttl, '' .. locks, '' .. pending, '1'}
+        and {maximum = maximum_of(id), ttl = ttl, locks = locks, pending = pending}
     end
     return limits[id]
   end
 
-  local function show(id, row)
+  local function add_limit(id, limit, listed)
     shown[id] = true
-    rows[#rows + 1] = row
+    rows[#rows + 1] = {'limit', id, string.format('%.0f', limit.maximum), '' .. limit.ttl, '' .. limit.locks,
+      '' .. limit.pending, listed}
   end
 
   local function add_listed(id)
-    local row = read(id)
-    if row and row[4] ~= '-2' then show(id, row) end
+    local limit = read(id)
+    if limit and limit.ttl ~= -2 then add_limit(id, limit, '1') end
   end
 
   local function add_if_holding(id)
-    local row = not shown[id] and read(id)
-    if not row then return end
+    local limit = not shown[id] and read(id)
+    if not limit then return end
     cost = cost + 1
-    local maximum, locks, pending = tonumber(row[3]), tonumber(row[5]), tonumber(row[6])
-    if pending > 0 or maximum ~= 0 and locks >= maximum then
-      if type(redis.pcall('zscore', Keys.throttles, id)) ~= 'string' then row[7] = '0' end
-      show(id, row)
+    if limit.pending > 0 or limit.maximum ~= 0 and limit.locks >= limit.maximum then
+      local is_listed = type(redis.pcall('zscore', Keys.throttles, id)) == 'string'
+      add_limit(id, limit, is_listed and '1' or '0')
     end
   end
 

@@ -387,6 +387,18 @@ pub(crate) struct Targets {
     pub selector: Selector,
 }
 
+/// Jobs by jid, or a queue; one excludes the other.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct JidsOrQueue {
+    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
+    #[arg(value_name = "JID", required_unless_present = "queue", add = value::CandidateKind::Targets)]
+    pub jids: Vec<InputArg>,
+    /// A queue, in place of jobs
+    #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
+          add = value::CandidateKind::Queues)]
+    pub queue: Option<Name>,
+}
+
 /// [`Targets`] without the filters about failures.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TargetsWithoutFailure {

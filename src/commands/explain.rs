@@ -2,7 +2,7 @@
 
 use super::{Group, MemberUse, Spec, refuse_unknown_jobs};
 use crate::args::format::Format;
-use crate::args::input_arg::InputArg;
+use crate::args::shared::JidsOrQueue;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -35,27 +35,21 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JobCandidates::Open)]
 pub(crate) struct Args {
-    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required_unless_present = "queue",
-          add = value::CandidateKind::Targets)]
-    jids: Vec<InputArg>,
-    /// Explain this queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
-          add = value::CandidateKind::Queues)]
-    queue: Option<Name>,
+    #[command(flatten)]
+    targets: JidsOrQueue,
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run).members(|args| MemberUse::Jobs(&args.jids));
+    Spec::reads(Group::Inspect, run).members(|args| MemberUse::Jobs(&args.targets.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
-    if let Some(queue) = &args.queue {
+    if let Some(queue) = &args.targets.queue {
         let now = session.connect()?;
         let explanation = explain::explain_queue(session.core()?, now, queue)?;
         return session.ui.show(&explanation).map(|()| Exit::Ok);
     }
-    let given = jids::read_jids(&mut session.input(), &args.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.targets.jids)?;
     let now = session.connect()?;
     let found = explain::explain_jobs(session.core()?, now, given.jids())?;
     let missing = given.jids().iter().zip(&found);

@@ -30,7 +30,7 @@ use crate::model::done::CommandResult;
 use crate::model::export;
 use crate::model::export::{ExportHead, SavedRecurring, SavedThrottle};
 use crate::model::job::State;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::{Pattern, matches_any};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::select::Selection;
@@ -338,8 +338,7 @@ impl ExportWriter {
         now: Moment,
         session: &mut Session,
     ) -> Result<Vec<UnreadableThrottle>, Error> {
-        let meant =
-            |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
+        let meant = |queue: &Name| matches_any(queues, Some(queue));
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&ExportPart::Recur) {
             // A recurring job may be in no set, or in the set of a forgotten queue.

@@ -3,6 +3,7 @@
 use super::{Group, MemberUse, Spec, refuse_unknown_jobs};
 use crate::args::format::{Format, TimeFormat};
 use crate::args::input_arg::InputArg;
+use crate::args::shared::JidsOrQueue;
 use crate::args::value;
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -44,14 +45,8 @@ use crate::view::View;
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::JobCandidates::Open)]
 pub(crate) struct Args {
-    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required_unless_present = "queue",
-          add = value::CandidateKind::Targets)]
-    jids: Vec<InputArg>,
-    /// Draw the jobs of this queue
-    #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
-          add = value::CandidateKind::Queues)]
-    queue: Option<Name>,
+    #[command(flatten)]
+    targets: JidsOrQueue,
     /// Only what the jobs depend on, directly or through others
     #[arg(long)]
     up: bool,
@@ -74,8 +69,8 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).members(|args| {
     let is_picture = matches!(args.form, Some(GraphForm::Dot | GraphForm::Mermaid));
-    match args.jids.as_slice() {
-        [InputArg::Value(_)] => MemberUse::Jobs(&args.jids),
+    match args.targets.jids.as_slice() {
+        [InputArg::Value(_)] => MemberUse::Jobs(&args.targets.jids),
         _ if is_picture => MemberUse::Refused("`--as dot` and `--as mermaid` draw one graph"),
         jids => MemberUse::Jobs(jids),
     }
@@ -98,7 +93,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         full_jids: args.full,
         has_ages: matches!(session.globals.time_format, None | Some(TimeFormat::Auto)),
     };
-    if let Some(queue) = &args.queue {
+    if let Some(queue) = &args.targets.queue {
         let now = session.connect()?;
         let mut graph = read_graph_of_queue(session.core()?, now, queue, request)?;
         graph.drawing = drawing;
@@ -109,7 +104,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     }
-    let given = jids::read_jids(&mut session.input(), &args.jids)?;
+    let given = jids::read_jids(&mut session.input(), &args.targets.jids)?;
     let now = session.connect()?;
     let mut graph = read_graph_of_jobs(session.core()?, now, given.jids(), request)?;
     graph.drawing = GraphDrawing {

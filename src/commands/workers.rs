@@ -9,7 +9,7 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::{Pattern, matches_any};
 use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 use crate::select::nothing;
@@ -80,13 +80,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             return Err(Error::unknown_name("worker", name, &known));
         }
     }
-    if !args.workers.is_empty() {
-        workers.retain(|worker| {
-            args.workers
-                .iter()
-                .any(|pattern| pattern.matches(&worker.name))
-        });
-    }
+    workers.retain(|worker| matches_any(&args.workers, Some(&worker.name)));
     let empty = workers.is_empty();
     out.show(&List::of_all(workers))?;
     if empty {

@@ -140,7 +140,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     if target.tls.is_none() {
         return Some(DoctorItem::ok(check, "not used"));
     }
-    let Some((took, session)) = &reached.encrypted else {
+    let Some((took, session)) = reached.encrypted.zip(reached.session.as_ref()) else {
         let why = reached.error.as_ref().map(|error| error.message());
         let why = why.unwrap_or("the connection was lost".into());
         return Some(DoctorItem::skipped(check, format!("not looked at: {why}")));
@@ -155,7 +155,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     let what = format!(
         "{}, certificate for {names}{until}, {}",
         session.protocol,
-        milliseconds(*took)
+        milliseconds(took)
     );
     let left = session.expires.map(|end| end.since(now));
     let item = match left.filter(|left| *left < CERTIFICATE_WARNING) {
@@ -168,7 +168,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     };
     Some(item.with_evidence(DoctorEvidence {
         protocol: Some(session.protocol.clone()),
-        handshake_s: Some(seconds(*took)),
+        handshake_s: Some(seconds(took)),
         names: Some(session.names.clone()),
         expires: session.expires,
         ..DoctorEvidence::default()

@@ -122,49 +122,17 @@ pub(super) fn persistence_item(
 ) -> DoctorItem {
     let check = DoctorCheck::Persistence;
     let facts = &report.facts;
-    let fsync = settings.map_or("", |settings| settings.appendfsync.as_str());
-    // Without the right to read the setting, a snapshot is a sign of it.
-    let has_snapshots = settings.map_or(facts.last_save.is_some(), |settings| {
-        !settings.save.is_empty()
-    });
     let refuses =
         settings.is_some_and(|settings| settings.stops_writes && !settings.save.is_empty());
-    let saved = facts
-        .last_save
-        .map(|saved| duration(core.now().since(saved).max(0.0)));
     let item = if report.append_failed || facts.save_failed && refuses {
         let error = core.refusal_error("MISCONF");
         DoctorItem::error(check, &error, next_step(error.kind()))
     } else if let Some(failed) = facts.problem(ProblemCode::Persistence) {
         DoctorItem::warning(check, failed, next_step(Kind::Misconf))
+    } else if facts.append_only {
+        append_only_item(settings)
     } else {
-        match (facts.append_only, fsync, has_snapshots) {
-            (true, "always", _) => {
-                DoctorItem::ok(check, "append-only file, on disk before each reply")
-            }
-            (true, "everysec", _) => DoctorItem::ok(
-                check,
-                "append-only file, on disk each second: a crash can lose the last one",
-            ),
-            (true, "no", _) => DoctorItem::warning(
-                check,
-                "append-only file, on disk when the system decides: a crash can lose half a minute",
-                "`redis-cli CONFIG SET appendfsync everysec`",
-            ),
-            (true, ..) => DoctorItem::ok(check, "append-only file"),
-            (false, _, true) => {
-                let last = saved.map_or_else(
-                    || "none since the server started".to_owned(),
-                    |ago| format!("the last {ago} ago"),
-                );
-                let what = format!("snapshots only, {last}: a crash loses what was changed since");
-                DoctorItem::warning(check, what, APPEND)
-            }
-            (false, _, false) => {
-                let what = "neither append-only file nor snapshots: a restart loses all jobs";
-                DoctorItem::warning(check, what, APPEND)
-            }
-        }
+        snapshots_item(report, settings, core)
     };
     item.with_evidence(DoctorEvidence {
         append_only: Some(facts.append_only),
@@ -173,10 +141,52 @@ pub(super) fn persistence_item(
     })
 }
 
+/// What an append-only file keeps.
+fn append_only_item(settings: Option<&ServerSettings>) -> DoctorItem {
+    let check = DoctorCheck::Persistence;
+    match settings.map_or("", |settings| settings.appendfsync.as_str()) {
+        "always" => DoctorItem::ok(check, "append-only file, on disk before each reply"),
+        "everysec" => DoctorItem::ok(
+            check,
+            "append-only file, on disk each second: a crash can lose the last one",
+        ),
+        "no" => DoctorItem::warning(
+            check,
+            "append-only file, on disk when the system decides: a crash can lose half a minute",
+            "`redis-cli CONFIG SET appendfsync everysec`",
+        ),
+        _ => DoctorItem::ok(check, "append-only file"),
+    }
+}
+
+/// What a server without an append-only file keeps.
+fn snapshots_item(
+    report: &ServerReport,
+    settings: Option<&ServerSettings>,
+    core: &Core,
+) -> DoctorItem {
+    let last_save = report.facts.last_save;
+    // Without the right to read the setting, a snapshot is a sign of it.
+    let has_snapshots = settings.map_or(last_save.is_some(), |settings| !settings.save.is_empty());
+    let what = if has_snapshots {
+        let last = last_save.map_or_else(
+            || "none since the server started".to_owned(),
+            |saved| {
+                let ago = duration(core.now().since(saved).max(0.0));
+                format!("the last {ago} ago")
+            },
+        );
+        format!("snapshots only, {last}: a crash loses what was changed since")
+    } else {
+        "neither append-only file nor snapshots: a restart loses all jobs".to_owned()
+    };
+    DoctorItem::warning(DoctorCheck::Persistence, what, APPEND)
+}
+
 pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettings>) -> DoctorItem {
     let check = DoctorCheck::Clients;
     let Some(connections) = report.connections else {
-        return DoctorItem::skipped(check, "not told: the server does not count its clients");
+        return DoctorItem::skipped(check, "the server does not tell how many it has");
     };
     let most = report.max_connections;
     let mut what = match most {

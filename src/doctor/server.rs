@@ -22,9 +22,6 @@ use crate::text::{comma_list, duration, plural, short_jid};
 /// How many seconds the clocks may differ. Other clients go by the clock of their machine.
 const SKEW: f64 = 1.0;
 
-/// Scripts that this command itself leaves in the cache: the core, and the test of rights.
-const OWN_SCRIPTS: u64 = 2;
-
 /// This program and its version.
 const BINARY: &str = concat!("qless ", env!("CARGO_PKG_VERSION"));
 
@@ -115,8 +112,11 @@ fn is_untold(error: &Error) -> bool {
 }
 
 fn untold_item(check: DoctorCheck, error: &Error) -> DoctorItem {
-    DoctorItem::skipped(check, format!("not told: {}", error.message()))
-        .with_hint(error.hint_text().map(str::to_owned))
+    DoctorItem::skipped(
+        check,
+        format!("the server does not tell: {}", error.message()),
+    )
+    .with_hint(error.hint_text().map(str::to_owned))
 }
 
 /// The result of a check that could not be made.
@@ -150,7 +150,7 @@ fn server_item(report: &ServerReport, target: &Target) -> DoctorItem {
 
 fn untold_server_item(core: &Core) -> DoctorItem {
     let version = match core.version() {
-        "" => "its version is not told".to_owned(),
+        "" => "it does not tell its version".to_owned(),
         version => format!("Redis {version}"),
     };
     DoctorItem::ok(DoctorCheck::Server, version)
@@ -160,7 +160,7 @@ fn untold_server_item(core: &Core) -> DoctorItem {
 fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     let check = DoctorCheck::Rights;
     if !core.tells_rights() {
-        let why = "not told: a server before Redis 7.0 has no test";
+        let why = "the server does not tell: Redis before 7.0 has no test of rights";
         return (DoctorItem::skipped(check, why), true);
     }
     let missing = match core.test_rights(now) {
@@ -283,10 +283,14 @@ fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Scripts;
     let cached = match core.cached_scripts(now) {
         Ok(Some(cached)) => cached,
-        Ok(None) => return DoctorItem::skipped(check, "not told: the server does not count them"),
+        Ok(None) => {
+            return DoctorItem::skipped(check, "the server does not tell how many it keeps");
+        }
         Err(error) => return failed_item(check, &error),
     };
-    let others = cached.saturating_sub(OWN_SCRIPTS);
+    // This command itself leaves the core, and the test of rights if the server has one.
+    let own = 1 + u64::from(core.tells_rights());
+    let others = cached.saturating_sub(own);
     let what = match others {
         0 => "none of other clients is cached".to_owned(),
         others => format!(

@@ -39,6 +39,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Time until a member that was not reached at the start is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// The time that a server gets at the start, however near the deadline is.
+const LEAST: Duration = Duration::from_secs(1);
+
 /// Shows events until a limit is reached, or a signal comes.
 pub(crate) fn run(
     filter: &EventFilter,
@@ -47,19 +50,22 @@ pub(crate) fn run(
 ) -> Result<Exit, Error> {
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
-    let connected = session.connect();
-    let now = connected.clone().unwrap_or_else(|_| session.now());
-    let time_left = limits.deadline.as_ref().map(|at| at.time_left(now));
-    let watcher = EventWatcher {
+    let mut watcher = EventWatcher {
         filter,
         count: limits.count,
-        time_left,
-        deadline: time_left.and_then(|left| Instant::now().checked_add(left)),
+        time_left: None,
+        deadline: None,
         interrupt,
         called_off: session.called_off(),
         share: session.stream_share(),
     };
-    let stream = connected.and_then(|_| watcher.subscribe(session));
+    watcher.set_deadline(limits, session.now());
+    let opened = session.open_within(watcher.time_to_subscribe(LEAST));
+    let connected = opened.and_then(|()| session.connect());
+    if let Ok(now) = connected {
+        watcher.set_deadline(limits, now);
+    }
+    let stream = connected.and_then(|_| watcher.subscribe(LEAST, session));
     let ended = watcher.run(stream, session);
     if let Err(error) = &ended
         && error.exit() == Exit::Server
@@ -84,9 +90,29 @@ struct EventWatcher<'e> {
 }
 
 impl EventWatcher<'_> {
-    /// Subscribes. The stream has a connection of its own.
-    fn subscribe(&self, session: &mut Session) -> Result<EventStream, Error> {
-        session.take_core()?.event_stream(&self.filter.sources)
+    /// Counts the deadline from this moment. It is known by the clock of this host until the server tells its time.
+    fn set_deadline(&mut self, limits: &EventLimits, now: Moment) {
+        self.time_left = limits.deadline.as_ref().map(|at| at.time_left(now));
+        self.deadline = self
+            .time_left
+            .and_then(|left| Instant::now().checked_add(left));
+    }
+
+    /// The time until the deadline, and at least this.
+    fn time_to_subscribe(&self, least: Duration) -> Duration {
+        let left = |end: Instant| end.saturating_duration_since(Instant::now());
+        self.deadline.map_or(Duration::MAX, left).max(least)
+    }
+
+    /// Subscribes until the deadline at the latest, but takes at least this time. The stream has a connection of
+    /// its own.
+    fn subscribe(&self, least: Duration, session: &mut Session) -> Result<EventStream, Error> {
+        let limit = self.time_to_subscribe(least);
+        let end = Instant::now().checked_add(limit);
+        session.open_within(limit)?;
+        let mut core = session.take_core()?;
+        core.set_call_deadline(end);
+        core.event_stream(&self.filter.sources)
     }
 
     /// Shows what comes. A member that is not reached at the start is tried again if others may be reached.
@@ -97,7 +123,11 @@ impl EventWatcher<'_> {
     ) -> Result<Exit, Error> {
         let (stream, lost_since) = match stream {
             Ok(stream) => (stream, None),
-            Err(error) if is_away(&error) && session.may_others_be_reached() => {
+            Err(error) if is_away(&error) => {
+                session.note_unreached();
+                if !session.may_others_be_reached() {
+                    return Err(error);
+                }
                 let since = session.now();
                 let reason = error.message().into_owned();
                 let loss = Loss {
@@ -133,7 +163,7 @@ impl EventWatcher<'_> {
         loop {
             let again = Instant::now() + AGAIN;
             while Instant::now() < again {
-                if session.is_no_member_reached() {
+                if !session.may_others_be_reached() {
                     return Err(first);
                 }
                 if self.end()?.is_some() {
@@ -141,8 +171,11 @@ impl EventWatcher<'_> {
                 }
                 thread::sleep(CHECK);
             }
-            match self.subscribe(session) {
-                Ok(stream) => return Ok(Some(stream)),
+            match self.subscribe(Duration::ZERO, session) {
+                Ok(stream) => {
+                    session.note_reached_again();
+                    return Ok(Some(stream));
+                }
                 Err(error) if is_away(&error) => {}
                 Err(error) => return Err(error),
             }

@@ -12,10 +12,7 @@ use crate::error::Error;
 use crate::model::graph::{Graph, GraphEdge, GraphNode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
-use walk::{Walk, WalkLimits, walk_jobs};
-
-/// The number of edges after which no further jobs of a queue are searched for edges.
-const MOST_EDGES: usize = 200_000;
+use walk::{MOST_EDGES, Walk, WalkLimits, walk_jobs};
 
 /// How many jobs of a queue are searched for each failure group that is searched, too.
 const JOBS_PER_GROUP: usize = 10;
@@ -156,20 +153,34 @@ fn read_graph(
     request: GraphRequest,
 ) -> Result<Graph, Error> {
     let kept = &first[..first.len().min(request.limit)];
-    let others = request.limit - kept.len();
-    let found = |walk: &Walk| walk.jobs.len().saturating_sub(kept.len());
-    let location = JobFields::Location.into_str();
-    let mut walk_along = |along: Along, others: usize| {
-        let (edges, edges_of): (_, fn(&Job) -> &[Name]) = match along {
-            Along::Dependencies => ("dependencies,unlisted", |job| &job.dependencies),
-            Along::Dependents => ("dependents", |job| &job.dependents),
-        };
+    let (dependencies, dependents) = walk_both_ways(core, now, kept, request)?;
+    let most_edges = request.limit.saturating_mul(EDGES_PER_JOB);
+    let mut graph = join_walks(dependencies, dependents, most_edges);
+    let listed: HashSet<&Name> = graph.nodes.iter().map(|node| &node.job.jid).collect();
+    let unread = first.iter().filter(|jid| !listed.contains(jid)).count();
+    graph.omitted_jobs = unread as u64;
+    graph.is_cut_by_limit |= unread > 0;
+    mark_blocking_nodes(&mut graph);
+    mark_cycles(&mut graph);
+    Ok(graph)
+}
+
+/// Walks to what the first jobs depend on, and to what depends on them. What one direction leaves of the limit is
+/// for the other.
+fn walk_both_ways(
+    core: &mut Core,
+    now: Moment,
+    first: &[Name],
+    request: GraphRequest,
+) -> Result<(Walk, Walk), Error> {
+    let others = request.limit - first.len();
+    let found = |walk: &Walk| walk.jobs.len().saturating_sub(first.len());
+    let mut walk = |along: Along, others: usize| {
         let limits = WalkLimits {
-            jobs: kept.len() + others,
+            jobs: first.len() + others,
             depth: request.depth,
         };
-        let fields = format!("{location},due,scheduled,{edges}");
-        walk_jobs(core, now, kept, &fields, edges_of, limits)
+        walk_along(core, now, first, along, limits)
     };
     let (mut dependencies, mut dependents) = (Walk::default(), Walk::default());
     if request.dependencies {
@@ -178,21 +189,42 @@ fn read_graph(
         } else {
             others
         };
-        dependencies = walk_along(Along::Dependencies, share)?;
+        dependencies = walk(Along::Dependencies, share)?;
     }
     if request.dependents {
-        dependents = walk_along(Along::Dependents, others - found(&dependencies))?;
+        dependents = walk(Along::Dependents, others - found(&dependencies))?;
         let left = others - found(&dependents);
-        // The other direction has left something of its share.
         if dependencies.is_cut && left > found(&dependencies) {
-            dependencies = walk_along(Along::Dependencies, left)?;
+            dependencies = walk(Along::Dependencies, left)?;
         }
     }
+    Ok((dependencies, dependents))
+}
+
+/// Walks in one direction, and reads what a graph shows of each job.
+fn walk_along(
+    core: &mut Core,
+    now: Moment,
+    first: &[Name],
+    along: Along,
+    limits: WalkLimits,
+) -> Result<Walk, Error> {
+    let (edges, edges_of): (_, fn(&Job) -> &[Name]) = match along {
+        Along::Dependencies => ("dependencies,unlisted", |job| &job.dependencies),
+        Along::Dependents => ("dependents", |job| &job.dependents),
+    };
+    let location = JobFields::Location.into_str();
+    let fields = format!("{location},due,scheduled,{edges}");
+    walk_jobs(core, now, first, &fields, edges_of, limits)
+}
+
+/// The jobs of both walks, and the edges between them.
+fn join_walks(dependencies: Walk, dependents: Walk, most_edges: usize) -> Graph {
     let mut builder = GraphBuilder {
         graph: Graph::default(),
         positions: HashMap::new(),
         edges: HashMap::new(),
-        most_edges: request.limit.saturating_mul(EDGES_PER_JOB),
+        most_edges,
     };
     builder.graph.is_cut_by_limit = dependencies.is_cut || dependents.is_cut;
     let dependencies = builder.add_nodes(dependencies, |job| JobLinks {
@@ -205,16 +237,7 @@ fn read_graph(
     });
     builder.add_dependencies(dependencies);
     builder.add_dependents(dependents);
-    let mut graph = builder.graph;
-    let listed = first
-        .iter()
-        .filter(|jid| builder.positions.contains_key(*jid));
-    let unread = first.len() - listed.count();
-    graph.omitted_jobs = unread as u64;
-    graph.is_cut_by_limit |= unread > 0;
-    mark_blocking_nodes(&mut graph);
-    mark_cycles(&mut graph);
-    Ok(graph)
+    builder.graph
 }
 
 /// The jobs at the other ends of a job's edges.

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
 
-/// The number of edges after which a walk reads no further jobs: some 16 MB of job ids.
-const MOST_EDGES: usize = 200_000;
+/// The number of edges after which no further jobs are read: some 16 MB of job ids.
+pub(super) const MOST_EDGES: usize = 200_000;
 
 /// How far a walk goes.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ pub(crate) fn walk_jobs(
         level.truncate(left);
         let (mut rest, mut next) = (level.as_slice(), Vec::new());
         while !rest.is_empty() {
-            if edges > MOST_EDGES {
+            if edges >= MOST_EDGES {
                 walk.is_cut = true;
                 return Ok(walk);
             }

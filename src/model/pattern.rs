@@ -78,6 +78,13 @@ impl Pattern {
     }
 }
 
+/// Whether there is no pattern, or the name matches one of them. No name is like an empty one.
+pub(crate) fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
+    let empty = Name::default();
+    let name = name.unwrap_or(&empty);
+    patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+}
+
 /// The plain name of a pattern without wildcards, its backslashes removed; `None` for a
 /// glob.
 fn unescape_plain_name(typed: &str) -> Option<String> {

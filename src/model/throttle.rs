@@ -54,7 +54,7 @@ impl Throttle {
         }
     }
 
-    /// A lane with so many jobs: the first has its only slot, the others wait.
+    /// A lane with this number of jobs: the first has its only slot, the others wait.
     pub(crate) fn from_lane(lane: Name, jobs: u64) -> Throttle {
         Throttle {
             id: lane,

@@ -13,7 +13,7 @@ use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::json::{Data, Json};
 use crate::model::job::{Failure, Job, State};
-use crate::model::pattern::Pattern;
+use crate::model::pattern::matches_any;
 use crate::name::Name;
 
 #[derive(Debug)]
@@ -257,8 +257,7 @@ impl<'a> Filter<'a> {
 
     fn has_throttle(&self, throttles: &[Name]) -> bool {
         let wanted = &self.selector.throttles;
-        let is_wanted = |id: &Name| wanted.iter().any(|pattern| pattern.matches(id));
-        wanted.is_empty() || throttles.iter().any(is_wanted)
+        wanted.is_empty() || throttles.iter().any(|id| matches_any(wanted, Some(id)))
     }
 
     fn has_data(&self, data: &Data) -> bool {
@@ -311,13 +310,6 @@ impl Prefilter {
             }
         })
     }
-}
-
-/// Whether a name matches one of the patterns. No name is like an empty one.
-fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
-    let empty = Name::default();
-    let name = name.unwrap_or(&empty);
-    patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
 }
 
 /// Since when a job has been as it is: by its history, or, if it failed before that, as an imported

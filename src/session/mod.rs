@@ -83,7 +83,8 @@ pub(crate) struct MemberPart {
 #[derive(Debug, Default)]
 pub(crate) struct StreamShare {
     shown: AtomicU64,
-    away: AtomicU32,
+    /// The members that were not reached at the start, and still are not.
+    unreached: AtomicU32,
 }
 
 impl StreamShare {
@@ -198,17 +199,24 @@ impl Session {
         part.map(|part| part.stream.clone()).unwrap_or_default()
     }
 
-    /// Counts this member as one that cannot be reached at the start. Returns whether others may be.
-    pub(crate) fn may_others_be_reached(&self) -> bool {
-        self.part
-            .as_ref()
-            .is_some_and(|part| part.stream.away.fetch_add(1, Ordering::Relaxed) + 1 < part.members)
+    /// Counts this member as one that is not reached.
+    pub(crate) fn note_unreached(&self) {
+        if let Some(part) = &self.part {
+            part.stream.unreached.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
-    /// Whether no member could be reached at the start.
-    pub(crate) fn is_no_member_reached(&self) -> bool {
-        let mut part = self.part.iter();
-        part.any(|part| part.stream.away.load(Ordering::Relaxed) >= part.members)
+    /// No longer counts this member as one that is not reached.
+    pub(crate) fn note_reached_again(&self) {
+        if let Some(part) = &self.part {
+            part.stream.unreached.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a member is reached or may still be, while this one is counted as not reached.
+    pub(crate) fn may_others_be_reached(&self) -> bool {
+        let part = self.part.as_ref();
+        part.is_some_and(|part| part.stream.unreached.load(Ordering::Relaxed) < part.members)
     }
 
     /// The lines of the file that this part of the command puts, if it was shared out.
@@ -296,10 +304,23 @@ impl Session {
         }
     }
 
-    /// Connects. The commands that bring work warn if the server may delete it.
+    /// Connects within this time, if it is shorter than the timeout and there is no connection yet.
+    pub(crate) fn open_within(&mut self, limit: Duration) -> Result<(), Error> {
+        if self.core.is_none() {
+            self.core = Some(self.open_core_within(limit)?);
+        }
+        Ok(())
+    }
+
     fn open_core(&mut self) -> Result<Core, Error> {
+        self.open_core_within(Duration::MAX)
+    }
+
+    /// Connects. The commands that bring work warn if the server may delete it.
+    fn open_core_within(&mut self, limit: Duration) -> Result<Core, Error> {
         let settings = self.core_settings()?;
-        let core = Core::connect(settings).map_err(|error| self.with_corrected_line(error))?;
+        let core = Core::connect_within(settings, limit);
+        let core = core.map_err(|error| self.with_corrected_line(error))?;
         if core.is_untagged_in_cluster() && self.changes {
             let (fact, way_out) = one_primary_sentences(self.prefix());
             self.ui.note(&format!("note: {fact}: {way_out}"));

@@ -51,6 +51,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::event::EventSource;
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::Queue;
 use crate::model::worker_name;
@@ -350,7 +351,7 @@ fn subscribe(
     waker: &Waker,
     session: &mut Session,
 ) -> Option<PutWatch> {
-    match core.worker_notices(worker) {
+    match core.event_stream(&[EventSource::Worker(worker.clone())]) {
         Ok(notices) => {
             notices::forward_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();

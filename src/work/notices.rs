@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::machine::event::Event;
 use super::process::Waker;
-use crate::core::api::event::{PutNotice, WorkerNotice, WorkerNotices};
+use crate::core::api::event::{EventNotice, EventStream, PutNotice};
 use crate::core::call::Core;
+use crate::model::event::EventKind;
 
 /// How long a thread waits for a notice before it looks whether it is still needed.
 const LOOK: Duration = Duration::from_millis(200);
@@ -15,14 +16,13 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Maximum duration of one wait for a notice. The thread then waits again.
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
 
-/// Passes on what concerns the jobs of this worker, as long as the receiver exists.
-pub(super) fn forward_notices(notices: WorkerNotices, events: Sender<Event>, waker: Waker) {
+/// Passes on which jobs this worker lost, as long as the receiver exists.
+pub(super) fn forward_notices(notices: EventStream, events: Sender<Event>, waker: Waker) {
     thread::spawn(move || {
         loop {
-            let event = match notices.next_notice(Instant::now() + NOTICE_WAIT) {
-                None => continue,
-                Some(WorkerNotice::Gap) => Event::Missed,
-                Some(WorkerNotice::Lost(jid)) => Event::Notice(jid),
+            let notice = notices.next_event(Instant::now() + NOTICE_WAIT);
+            let Some(event) = notice.and_then(Result::ok).and_then(event_of_notice) else {
+                continue;
             };
             if events.send(event).is_err() {
                 return;
@@ -30,6 +30,18 @@ pub(super) fn forward_notices(notices: WorkerNotices, events: Sender<Event>, wak
             waker.wake();
         }
     });
+}
+
+/// What a notice means for the worker to which it was sent.
+fn event_of_notice(notice: EventNotice) -> Option<Event> {
+    match notice {
+        EventNotice::Lost(_) => None,
+        EventNotice::Back(_) => Some(Event::Missed),
+        EventNotice::Event(event) => match event.event {
+            EventKind::LockLost | EventKind::Canceled => event.jid.map(Event::Notice),
+            _ => None,
+        },
+    }
 }
 
 /// A thread that waits for jobs while this worker has nothing to do. It is subscribed only then: a

@@ -45,7 +45,7 @@ fn steady(run: &RunOutput) -> String {
 
 /// The text as if the server had a test of rights, as from Redis 7.0 on.
 fn with_rights(text: String) -> String {
-    let untold = "– rights       not told: a server before Redis 7.0 has no test";
+    let untold = "– rights       the server does not tell: Redis before 7.0 has no test of rights";
     let told = "✓ rights       the user may run all commands that are needed";
     text.replace(untold, told)
 }
@@ -317,16 +317,24 @@ fn a_server_that_runs_a_script_is_busy() {
 
 /// A server that tells nothing of itself but its version and a time long ago.
 fn silent_server(info: &'static str) -> u16 {
+    silent_server_with("7.2.0", "1", info)
+}
+
+/// A silent server of a version, whose TIME replies these seconds after the login.
+fn silent_server_with(version: &'static str, seconds: &'static str, info: &'static str) -> u16 {
     let commands = Regex::new(r"\*\d+\r\n\$").unwrap();
     listen(move |mut stream| {
         let mut asked = [0; 4096];
         while let Ok(read @ 1..) = stream.read(&mut asked) {
             let text = String::from_utf8_lossy(&asked[..read]).into_owned();
-            let time = "*2\r\n$1\r\n1\r\n$1\r\n1\r\n";
+            let time = |seconds: &str| {
+                let length = seconds.len();
+                format!("*2\r\n${length}\r\n{seconds}\r\n$1\r\n1\r\n")
+            };
             let answer = if text.contains("HELLO") {
-                format!("*2\r\n$7\r\nversion\r\n$5\r\n7.2.0\r\n{time}")
+                format!("*2\r\n$7\r\nversion\r\n$5\r\n{version}\r\n{}", time("1"))
             } else if text.contains("TIME") {
-                time.to_owned()
+                time(seconds)
             } else if text.contains("INFO") && !info.is_empty() {
                 format!("${}\r\n{info}\r\n", info.len())
             } else {
@@ -383,7 +391,7 @@ fn what_a_service_does_not_tell_is_skipped() {
         &qless,
         "eviction",
         expect![[r#"
-        skipped | not told: `redis://127.0.0.1:PORT/0` refuses: unknown command 'INFO' | –
+        skipped | the server does not tell: `redis://127.0.0.1:PORT/0` refuses: unknown command 'INFO' | –
     "#]],
     );
     let clock = item(&qless, "clock");
@@ -425,7 +433,7 @@ fn missing_rights_are_named() {
         &ops,
         "rights",
         expect![[r#"
-        warning | user `ops` may not run HLEN, SCAN on `ql:*`, which only some commands need: dry runs, check, export, throttle list, selectors that read every job | `qless help acl` prints the line an administrator needs
+        warning | user `ops` may not run HLEN, SCAN on `ql:*`, which only some commands need: dry runs, check, export, throttle list --all, selectors that read every job | `qless help acl` prints the line an administrator needs
     "#]],
     );
     ops.run("doctor -q").exits(0);
@@ -441,7 +449,7 @@ fn missing_rights_are_named() {
         &ops,
         "memory",
         expect![[r#"
-        skipped | not told: user `ops` may not run `info` | `qless help acl` prints the line an administrator needs
+        skipped | the server does not tell: user `ops` may not run `info` | `qless help acl` prints the line an administrator needs
     "#]],
     );
     ops.run("doctor").exits(1);
@@ -793,6 +801,32 @@ fn scripts_of_others_are_counted() {
         expect![[r#"
         ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
     "#]],
+    );
+}
+
+/// Redis before 7.0 has no test of rights, which would be a script, too.
+#[test]
+fn scripts_of_others_are_counted_without_a_test_of_rights() {
+    let info = "number_of_cached_scripts:2\r\n";
+    let port = silent_server_with("6.2.0", "1", info);
+    says(
+        &at_url(&format!("redis://127.0.0.1:{port}")),
+        "scripts",
+        expect![[r#"
+        ok | 1 other script is cached: of other clients, or of other versions and prefixes of `qless` | –
+    "#]],
+    );
+}
+
+#[test]
+fn a_time_that_is_no_number_says_nothing_about_the_clock() {
+    let port = silent_server_with("7.2.0", "x", "");
+    says(
+        &at_url(&format!("redis://127.0.0.1:{port}")),
+        "clock",
+        expect![[r#"
+            error | unexpected reply to `TIME`: not a number | is it a Redis server, and the right port?
+        "#]],
     );
 }
 

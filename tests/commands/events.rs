@@ -1,6 +1,7 @@
 //! `qless events`.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
 use std::process::ChildStderr;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use redis::Value;
 use rustix::process::{Pid, Signal};
 
 use crate::support::config::ConfigHome;
+use crate::support::proxy::free_port;
 use crate::support::qless::{Qless, Running};
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
@@ -488,12 +490,31 @@ fn a_frozen_server_is_noticed_within_the_timeout() {
     events.end().exits(0);
 }
 
+/// How many PINGs a server has had since `CONFIG RESETSTAT`.
+fn pings(redis: &Redis) -> u64 {
+    let info: String = redis::cmd("INFO")
+        .arg("commandstats")
+        .query(&mut redis.connection())
+        .unwrap();
+    let calls = info.lines().find_map(|line| {
+        let calls = line.strip_prefix("cmdstat_ping:calls=")?;
+        calls.split(',').next()?.parse().ok()
+    });
+    calls.unwrap_or(0)
+}
+
 /// A server that replies is not lost, however long nothing happens.
 #[test]
 fn silence_is_no_gap() {
     let redis = Redis::start();
-    let events = listening(&redis, "events --timeout 0.2s --deadline 1.5s", "ql:log");
-    events.end().shows(expect![[r#""#]]);
+    redis.send(&["CONFIG", "RESETSTAT"]);
+    let events = listening(&redis, "events --timeout 1s --count 1", "ql:log");
+    // The third one comes after more silence than the timeout.
+    until(|| pings(&redis) >= 3);
+    publish_put(&redis, "ql:log", "a");
+    events.end().shows(expect![[r#"
+        1970-01-01T00:16:40.500Z	put	q	a	
+    "#]]);
 }
 
 #[test]
@@ -696,4 +717,75 @@ fn a_member_that_is_away_is_a_gap() {
         none.contains("error: lost: cannot open `/no/other`"),
         "{none}"
     );
+}
+
+/// The next line of stderr that begins so.
+fn await_note(notes: &mut BufReader<ChildStderr>, start: &str) {
+    loop {
+        let note = next_note(notes);
+        assert!(!note.is_empty(), "no line begins with {start}");
+        if note.starts_with(start) {
+            return;
+        }
+    }
+}
+
+/// Frozen members count as away only while they are: one that has come back keeps its stream.
+#[test]
+fn a_member_that_has_come_back_outlasts_members_that_are_frozen() {
+    let (mut one, two, three) = (Redis::start(), Redis::start(), Redis::start());
+    let home = ConfigHome::new(&format!(
+        "[context.one]\nredis = \"{}\"\n[context.two]\nredis = \"{}\"\n\
+         [context.three]\nredis = \"{}\"\n\
+         [context.all]\nmembers = [\"one\", \"two\", \"three\"]\n",
+        one.url(),
+        two.url(),
+        three.url()
+    ));
+    one.kill();
+    two.freeze();
+    three.freeze();
+    let all = home.qless().at("1000.5").env("QLESS_CONTEXT", "all");
+    let mut events = all.start("events --count 1 --timeout 4s");
+    let mut notes = notes(&mut events);
+    await_note(&mut notes, "one: gap since ");
+    one.restart();
+    await_note(&mut notes, "one: gap from ");
+    // Both have timed out when both have said so.
+    let mut late = [next_note(&mut notes), next_note(&mut notes)];
+    late.sort_unstable();
+    assert!(late[0].starts_with("three: gap since "), "{late:?}");
+    assert!(late[1].starts_with("two: gap since "), "{late:?}");
+    publish_put(&one, "ql:log", "a");
+    events.end().shows(expect![[r#"
+        one	1970-01-01T00:16:40.500Z	put	q	a	
+        --- exit 3
+    "#]]);
+}
+
+/// The timeout of a server that does not answer is longer.
+#[test]
+fn the_deadline_ends_an_attempt_to_subscribe() {
+    let (one, two) = (Redis::start(), Redis::start());
+    let port = free_port();
+    let home = two_servers(&one, &two);
+    let more = format!(
+        "[context.late]\nredis = \"redis://127.0.0.1:{port}\"\n\
+         [context.with_late]\nmembers = [\"one\", \"late\"]\n"
+    );
+    home.write(&(home.text() + &more));
+    let qless = |context: &str| home.qless().env("QLESS_CONTEXT", context);
+    let begun = Instant::now();
+    // Frozen at the start.
+    two.freeze();
+    let both = qless("both").run("events --deadline 1.5s --timeout 40s");
+    both.exits(3);
+    // Refused at the start, then silent.
+    let mut events = qless("with_late").start("events --deadline 3s --timeout 40s");
+    let mut notes = notes(&mut events);
+    await_note(&mut notes, "late: gap since ");
+    let silent = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    events.end().exits(3);
+    drop(silent);
+    assert!(begun.elapsed() < Duration::from_secs(20));
 }

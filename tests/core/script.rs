@@ -285,7 +285,7 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         "look.pop 99 q j",
         "look.lag 99 q",
         "look.status 99 0 counts",
-        "look.throttles 99",
+        "look.throttles 99 holding",
         "look.traces 99 j",
         "look.workers 99",
         "look.workers 999999 w1",

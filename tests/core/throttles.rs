@@ -27,10 +27,10 @@ fn look(core: &mut Core, line: &str) -> (String, Vec<String>) {
 
 /// All items, of as many calls as it takes, and the number of calls.
 fn look_at_all(core: &mut Core) -> (Vec<String>, usize) {
-    let (mut cursor, mut all) = look(core, "look.throttles 9");
+    let (mut cursor, mut all) = look(core, "look.throttles 9 all");
     let mut calls = 1;
     while !cursor.is_empty() {
-        let (next, items) = look(core, &format!("look.throttles 9 '{cursor}'"));
+        let (next, items) = look(core, &format!("look.throttles 9 all '{cursor}'"));
         all.extend(items);
         calls += 1;
         assert_ne!(next, cursor);
@@ -172,15 +172,15 @@ fn many_limits_take_several_bounded_calls_that_miss_none() {
         .collect();
     assert_eq!((items.len(), ids.len()), (4000, 4000));
     assert_eq!(calls, 6);
-    let first = commands(&mut core, &["look.throttles 9".to_owned()]);
+    let first = commands(&mut core, &["look.throttles 9 all".to_owned()]);
     assert!((5000..6500).contains(&first), "{first}");
 
     // A limit that is set again between two calls, before it was read, is not missed.
-    let (cursor, _) = look(&mut core, "look.throttles 9");
+    let (cursor, _) = look(&mut core, "look.throttles 9 all");
     core.ok("throttle.set 99999 t3999 1");
     let (mut rest, mut cursor) = (Vec::new(), cursor);
     while !cursor.is_empty() {
-        let (next, items) = look(&mut core, &format!("look.throttles 9 '{cursor}'"));
+        let (next, items) = look(&mut core, &format!("look.throttles 9 all '{cursor}'"));
         rest.extend(items);
         cursor = next;
     }
@@ -199,15 +199,21 @@ fn a_wrong_cursor_is_refused() {
         "'limits 0 -1'",
         "'limits 0 1e3'",
     ] {
-        let error = core.refused(&format!("look.throttles 9 {cursor}"));
+        let error = core.refused(&format!("look.throttles 9 all {cursor}"));
         let wrong = format!(
             "user_script:N: Look(): wrong cursor: {}",
             cursor.trim_matches('\'')
         );
         assert_eq!(short(&error), wrong);
     }
+    let error = core.refused("look.throttles 9 some");
+    let wrong = "user_script:N: Look(): neither all nor holding: some";
+    assert_eq!(short(&error), wrong);
     for cursor in ["'queues inf 0'", "'limits 1e300 99999'"] {
-        assert_eq!(look(&mut core, &format!("look.throttles 9 {cursor}")).0, "");
+        assert_eq!(
+            look(&mut core, &format!("look.throttles 9 all {cursor}")).0,
+            ""
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::Pattern;
+use crate::model::pattern::{Pattern, matches_any};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
@@ -35,11 +35,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let holding = queues.into_iter().filter(|queue| queue.recurring > 0);
     let names: Vec<Name> = holding.map(|queue| queue.name).collect();
     let mut recurring = core.recurring_in_queues(now, &names)?;
-    let wanted = |queue: &Name| {
-        args.queues.is_empty() || args.queues.iter().any(|pattern| pattern.matches(queue))
-    };
     let mut paused = core.paused_recurring(now)?;
-    paused.retain(|paused| wanted(paused.queue.as_ref().unwrap_or(&Name::default())));
+    paused.retain(|paused| matches_any(&args.queues, paused.queue.as_ref()));
     if !paused.is_empty() {
         recurring.append(&mut paused);
         recurring.sort_by_key(|one| (one.queue.clone(), one.is_paused()));

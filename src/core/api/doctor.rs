@@ -7,6 +7,7 @@ use super::read::{ReadCommand, ReadReply};
 use crate::clock;
 use crate::clock::moment::Moment;
 use crate::core::call::info::InfoText;
+use crate::core::call::reply::moment_of_time_reply;
 use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
@@ -103,12 +104,9 @@ impl Core {
         let mut best: Option<ClockSkew> = None;
         for _ in 0..CLOCK_READS {
             let (before, begun) = (clock::host_time(), Instant::now());
-            let (seconds, micros): (Name, Name) = self.call(now, Call::redis_command("TIME"))?;
+            let server = moment_of_time_reply(self.call(now, Call::redis_command("TIME"))?);
             let tolerance_s = begun.elapsed().as_secs_f64() / 2.0;
-            let number = |name: &Name| name.as_str().and_then(|text| text.parse::<f64>().ok());
-            let seconds = number(&seconds).zip(number(&micros));
-            let server = seconds.map_or(0.0, |(seconds, micros)| seconds + micros / 1e6);
-            let ahead_s = before.seconds() + tolerance_s - server;
+            let ahead_s = before.since(server) + tolerance_s;
             if best.is_none_or(|best| tolerance_s < best.tolerance_s) {
                 best = Some(ClockSkew {
                     ahead_s,

@@ -10,18 +10,6 @@ use crate::json::Json;
 use crate::model::event::{Event, EventKind, EventSource};
 use crate::name::Name;
 
-/// The channels of tracked jobs, with the kind of event that each has.
-const TRACKED_CHANNELS: [(&str, EventKind); 8] = [
-    (keys::ON_PUT, EventKind::Put),
-    (keys::ON_POPPED, EventKind::Popped),
-    (keys::ON_COMPLETED, EventKind::Completed),
-    (keys::ON_FAILED, EventKind::Failed),
-    (keys::ON_STALLED, EventKind::Stalled),
-    (keys::ON_CANCELED, EventKind::Canceled),
-    (keys::ON_TRACK, EventKind::Track),
-    (keys::ON_UNTRACK, EventKind::Untrack),
-];
-
 /// A subscription to events.
 #[derive(Debug)]
 pub(crate) struct EventStream {
@@ -47,10 +35,10 @@ impl Core {
             EventSource::Log => vec![keys.channel(keys::ON_LOG)],
             EventSource::Extensions => vec![keys.channel(keys::ON_EXT)],
             EventSource::Worker(worker) => vec![keys.worker_channel(worker.as_bytes())],
-            EventSource::Tracked => TRACKED_CHANNELS
-                .iter()
-                .map(|(channel, _)| keys.channel(channel))
-                .collect(),
+            EventSource::Tracked => {
+                let kinds = EventSource::Tracked.kinds().iter();
+                kinds.map(|kind| keys.channel(kind.into_str())).collect()
+            }
         });
         Ok(EventStream {
             subscription: self.subscribe(channels.collect())?,
@@ -78,19 +66,6 @@ impl EventStream {
     }
 }
 
-/// A subscription to what concerns the jobs of one worker.
-#[derive(Debug)]
-pub(crate) struct WorkerNotices(Subscription);
-
-/// What a worker is notified of.
-#[derive(Debug, PartialEq)]
-pub(crate) enum WorkerNotice {
-    /// The subscription begins, or begins again. Notices may have been missed.
-    Gap,
-    /// The lock of this job was lost, or the job was cancelled.
-    Lost(Name),
-}
-
 /// A subscription to jobs that are put.
 #[derive(Debug)]
 pub(crate) struct PutNotices(Subscription);
@@ -105,37 +80,10 @@ pub(crate) enum PutNotice {
 }
 
 impl Core {
-    /// Subscribes to what concerns the jobs of a worker.
-    pub(crate) fn worker_notices(&self, worker: &Name) -> Result<WorkerNotices, Error> {
-        let channel = Keys::new(self.prefix()).worker_channel(worker.as_bytes());
-        self.subscribe(vec![channel]).map(WorkerNotices)
-    }
-
     /// Subscribes to jobs that are put into any queue.
     pub(crate) fn put_notices(&self) -> Result<PutNotices, Error> {
         let channel = Keys::new(self.prefix()).channel(keys::ON_LOG);
         self.subscribe(vec![channel]).map(PutNotices)
-    }
-}
-
-impl WorkerNotices {
-    /// The next notice; `None` if there is none until that time.
-    pub(crate) fn next_notice(&self, until: Instant) -> Option<WorkerNotice> {
-        loop {
-            let text = match self.0.next_notice(until)?.ok()? {
-                Notice::Lost(_) => continue,
-                Notice::Subscribed(_) => return Some(WorkerNotice::Gap),
-                Notice::Message(message) => message.text,
-            };
-            let notice = match (event_text(&text, "event"), event_text(&text, "jid")) {
-                (Some(event), Some(jid)) => match event.as_bytes() {
-                    b"lock_lost" | b"canceled" => WorkerNotice::Lost(jid),
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            return Some(notice);
-        }
     }
 }
 
@@ -173,10 +121,9 @@ fn event_text(text: &[u8], name: &str) -> Option<Name> {
 fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
     let PublishedMessage { at, channel, text } = message;
     let channel = channel.strip_prefix(prefix.as_bytes()).unwrap_or(channel);
-    let mut tracked = TRACKED_CHANNELS.iter();
-    let mut event = match tracked.find(|(name, _)| name.as_bytes() == channel) {
-        Some((_, kind)) => {
-            let mut event = Event::new(*at, *kind);
+    let mut event = match kind_of_tracked_channel(channel) {
+        Some(kind) => {
+            let mut event = Event::new(*at, kind);
             event.jid = Some(Name::from(text.as_slice()));
             event
         }
@@ -184,6 +131,14 @@ fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
     };
     event.channel = Some(Name::from(channel));
     event
+}
+
+/// The kind of the events of tracked jobs on a channel, which has the kind as its name.
+fn kind_of_tracked_channel(channel: &[u8]) -> Option<EventKind> {
+    let mut kinds = EventSource::Tracked.kinds().iter();
+    kinds
+        .find(|kind| kind.into_str().as_bytes() == channel)
+        .copied()
 }
 
 /// Reads the fields of an event.
@@ -242,6 +197,23 @@ mod tests {
         event.channel = Some(Name::from(channel));
         event.jid = Some(Name::from(jid));
         event
+    }
+
+    #[test]
+    fn each_channel_of_tracked_jobs_has_a_kind() {
+        let channels = [
+            keys::ON_PUT,
+            keys::ON_POPPED,
+            keys::ON_COMPLETED,
+            keys::ON_FAILED,
+            keys::ON_STALLED,
+            keys::ON_CANCELED,
+            keys::ON_TRACK,
+            keys::ON_UNTRACK,
+        ];
+        let words = EventSource::Tracked.kinds().iter();
+        let words: Vec<&str> = words.map(EventKind::into_str).collect();
+        assert_eq!(words, channels);
     }
 
     #[test]

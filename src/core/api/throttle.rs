@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
+use strum::IntoStaticStr;
 
 use super::index;
 use super::index::Index;
@@ -86,6 +87,16 @@ impl ListedThrottles {
             }
         }
     }
+}
+
+/// Which throttles `look.throttles` lists.
+#[derive(Clone, Copy, Debug, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+enum ThrottleList {
+    /// Those with a maximum that the core has set, then what holds a job back.
+    All,
+    /// What holds a job back.
+    Holding,
 }
 
 /// An item of `look.throttles`.
@@ -254,19 +265,19 @@ impl Core {
     /// The throttles that the core lists, and what holds a job back now. Takes one call, or a few if there are
     /// many.
     pub(crate) fn listed_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.throttles_from(now, Name::default())
+        self.throttles_of(now, ThrottleList::All)
     }
 
     /// The throttles and lanes that hold a job back now.
     pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.throttles_from(now, Name::from("queues -inf 0"))
+        self.throttles_of(now, ThrottleList::Holding)
     }
 
-    /// What `look.throttles` replies from a cursor on; from an empty one, all.
-    fn throttles_from(&mut self, now: Moment, mut cursor: Name) -> Result<ListedThrottles, Error> {
+    fn throttles_of(&mut self, now: Moment, list: ThrottleList) -> Result<ListedThrottles, Error> {
         let mut found = ListedThrottles::default();
+        let mut cursor = Name::default();
         loop {
-            let call = Call::new(calls::LOOK_THROTTLES);
+            let call = Call::new(calls::LOOK_THROTTLES).arg(list.into_str());
             let call = call.args(Some(&cursor).filter(|cursor| !cursor.is_empty()));
             let (next, items): (Name, Vec<ListedItem>) = self.call(now, call)?;
             items.into_iter().for_each(|item| found.add_item(item));

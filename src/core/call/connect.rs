@@ -21,7 +21,7 @@ use super::fault::Fault;
 use super::local_socket;
 use super::resp::MAX_REPLIES;
 use super::stream::Stream;
-use super::tls::{TlsClient, TlsSession};
+use super::tls::TlsClient;
 use crate::address::{Address, Node};
 
 /// An open connection.
@@ -65,7 +65,7 @@ pub(super) enum ConnectStep {
     /// The system has connected, to a port or to a socket.
     Connected(Option<SocketAddr>),
     /// The handshake of TLS is done.
-    Encrypted(TlsSession),
+    Encrypted,
 }
 
 /// Commands as they go over the wire. A `Cmd` of the `redis` crate would copy every word once more, and

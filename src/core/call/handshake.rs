@@ -367,20 +367,11 @@ fn read_step_reply(
             server.version = info.field("redis_version").unwrap_or_default().to_string();
             require_supported_version(&server.version)
         }
-        (HandshakeStep::Time, Value::Array(parts)) => {
-            let part = |at: usize| {
-                parts
-                    .get(at)
-                    .and_then(|part| value_text(part).parse::<i64>().ok())
-            };
-            match (part(0), part(1)) {
-                (Some(seconds), Some(micros)) => {
-                    let micros = seconds.saturating_mul(1_000_000).saturating_add(micros);
-                    server.time = Moment::from_micros(micros);
-                    Ok(())
-                }
-                _ => Err(LoginFailure::Fault(Fault::MalformedReply)),
-            }
+        (HandshakeStep::Time, reply) => {
+            let time = reply::read_reply("TIME", reply);
+            let time = time.map_err(|_| LoginFailure::Fault(Fault::MalformedReply))?;
+            server.time = reply::moment_of_time_reply(time);
+            Ok(())
         }
         (HandshakeStep::Memory, reply) => {
             let info = InfoText(value_text(&reply));
@@ -399,9 +390,7 @@ fn read_step_reply(
             Ok(())
         }
         (HandshakeStep::Auth(..) | HandshakeStep::Select(_) | HandshakeStep::Fsync(_), _) => Ok(()),
-        (HandshakeStep::Hello(..) | HandshakeStep::Time, _) => {
-            Err(LoginFailure::Fault(Fault::MalformedReply))
-        }
+        (HandshakeStep::Hello(..), _) => Err(LoginFailure::Fault(Fault::MalformedReply)),
     }
 }
 

@@ -143,8 +143,16 @@ pub struct Core {
 impl Core {
     /// Connects and logs in.
     pub fn connect(settings: CoreSettings) -> Result<Core, Error> {
+        Core::connect_within(settings, Duration::MAX)
+    }
+
+    /// Connects and logs in within this time, if it is shorter than the timeout.
+    pub(crate) fn connect_within(settings: CoreSettings, limit: Duration) -> Result<Core, Error> {
+        let timeout = settings.timeout;
         let mut core = Core::unconnected_with_tls(settings)?;
+        core.timeout = timeout.min(limit);
         core.dial_with_retries(Instant::now() + core.timeout, &mut Backoff::default())?;
+        core.timeout = timeout;
         Ok(core)
     }
 

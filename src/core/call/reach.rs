@@ -1,7 +1,7 @@
 //! Opening a connection step by step, to say how far it comes and how long each step takes.
 
 use std::net::SocketAddr;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,8 +22,10 @@ pub(crate) struct ReachReport {
     pub connected: Option<Duration>,
     /// The address that the name of the server led to.
     pub peer: Option<SocketAddr>,
-    /// How long the handshake of TLS took, and what it agreed on.
-    pub encrypted: Option<(Duration, TlsSession)>,
+    /// How long the handshake of TLS took.
+    pub encrypted: Option<Duration>,
+    /// What the handshake of TLS agreed on.
+    pub session: Option<TlsSession>,
     /// Why it came no further.
     pub error: Option<Error>,
 }
@@ -31,65 +33,100 @@ pub(crate) struct ReachReport {
 /// Connects to one server and closes the connection again. Nothing is sent but the handshake of TLS.
 pub(crate) fn reach(target: &Target, timeout: Duration) -> ReachReport {
     let mut report = ReachReport::default();
-    let address = match &target.address {
-        Address::Local { dir, .. } => {
-            LocalServer::new(dir.as_deref()).map(|local| local.target().address)
-        }
-        address => Ok(address.clone()),
-    };
-    let address = match address {
-        Ok(address) => address,
-        Err(error) => {
-            report.error = Some(error);
-            return report;
-        }
-    };
-    let tls = match (&target.tls, target.first_node()) {
-        (Some(tls), Some(node)) => TlsClient::new(tls, &node.host).map(Some),
-        _ => Ok(None),
-    };
-    let tls = match tls {
-        Ok(tls) => tls,
-        Err(error) => {
-            // Without the files of TLS, the port can still be reached.
-            let is_lasting = error.kind() == Kind::Usage;
-            report.error = Some(error);
-            if is_lasting {
-                return report;
-            }
-            None
-        }
-    };
-    let deadline = Instant::now() + timeout;
-    let (sender, steps) = mpsc::channel();
-    thread::spawn(move || {
-        let end = connect_stream(&address, tls.as_ref(), deadline, &mut |step| {
-            _ = sender.send(Ok(step));
-        });
-        // The end of the channel is the end of the last step.
-        if let Err(fault) = end {
-            _ = sender.send(Err(fault));
-        }
-    });
-    let mut begun = Instant::now();
-    let fault = loop {
-        match steps.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(Ok(step)) => {
-                report.note_step(step, begun.elapsed());
-                begun = Instant::now();
-            }
-            Ok(Err(fault)) => break Some(fault),
-            Err(RecvTimeoutError::Timeout) => break Some(Fault::TimedOut),
-            Err(RecvTimeoutError::Disconnected) => break None,
-        }
-    };
-    if let Some(fault) = fault {
-        report.error = Some(error::not_connected(fault, target, timeout));
+    match read_address(target) {
+        Ok(address) => report.connect(target, address, timeout),
+        Err(error) => report.error = Some(error),
     }
     report
 }
 
+/// The address of the server. `local:` has that of its socket.
+fn read_address(target: &Target) -> Result<Address, Error> {
+    match &target.address {
+        Address::Local { dir, .. } => {
+            LocalServer::new(dir.as_deref()).map(|local| local.target().address)
+        }
+        address => Ok(address.clone()),
+    }
+}
+
+/// What a connection with TLS needs; `None` for one without.
+fn read_tls_client(target: &Target) -> Result<Option<TlsClient>, Error> {
+    match (&target.tls, target.first_node()) {
+        (Some(tls), Some(node)) => TlsClient::new(tls, &node.host).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// What the thread that connects reports.
+enum Progress {
+    Step(ConnectStep),
+    Session(TlsSession),
+    Failed(Fault),
+}
+
+/// Connects in a thread, since not every step has a time limit. The end of the channel is the end of the last step.
+fn start_connecting(
+    address: Address,
+    tls: Option<TlsClient>,
+    deadline: Instant,
+) -> Receiver<Progress> {
+    let (sender, progress) = mpsc::channel();
+    thread::spawn(move || {
+        let end = connect_stream(&address, tls.as_ref(), deadline, &mut |step| {
+            _ = sender.send(Progress::Step(step));
+        });
+        let end = match end {
+            Ok(stream) => stream.tls_session().map(Progress::Session),
+            Err(fault) => Some(Progress::Failed(fault)),
+        };
+        end.map(|end| sender.send(end))
+    });
+    progress
+}
+
 impl ReachReport {
+    fn connect(&mut self, target: &Target, address: Address, timeout: Duration) {
+        let tls = match read_tls_client(target) {
+            Ok(tls) => tls,
+            Err(error) => {
+                // Without the files of TLS, the port can still be reached.
+                let is_lasting = error.kind() == Kind::Usage;
+                self.error = Some(error);
+                if is_lasting {
+                    return;
+                }
+                None
+            }
+        };
+        let deadline = Instant::now() + timeout;
+        let progress = start_connecting(address, tls, deadline);
+        if let Err(fault) = self.note_progress(&progress, deadline) {
+            self.error = Some(error::not_connected(fault, target, timeout));
+        }
+    }
+
+    fn note_progress(
+        &mut self,
+        progress: &Receiver<Progress>,
+        deadline: Instant,
+    ) -> Result<(), Fault> {
+        let mut begun = Instant::now();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match progress.recv_timeout(left) {
+                Ok(Progress::Step(step)) => {
+                    self.note_step(step, begun.elapsed());
+                    begun = Instant::now();
+                }
+                Ok(Progress::Session(session)) => self.session = Some(session),
+                Ok(Progress::Failed(fault)) => return Err(fault),
+                Err(RecvTimeoutError::Timeout) => return Err(Fault::TimedOut),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
     fn note_step(&mut self, step: ConnectStep, took: Duration) {
         match step {
             ConnectStep::Resolved => self.resolved = Some(took),
@@ -97,7 +134,7 @@ impl ReachReport {
                 self.connected = Some(took);
                 self.peer = peer;
             }
-            ConnectStep::Encrypted(session) => self.encrypted = Some((took, session)),
+            ConnectStep::Encrypted => self.encrypted = Some(took),
         }
     }
 }

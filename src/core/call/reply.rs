@@ -8,6 +8,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
 use super::Value;
 use super::calls;
 use super::deserialize::ValueDeserializer;
+use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::lenient;
 use crate::name::Name;
@@ -33,6 +34,11 @@ pub(super) fn unexpected_reply_to(call: &str, reads: bool, why: impl Display) ->
     }
     let message = format!("{message}; the change may or may not have happened");
     Error::new(Kind::Unknown, message)
+}
+
+/// The moment that TIME replies: seconds, and the microseconds after them.
+pub(crate) fn moment_of_time_reply((seconds, micros): (i64, i64)) -> Moment {
+    Moment::from_micros(seconds.saturating_mul(1_000_000).saturating_add(micros))
 }
 
 /// A text that is kept as it came.

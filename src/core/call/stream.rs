@@ -13,7 +13,7 @@ use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
 use super::connect::ConnectStep;
 use super::fault::Fault;
 use super::resp::{self, ReplyReadError};
-use super::tls::{TlsClient, TlsStream};
+use super::tls::{TlsClient, TlsSession, TlsStream};
 
 /// The first byte of an alert of TLS. No reply of the Redis protocol starts with it.
 const ALERT: u8 = 0x15;
@@ -76,7 +76,7 @@ impl Stream {
             return Ok(Stream::new(Socket::Tcp(socket)));
         };
         let stream = tls.connect(socket, address, deadline)?;
-        on_step(ConnectStep::Encrypted(stream.session()));
+        on_step(ConnectStep::Encrypted);
         Ok(Stream::new(Socket::Tls(Box::new(stream))))
     }
 
@@ -88,6 +88,14 @@ impl Stream {
         };
         Stream {
             wire: BufReader::with_capacity(BUFFER, wire),
+        }
+    }
+
+    /// What the encrypted connection agreed on. To find out, the server's certificate is verified twice more.
+    pub(super) fn tls_session(&self) -> Option<TlsSession> {
+        match &self.wire.get_ref().socket {
+            Socket::Tls(stream) => Some(stream.session()),
+            Socket::Unix(_) | Socket::Tcp(_) => None,
         }
     }
 

@@ -84,8 +84,8 @@ impl Core {
         }
     }
 
-    /// Subscribes to channels. The server publishes to this client when this returns, so that a read
-    /// afterwards misses no change.
+    /// Subscribes to channels, until the deadline of calls at the latest. The server publishes to this client when
+    /// this returns, so that a read afterwards misses no change.
     pub(crate) fn subscribe(&self, channels: Vec<Vec<u8>>) -> Result<Subscription, Error> {
         let core = self.unconnected_copy();
         let (outbox, notices) = sync_channel(BACKLOG);
@@ -100,7 +100,10 @@ impl Core {
             open: Arc::downgrade(&open),
         };
         thread::spawn(move || subscriber.run());
-        match notices.recv_timeout(self.timeout) {
+        let left = |end: Instant| end.saturating_duration_since(Instant::now());
+        let left = self.caller_deadline.map_or(self.timeout, left);
+        let patience = left.min(self.timeout);
+        match notices.recv_timeout(patience) {
             Ok(Ok(_)) => Ok(Subscription {
                 notices,
                 broken_since,
@@ -110,7 +113,7 @@ impl Core {
             Err(_) => Err(error::not_connected(
                 Fault::TimedOut,
                 &self.target,
-                self.timeout,
+                patience,
             )),
         }
     }

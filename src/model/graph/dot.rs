@@ -32,15 +32,15 @@ impl Graph {
         for node in &self.nodes {
             let label = quoted_label(&self.box_lines(node, &labels, page));
             let id = quoted_id(node.job.jid.as_bytes());
-            let look = look(node);
-            writeln!(dot, "  {id} [label={label}{look}]").expect("a String takes all");
+            let attributes = node_attributes(node);
+            writeln!(dot, "  {id} [label={label}{attributes}]").expect("a String takes all");
         }
         for edge in &self.edges {
             let (from, to) = (
                 quoted_id(edge.from.as_bytes()),
                 quoted_id(edge.to.as_bytes()),
             );
-            let look = match (edge.closes_cycle, edge.one_sided) {
+            let attributes = match (edge.closes_cycle, edge.one_sided) {
                 (true, _) => {
                     r##" [label="cycle", color="#b3261e", fontcolor="#b3261e", penwidth=2]"##
                 }
@@ -49,7 +49,7 @@ impl Graph {
                 }
                 (false, false) => "",
             };
-            writeln!(dot, "  {from} -> {to}{look}").expect("a String takes all");
+            writeln!(dot, "  {from} -> {to}{attributes}").expect("a String takes all");
         }
         dot.push_str("}\n");
         dot
@@ -57,7 +57,7 @@ impl Graph {
 }
 
 /// The attributes of a job's box. Corners and borders differ too, for print without colors.
-fn look(node: &GraphNode) -> String {
+fn node_attributes(node: &GraphNode) -> String {
     let own = match style_word(node) {
         "running" => r##", fillcolor="#d3efd3", penwidth=2"##,
         "scheduled" => r##", fillcolor="#dbe8fb""##,

@@ -110,13 +110,13 @@ pub(crate) struct GraphEdge {
 
 impl GraphNode {
     pub(crate) fn new(neighbor: Neighbor) -> GraphNode {
-        let job = neighbor.job.as_deref().cloned().unwrap_or_default();
+        let job = neighbor.job.as_deref();
         GraphNode {
-            worker: job.worker,
-            expires: job.expires,
-            failure: job.failure,
-            scheduled_for: job.scheduled_for,
-            since: job.since,
+            worker: job.and_then(|job| job.worker.clone()),
+            expires: job.and_then(|job| job.expires),
+            failure: job.and_then(|job| job.failure.clone()),
+            scheduled_for: job.and_then(|job| job.scheduled_for),
+            since: job.and_then(|job| job.since),
             job: neighbor,
             asked: false,
             blocks: false,

@@ -40,17 +40,25 @@ const TREE: &[Column<TreeLine>] = &[
     Column::of_text("MARK", |line: &TreeLine, _| Cell::escaped(line.mark)).only_if_not_zero(),
 ];
 
-/// An edge, or a job that no listed job depends on, for programs: the cells of a row.
-type EdgeRow = [Cell; 7];
+/// A line for programs: an edge, or a job that no listed job depends on.
+struct EdgeRow {
+    dependent: Cell,
+    jid: Cell,
+    klass: Cell,
+    queue: Cell,
+    state: Cell,
+    detail: String,
+    mark: &'static str,
+}
 
 const ROWS: &[Column<EdgeRow>] = &[
-    Column::of_text("DEPENDENT", |row: &EdgeRow, _| row[0].clone()),
-    Column::of_text("JID", |row: &EdgeRow, _| row[1].clone()),
-    Column::of_text("KLASS", |row: &EdgeRow, _| row[2].clone()),
-    Column::of_text("QUEUE", |row: &EdgeRow, _| row[3].clone()),
-    Column::of_text("STATE", |row: &EdgeRow, _| row[4].clone()),
-    Column::of_text("DETAIL", |row: &EdgeRow, _| row[5].clone()),
-    Column::of_text("MARK", |row: &EdgeRow, _| row[6].clone()),
+    Column::of_text("DEPENDENT", |row: &EdgeRow, _| row.dependent.clone()),
+    Column::of_text("JID", |row: &EdgeRow, _| row.jid.clone()),
+    Column::of_text("KLASS", |row: &EdgeRow, _| row.klass.clone()),
+    Column::of_text("QUEUE", |row: &EdgeRow, _| row.queue.clone()),
+    Column::of_text("STATE", |row: &EdgeRow, _| row.state.clone()),
+    Column::of_text("DETAIL", |row, _| Cell::escaped(&row.detail)),
+    Column::of_text("MARK", |row, _| Cell::escaped(row.mark)),
 ];
 
 /// The edges that a tree follows.
@@ -115,15 +123,15 @@ fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) ->
         ("blocks", node.blocks),
     ];
     let mark = marks.into_iter().find(|(_, is_marked)| *is_marked);
-    [
-        Cell::or_missing(edge.map(|edge| &edge.from)),
-        Cell::text(&node.job.jid),
-        Cell::or_missing(node.job.klass.as_ref()),
-        Cell::or_missing(node.job.queue.as_ref()),
-        Cell::escaped(node.state_word()),
-        Cell::escaped(detail),
-        Cell::escaped(mark.map_or("", |(mark, _)| mark)),
-    ]
+    EdgeRow {
+        dependent: Cell::or_missing(edge.map(|edge| &edge.from)),
+        jid: Cell::text(&node.job.jid),
+        klass: Cell::or_missing(node.job.klass.as_ref()),
+        queue: Cell::or_missing(node.job.queue.as_ref()),
+        state: Cell::escaped(node.state_word()),
+        detail,
+        mark: mark.map_or("", |(mark, _)| mark),
+    }
 }
 
 /// Writes the lines of trees.
