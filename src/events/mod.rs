@@ -11,7 +11,7 @@ use crate::args::format::Format;
 use crate::args::moment::TypedMoment;
 use crate::clock::moment::Moment;
 use crate::core::api::event::{EventNotice, EventStream};
-use crate::core::call::{Loss, is_temporary};
+use crate::core::call::{Loss, may_answer_later};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -123,7 +123,7 @@ impl EventWatcher<'_> {
     ) -> Result<Exit, Error> {
         let (stream, lost_since) = match stream {
             Ok(stream) => (stream, None),
-            Err(error) if is_away(&error) => {
+            Err(error) if may_answer_later(&error) => {
                 session.note_unreached();
                 if !session.may_others_be_reached() {
                     return Err(error);
@@ -176,7 +176,7 @@ impl EventWatcher<'_> {
                     session.note_reached_again();
                     return Ok(Some(stream));
                 }
-                Err(error) if is_away(&error) => {}
+                Err(error) if may_answer_later(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -289,9 +289,4 @@ impl EventWatcher<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// Whether a server may be there later.
-fn is_away(error: &Error) -> bool {
-    error.kind() == Kind::Timeout || is_temporary(error, true)
 }

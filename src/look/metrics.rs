@@ -5,7 +5,7 @@ use crate::core::api::overview::LookRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
-use crate::model::pattern::Pattern;
+use crate::model::pattern::{Pattern, matches_any};
 use crate::name::Name;
 
 /// Which series there are.
@@ -19,8 +19,7 @@ pub(crate) struct SeriesChoice {
 
 impl SeriesChoice {
     pub(super) fn has_queue(&self, queue: &Name) -> bool {
-        let mut queues = self.queues.iter();
-        self.queues.is_empty() || queues.any(|pattern| pattern.matches(queue))
+        matches_any(&self.queues, Some(queue))
     }
 
     /// What to read for them.

@@ -10,9 +10,9 @@ use super::{RECENT, find_problems, look_at};
 use crate::args::bound::query_limits;
 use crate::clock::moment::Moment;
 use crate::core::api::overview::LookRequest;
-use crate::core::call::is_temporary;
+use crate::core::call::may_answer_later;
 use crate::core::script::Script;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::listen::{CachedAnswer, Request, Response, Status};
 use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
@@ -95,7 +95,7 @@ impl<'s> LookServer<'s> {
     /// Looks once. An error if there will never be a look; a server that is away may come back.
     pub(crate) fn try_look(&self) -> Result<(), Error> {
         match &self.look().facts {
-            Err(error) if !may_pass(error) => Err(error.clone()),
+            Err(error) if !may_answer_later(error) => Err(error.clone()),
             _ => Ok(()),
         }
     }
@@ -191,9 +191,4 @@ impl<'s> LookServer<'s> {
             text: OnceLock::new(),
         }
     }
-}
-
-/// Whether a later look may succeed.
-fn may_pass(error: &Error) -> bool {
-    error.kind() == Kind::Timeout || is_temporary(error, true)
 }

@@ -181,7 +181,8 @@ mod tests {
         };
         expect![[r#"
             server       Redis 7.0.15, master, up 3d 4h, memory 1.2 GiB of 4.0 GiB, noeviction, append-only file
-            problems     1 job has lost its worker: `qless jobs --state stalled`
+            problems     1 job has lost its worker
+                           qless jobs --state stalled
             jobs         1,204 waiting, 11 running, 1 stalled, 0 scheduled, 0 depends, 1,237 failed, 18,204 complete
             queues       3 known, 0 recurring jobs, 0 groups of failures
             today        18,412 popped, 18,204 completed, 37 failures
@@ -189,7 +190,7 @@ mod tests {
             now          61.2/s put, 58.9/s completed, over 1m
             workers      4 known workers, 2 hold jobs, none has been seen for 13m
             oldest wait  mail 4m 12s (welcome-42): throttle api has no free slot
-            not read     7 groups of failures
+            omitted      7 groups of failures not read
         "#]].assert_eq(&Overview::example().text(&page));
     }
 }

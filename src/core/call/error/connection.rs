@@ -107,6 +107,11 @@ pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
     format!("no reply from `{target}` within {within}")
 }
 
+/// Whether a server that was there, or will be, may answer later: for those that wait for it without an end.
+pub(crate) fn may_answer_later(error: &Error) -> bool {
+    error.kind() == Kind::Timeout || is_temporary(error, true)
+}
+
 /// Whether another attempt to connect may soon succeed. `was_connected`: an earlier connection
 /// did, so the address is right and the server probably comes back.
 pub(crate) fn is_temporary(error: &Error, was_connected: bool) -> bool {

@@ -12,7 +12,7 @@ mod server_error;
 mod tls;
 mod topology;
 
-pub(crate) use self::connection::{is_temporary, not_connected};
+pub(crate) use self::connection::{is_temporary, may_answer_later, not_connected};
 pub(crate) use self::login::login_refused;
 pub(crate) use self::lost::{blocks_writes, call_lost};
 pub(crate) use self::refused::{call_refused, disk_full, refusal_with_code};
