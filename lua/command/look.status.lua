@@ -50,11 +50,12 @@ return function(argv, now, t)
   local hour_count = call('zcount', Keys.workers, string.format('%.17g', now - 3600), '+inf')
   local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'LIMIT', 0, most)
 
+  local count_recent = need('failure/count_recent')
   local group_rows = need('value/rows')(groups, function(group)
     local key = Keys.group .. group
     local size = pcall('llen', key)
     if type(size) ~= 'number' then size = 0 end
-    return {group, '' .. size, '' .. need('failure/count_recent')(key, size, since)}
+    return {group, '' .. size, '' .. count_recent(key, size, since)}
   end)
   local count_of, facts, row = need('queue/counts'), need('queue/facts'), need('queue/row')
   local counts = {}
@@ -78,7 +79,7 @@ return function(argv, now, t)
     '' .. hour_count,
     group_rows,
     each_queue(function(queue, its) return facts(now, t, queue, its, spreads) end),
-    each_queue(function(queue, its) return row(now, t, queue, its) end),
+    each_queue(function(queue, its) return row(now, queue, its) end),
     -- Without names it replies about all.
     workers[1] and need('look.workers', true)({'look.workers', t, unpack(workers)}, now, t) or {},
   }
