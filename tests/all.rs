@@ -8,6 +8,7 @@ mod connection;
 mod examples;
 mod generated;
 mod install;
+mod monitoring;
 mod pager;
 mod readme;
 mod replicas;

@@ -14,7 +14,8 @@ return function(argv, now, t)
     if count > most then return {'' .. count} end
     queues = call('zrange', Keys.queues, 0, -1)
   end
+  local row, counts = need('queue/row'), need('queue/counts')
   return need('value/rows')(queues, function(queue)
-    return need('queue/row')(now, t, queue, need('queue/counts')(t, queue))
+    return row(now, queue, counts(t, queue))
   end)
 end

@@ -51,11 +51,12 @@ return function(argv, now, t)
   local hour_count = call('zcount', Keys.workers, string.format('%.17g', now - 3600), '+inf')
   local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'LIMIT', 0, most)
 
+  local count_recent = need('failure/count_recent')
   local group_rows = need('value/rows')(groups, function(group)
     local key = Keys.group .. group
     local size = pcall('llen', key)
     if type(size) ~= 'number' then size = 0 end
-    return {group, '' .. size, '' .. need('failure/count_recent')(key, size, since)}
+    return {group, '' .. size, '' .. count_recent(key, size, since)}
   end)
   -- A queue with a key of a wrong type is named, and the others are told.
   local queue_rows, count_rows, damaged = {}, {}, {}
@@ -63,7 +64,7 @@ return function(argv, now, t)
     local queue = queues[i]
     local ok, its, counted = pcall_lua(function()
       local counts = need('queue/counts')(t, queue)
-      return need('queue/facts')(now, t, queue, counts, spreads), need('queue/row')(now, t, queue, counts)
+      return need('queue/facts')(now, t, queue, counts, spreads), need('queue/row')(now, queue, counts)
     end)
     if ok then
       queue_rows[#queue_rows + 1], count_rows[#count_rows + 1] = its, counted

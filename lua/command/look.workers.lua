@@ -18,13 +18,14 @@ return function(argv, now, t)
   return need('value/rows')(workers, function(worker)
     local held, seen = Keys.worker .. worker .. Keys.held, call('zscore', Keys.workers, worker)
     local jobs = call('zcard', held)
-    local running = jobs > 0 and call('zcount', held, '(' .. t, '+inf') or 0
+    -- Counting ends early if no lock has expired.
+    local stalled = jobs > 0 and call('zcount', held, '-inf', t) or 0
     return {
       'name', worker,
       'seen', seen,
       'recent', seen and tonumber(seen) > since and '1' or '0',
-      'running', '' .. running,
-      'stalled', '' .. jobs - running,
+      'running', '' .. jobs - stalled,
+      'stalled', '' .. stalled,
     }
   end)
 end

@@ -397,10 +397,10 @@ fn queues_are_counted_by_state() {
     );
     assert_eq!(of(&queue, "paused").as_deref(), Some("0"));
     for absent in ["since", "until", "reason", "by"] {
-        assert_eq!(queue.field(absent), Some(&Reply::Nil), "{absent}");
+        assert_eq!(of(&queue, absent), None, "{absent}");
     }
     // The first in order is the stalled job, which was timed out at 4.
-    assert_eq!(of(&queue, "head").as_deref(), Some("4"));
+    assert_eq!(of(&queue, "head").as_deref(), Some("4.000"));
 }
 
 #[test]
@@ -413,13 +413,23 @@ fn the_head_of_a_queue_is_its_first_waiting_or_due_job() {
     );
     assert_eq!(
         of(&row(&mut core, "look.queues 60 q"), "head").as_deref(),
-        Some("2")
+        Some("2.000")
     );
     core.ok("put 3 w q c K {} 0");
     assert_eq!(
         of(&row(&mut core, "look.queues 60 q"), "head").as_deref(),
-        Some("3")
+        Some("3.000")
     );
+}
+
+#[test]
+fn a_large_priority_does_not_blur_since_when_a_job_waits() {
+    let mut core = Core::new();
+    core.ok("put 50 w q j K {} 0 priority 1000000");
+    let queue = row(&mut core, "look.queues 90 q");
+    assert_eq!(of(&queue, "head").as_deref(), Some("50.000"));
+    let lag = core.ok("look.lag 90 q").list()[0].list().to_vec();
+    assert_eq!((lag[0].text(), lag[1].text()), ("50.000", "j"));
 }
 
 #[test]
@@ -458,12 +468,12 @@ fn a_pause_is_shown_with_its_reason_until_it_ends() {
     let queue = row(&mut core, "look.queues 20 q");
     assert_eq!(of(&queue, "paused").as_deref(), Some("0"));
     for name in ["since", "until", "reason", "by"] {
-        assert_eq!(queue.field(name), Some(&Reply::Nil), "{name}");
+        assert_eq!(of(&queue, name), None, "{name}");
     }
     core.ok("pause 21 p");
     let queue = row(&mut core, "look.queues 22 p");
     assert_eq!(of(&queue, "paused").as_deref(), Some("1"));
-    assert_eq!(queue.field("since"), Some(&Reply::Nil));
+    assert_eq!(of(&queue, "since"), None);
 }
 
 #[test]
@@ -557,7 +567,7 @@ fn look_pop_tells_what_a_pop_meets() {
     assert_eq!(of(&reply, "limit").as_deref(), Some("2"));
     assert_eq!(of(&reply, "held").as_deref(), Some("0"));
     assert_eq!(of(&reply, "ahead").as_deref(), Some("2"));
-    assert_eq!(of(&reply, "oldest").as_deref(), Some("0"));
+    assert_eq!(of(&reply, "oldest").as_deref(), Some("0.000"));
     assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("a"));
     assert_eq!(of(&reply, "next").as_deref(), Some("urgent"));
     assert_eq!(of(&reply, "ready").as_deref(), Some("3.000"));

@@ -2,19 +2,20 @@
 -- that to a sixteenth: each probe reads another job.
 -- Takes: the key of the group; its number of jobs; the time
 local call, pcall = redis.call, redis.pcall
+local decode = need('failure/decode')
 
 -- When the job at an index of a failure list failed; 0 if that is unknown.
 local function failed_at(key, index)
   local jid = call('lrange', key, index, index)[1]
   local failure = pcall('hget', Keys.job .. jid, 'failure')
   if type(failure) ~= 'string' then return 0 end
-  local when = need('failure/decode')(failure).when
+  local when = decode(failure).when
   return type(when) == 'number' and when or 0
 end
 
 return function(key, size, since)
   if size == 0 or failed_at(key, 0) < since then return 0 end
-  if failed_at(key, size - 1) >= since then return size end
+  if size == 1 or failed_at(key, size - 1) >= since then return size end
   local low, high = 1, 8
   while high < size and failed_at(key, high - 1) >= since do low, high = high, high * 8 end
   high = math.min(high, size)

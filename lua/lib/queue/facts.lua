@@ -2,60 +2,71 @@
 -- and what keeps jobs from running.
 -- Takes: now; t; queue; queue/counts; whether to read also how long jobs waited and ran today, and since when the
 --   oldest runs
--- Result: name, value, ...
+-- Result: name, value, ..., without what does not apply
 local call, pcall = redis.call, redis.pcall
 local Today = Fields('failures', 'retries')
+local oldest, urgent = need('queue/oldest'), need('queue/urgent')
 
 -- Since when the job of a queue runs that was popped first, of the four whose locks expire first.
-local function oldest_running(t, base)
-  local oldest
-  local locked = call('zrangebyscore', base .. Keys.locks, '(' .. t, '+inf', 'LIMIT', 0, 4)
+local function oldest_running(base, lapsed)
+  local first
+  local locked = call('zrange', base .. Keys.locks, lapsed, lapsed + 3)
   for i = 1, #locked do
     local popped = tonumber(pcall('hget', Keys.job .. locked[i], 'time') or nil)
-    if popped and (not oldest or popped < oldest) then oldest = popped end
+    if popped and (not first or popped < first) then first = popped end
   end
-  return oldest and string.format('%.3f', oldest) or false
+  return first and string.format('%.3f', first) or false
 end
 
--- All fields of a hash of statistics; none if its key has another type.
-local function all_fields(key)
+-- All fields of a hash of statistics, and the number of its jobs. A key of another type counts as an empty hash.
+local function read_spread(key)
   local fields = pcall('hgetall', key)
-  return fields.err and {} or fields
+  if fields.err then return {}, '0' end
+  for i = 1, #fields, 2 do
+    if fields[i] == 'total' then return fields, fields[i + 1] end
+  end
+  return fields, '0'
 end
 
--- The number of jobs in a hash of statistics.
-local function total(key)
-  local value = pcall('hget', key, 'total')
-  return type(value) == 'string' and value or '0'
+-- The same result without the fields, for one cheaper command.
+local function read_total(key)
+  local total = pcall('hget', key, 'total')
+  return false, type(total) == 'string' and total or '0'
 end
 
 return function(now, t, queue, counts, spreads)
   local base, key = Keys.queue .. queue, now - now % 86400 .. ':' .. queue
-  local due = counts.recurring > 0
-    and call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  local waits, jid, why, by = need('queue/oldest')(now, t, queue, counts)
-  local throttle = why == 'throttled' and by
-  local blocked, waiting, stuck, first_of_lane, worker = need('queue/urgent')(now, t, queue, throttle, counts)
+  local waits, jid, why, by = oldest(now, t, queue, counts)
+  local read = spreads and read_spread or read_total
+  local wait, popped = read(Keys.wait .. key)
+  local run, completed = read(Keys.run .. key)
   local today = pcall('hmget', Keys.stats .. key, unpack(Today))
-  return {
+  local row = {
     'name', queue,
-    'popped', total(Keys.wait .. key),
-    'completed', total(Keys.run .. key),
+    'popped', popped,
+    'completed', completed,
     'failures', today[Today.failures] or '0',
     'retries', today[Today.retries] or '0',
-    'late', due and '' .. call('zcount', base .. Keys.recur, 0, t) or '0',
-    'due', due or false,
-    'running_since', spreads and counts.locked > 0 and oldest_running(t, base),
     'since', waits or false,
     'jid', jid or false,
     'why', why or false,
     'held_by', by or false,
-    'throttle', blocked,
-    'waiting', waiting and '' .. waiting,
-    'lane', stuck,
-    'first', first_of_lane,
-    'worker', worker,
-    'wait', spreads and all_fields(Keys.wait .. key),
-    'run', spreads and all_fields(Keys.run .. key),
   }
+  local function add(...)
+    for i = 1, select('#', ...) do row[#row + 1] = select(i, ...) end
+  end
+  local due = counts.recurring > 0
+    and call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+  if due then add('late', '' .. call('zcount', base .. Keys.recur, 0, t), 'due', due) end
+  local throttle = why == 'throttled' and by
+  if throttle or counts.throttled > 0 or counts.lapsed > 0 then
+    local blocked, waiting, stuck, first_of_lane, worker = urgent(now, queue, throttle, counts)
+    if blocked then add('throttle', blocked, 'waiting', waiting and '' .. waiting) end
+    if stuck then add('lane', stuck, 'first', first_of_lane, 'worker', worker) end
+  end
+  if spreads then
+    add('wait', wait, 'run', run)
+    if counts.locked > counts.lapsed then add('running_since', oldest_running(base, counts.lapsed)) end
+  end
+  return row
 end

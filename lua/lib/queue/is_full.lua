@@ -1,6 +1,7 @@
 -- Whether as many jobs of a queue run as its setting `max-concurrency` allows. Writes nothing.
 -- Takes: t; queue
 return function(t, queue)
-  local most = need('value/number')(redis.pcall('hget', Keys.config, queue .. '-max-concurrency') or 0) or 0
+  local stored = redis.pcall('hget', Keys.config, queue .. '-max-concurrency')
+  local most = stored and need('value/number')(stored) or 0
   return most >= 1 and redis.call('zcount', Keys.queue .. queue .. Keys.locks, t, '+inf') >= math.floor(most)
 end

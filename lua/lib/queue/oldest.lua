@@ -7,73 +7,69 @@
 --   `limited` if its queue runs as many jobs as it may; then the throttle without a free slot (false if all have one),
 --   or the lane. Nil if no job waits
 local Behind = Fields('key', 'scheduled')
+local arrival_of, is_full = need('queue/arrival'), need('queue/is_full')
+local call, pcall = redis.call, redis.pcall
 
-return function(now, t, queue, counts)
-  local call, number = redis.call, need('value/number')
-  local base = Keys.queue .. queue
-  local oldest, since, which, how
-  local function consider(jid, text, why)
-    local when = tonumber(text)
-    if when and when <= now and (not oldest or when < oldest) then oldest, since, which, how = when, text, jid, why end
+-- Notes a job if it waits longer than the one that was found before.
+local function consider(found, now, jid, since, why)
+  if since and since <= now and (not found.since or since < found.since) then
+    found.since, found.jid, found.why = since, jid, why
   end
-  -- Reading the ends of a sorted set costs the same however long it is. `sign` is -1 if the scores are negative.
-  local function by_priority(key, why, sign)
-    local first = call(sign > 0 and 'zrevrange' or 'zrange', key, 0, 0, 'WITHSCORES')
-    if not first[1] then return end
-    local lowest = sign * tonumber(call(sign > 0 and 'zrange' or 'zrevrange', key, 0, 0, 'WITHSCORES')[2])
-    for _ = 1, 20 do
-      if not first[1] then break end
-      local score = sign * tonumber(first[2])
-      local priority = math.ceil(score)
-      -- A score is the priority less the time of arrival in units of 10^10 seconds. After `priority` it is the
-      -- priority itself, and infinity after a revoked lock: these jobs stand before the others of this priority.
-      local arrival = (priority - score) * 10000000000
-      if score ~= priority and arrival <= now then
-        consider(first[1], string.format('%.3f', arrival), why)
-      else
-        local newest = redis.pcall('lrange', Keys.job .. first[1] .. Keys.history, -1, -1)
-        consider(first[1], not newest.err and need('history/entry_time')(newest[1]) or '', why)
-      end
-      if lowest == score or score ~= priority and lowest > priority - 1 then break end
-      local open = score == priority and '(' or ''
-      local below = open .. string.format('%.17g', sign * (open == '' and priority - 1 or score))
-      if sign > 0 then
-        first = call('zrevrangebyscore', key, below, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
-      else
-        first = call('zrangebyscore', key, below, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-      end
+end
+
+-- Considers the first job of each priority. `first` is the first entry; `sign` is -1 if the scores are negative.
+local function by_priority(found, now, key, first, why, sign)
+  for _ = 1, 20 do
+    if not first[1] then break end
+    local score = sign * tonumber(first[2])
+    local priority = math.ceil(score)
+    consider(found, now, first[1], arrival_of(now, first[1], score), why)
+    -- Jobs whose score is the priority itself, or infinity, stand before the others of this priority.
+    local below = score == priority and string.format('(%.17g', sign * score) or sign * (priority - 1)
+    if sign > 0 then
+      first = call('zrevrangebyscore', key, below, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+    else
+      first = call('zrangebyscore', key, below, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
     end
   end
-  by_priority(base .. Keys.work, 'waiting', 1)
+end
+
+return function(now, t, queue, counts)
+  local base, found = Keys.queue .. queue, {}
+  local work = base .. Keys.work
+  by_priority(found, now, work, counts and counts.first or call('zrevrange', work, 0, 0, 'WITHSCORES'), 'waiting', 1)
   if not counts or counts.due > 0 then
-    local due = call('zrangebyscore', base .. Keys.scheduled, '-inf', t, 'WITHSCORES', 'LIMIT', 0, 1)
-    if due[1] then consider(due[1], due[2], 'waiting') end
+    local due = call('zrange', base .. Keys.scheduled, 0, 0, 'WITHSCORES')
+    consider(found, now, due[1], tonumber(due[2] or nil), 'waiting')
   end
   -- One command for the usual case.
   if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
   then
-    by_priority(base .. Keys.throttled, 'throttled', -1)
+    local number, held = need('value/number'), base .. Keys.throttled
+    by_priority(found, now, held, call('zrange', held, 0, 0, 'WITHSCORES'), 'throttled', -1)
     local behind = call('zrange', base .. Keys.depends, 0, 19, 'WITHSCORES')
     for i = 1, #behind, 2 do
       local jid = behind[i]
-      local job = redis.pcall('hmget', Keys.job .. jid, unpack(Behind))
+      local job = pcall('hmget', Keys.job .. jid, unpack(Behind))
       local lane = job[Behind.key]
-      if lane and redis.pcall('scard', Keys.job .. jid .. Keys.dependencies) == 1
+      if lane and pcall('scard', Keys.job .. jid .. Keys.dependencies) == 1
         and not need('lane/is_first')(lane, jid) then
         local put, at = number(behind[i + 1]) or now, number(job[Behind.scheduled]) or 0
-        consider(jid, string.format('%.3f', math.max(put, at)), 'ordered')
+        consider(found, now, jid, math.max(put, at), 'ordered')
       end
     end
   end
-  if not which then return nil end
-  if how == 'ordered' then return since, which, how, call('hget', Keys.job .. which, 'key') end
-  local stored = redis.pcall('hget', Keys.job .. which, 'throttles')
+  local jid, why = found.jid, found.why
+  if not jid then return nil end
+  local since = string.format('%.3f', found.since)
+  if why == 'ordered' then return since, jid, why, call('hget', Keys.job .. jid, 'key') end
+  local stored = pcall('hget', Keys.job .. jid, 'throttles')
   for _, id in ipairs(type(stored) == 'string' and need('job/tags')(stored) or {}) do
-    local most, taken = need('throttle/maximum')(id), redis.pcall('zcard', Keys.throttle .. id .. Keys.locks)
+    local most, taken = need('throttle/maximum')(id), pcall('zcard', Keys.throttle .. id .. Keys.locks)
     if most ~= 0 and type(taken) == 'number' and taken >= most then
-      return since, which, 'throttled', id
+      return since, jid, 'throttled', id
     end
   end
-  if how == 'waiting' and need('queue/is_full')(t, queue) then how = 'limited' end
-  return since, which, how, false
+  if why == 'waiting' and is_full(t, queue) then why = 'limited' end
+  return since, jid, why, false
 end

@@ -1,33 +1,28 @@
 -- What `look.queues` tells of a queue: its counts, its pause, and since when the next job to pop has waited (`head`).
--- Takes: now; t; queue; queue/counts
+-- Takes: now; queue; queue/counts
 -- Result: name, value, ...
-return function(now, t, queue, counts)
-  local call = redis.call
-  local base = Keys.queue .. queue
-  local text
-  local pause, paused = {}, call('sismember', Keys.paused, queue) == 1
-  if paused then
-    text = call('hget', Keys.pauses, queue)
-    local ok, decoded = pcall(cjson.decode, text or '')
-    if ok and type(decoded) == 'table' then pause = decoded end
-    local till = tonumber(pause['until'])
-    if till and till <= now then paused, pause = false, {} end
+local arrival_of = need('queue/arrival')
+local call = redis.call
+
+-- The document of a pause that has not ended, as text and decoded. Nil if the queue is not paused.
+local function read_pause(now, queue)
+  if call('sismember', Keys.paused, queue) == 0 then return nil end
+  local text = call('hget', Keys.pauses, queue)
+  local ok, pause = pcall(cjson.decode, text or '')
+  if not ok or type(pause) ~= 'table' then return text, {} end
+  local till = tonumber(pause['until'])
+  if till and till <= now then return nil end
+  return text, pause
+end
+
+return function(now, queue, counts)
+  local head, score = counts.first[1], tonumber(counts.first[2] or nil)
+  if not head and counts.due > 0 then
+    head = call('zrange', Keys.queue .. queue .. Keys.scheduled, 0, 0)[1]
   end
-  local function stored(name)
-    local value = pause[name]
-    -- A number as it is stored: decoding would leave 14 digits.
-    if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
-    return type(value) == 'string' and value
-  end
-  local head = counts.work > 0 and call('zrevrange', base .. Keys.work, 0, 0)[1]
-    or counts.due > 0 and call('zrangebyscore', base .. Keys.scheduled, '-inf', t, 'LIMIT', 0, 1)[1]
-  local since = false
-  if head then
-    local newest = redis.pcall('lrange', Keys.job .. head .. Keys.history, -1, -1)
-    local put_at = not newest.err and need('history/entry_time')(newest[1]) or nil
-    since = need('job/waits_since')(now, head, queue, put_at) or false
-  end
-  return {
+  local since = head and arrival_of(now, head, score)
+  local text, pause = read_pause(now, queue)
+  local row = {
     'name', queue,
     'known', call('zscore', Keys.queues, queue) and '1' or '0',
     'running', '' .. counts.locked - counts.lapsed,
@@ -37,11 +32,14 @@ return function(now, t, queue, counts)
     'depends', '' .. counts.depends,
     'throttled', '' .. counts.throttled,
     'recurring', '' .. counts.recurring,
-    'paused', paused and '1' or '0',
-    'since', stored('since'),
-    'until', stored('until'),
-    'reason', stored('reason'),
-    'by', stored('by'),
-    'head', since,
+    'paused', pause and '1' or '0',
+    'head', since and string.format('%.3f', since) or false,
   }
+  for _, name in ipairs(pause and {'since', 'until', 'reason', 'by'} or {}) do
+    local value = pause[name]
+    -- A number as it is stored: decoding would leave 14 digits.
+    if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
+    if type(value) == 'string' then row[#row + 1], row[#row + 2] = name, value end
+  end
+  return row
 end

@@ -1,17 +1,16 @@
 -- Finds what keeps jobs of a queue from running until somebody acts: a throttle that lets no job run, and a lane whose
 -- first job has an expired lock. Of held jobs, those are read that a pop would look at again; of the expired locks,
 -- the 100 oldest.
--- Takes: now; t; queue; the throttle that holds its oldest job, or false (queue/oldest); queue/counts
+-- Takes: now; queue; the throttle that holds its oldest job, or false (queue/oldest); queue/counts
 -- Result: the throttle, how many jobs wait for it; the lane, its first job and that job's worker; false for what is
 --   not found
 local Held = Fields('state', 'throttles')
 local First = Fields('state', 'key', 'worker')
 
-return function(now, t, queue, throttle, counts)
+return function(now, queue, throttle, counts)
   local pcall, call, blocked = redis.pcall, redis.call, false
-  local maximum = need('throttle/maximum')
   local function block_if_negative(id)
-    if id and not blocked and maximum(id) < 0 then blocked = id end
+    if id and not blocked and need('throttle/maximum')(id) < 0 then blocked = id end
   end
   block_if_negative(throttle)
   if not blocked and counts.throttled > 0 then
@@ -24,7 +23,7 @@ return function(now, t, queue, throttle, counts)
   end
   local waiting = blocked and pcall('zcard', Keys.throttle .. blocked .. Keys.pending)
   local expired = counts.lapsed > 0
-    and call('zrangebyscore', Keys.queue .. queue .. Keys.locks, '-inf', t, 'LIMIT', 0, 100) or {}
+    and call('zrange', Keys.queue .. queue .. Keys.locks, 0, math.min(counts.lapsed, 100) - 1) or {}
   for i = 1, #expired do
     local first = expired[i]
     local job = pcall('hmget', Keys.job .. first, unpack(First))

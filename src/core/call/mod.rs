@@ -46,7 +46,7 @@ use serde::de::DeserializeOwned;
 use self::call_spec::RetryClass;
 use self::connect::{Connection, PackedCommands};
 use self::error::ServerError;
-pub(crate) use self::error::{is_temporary, may_answer_later};
+pub(crate) use self::error::may_answer_later;
 use self::fault::Fault;
 use self::info::InfoText;
 pub(crate) use self::request::Call;
