@@ -618,6 +618,40 @@ fn a_slow_reader_has_a_gap_and_little_memory() {
     }
 }
 
+/// What stood unread is no younger than the moment from which on nothing was read.
+#[test]
+fn a_gap_begins_when_the_reader_fell_behind() {
+    let redis = Redis::start();
+    let mut events = redis.qless().start("events -o ndjson");
+    until(|| listeners(&redis, "ql:log") == 1);
+    let message = format!(
+        r#"{{"event":"failed","jid":"j","message":"{}"}}"#,
+        "x".repeat(1_000)
+    );
+    let mut pipe = redis::pipe();
+    for _ in 0..3_000 {
+        pipe.cmd("PUBLISH").arg("ql:log").arg(&message).ignore();
+    }
+    pipe.exec(&mut redis.connection()).unwrap();
+    let published = Instant::now();
+    until(|| published.elapsed() > Duration::from_millis(500));
+    redis.send(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+    let lines = BufReader::new(events.child.stdout.take().unwrap());
+    let mut lines = lines.lines().map(Result::unwrap);
+    let gap = lines
+        .find(|line| line.contains(r#""event":"gap""#))
+        .unwrap();
+    let gap: serde_json::Value = serde_json::from_str(&gap).unwrap();
+    let [since, at] = ["since", "at"].map(|time| {
+        let time = gap[time].as_str().unwrap();
+        time.parse::<jiff::Timestamp>().unwrap().as_millisecond()
+    });
+    assert!(at - since >= 400, "{gap}");
+    events.signal(Signal::INT);
+    lines.for_each(drop);
+    events.end().exits(0);
+}
+
 /// Two servers, which context `both` names as one. Context `three` also names one that does not answer.
 fn two_servers(one: &Redis, two: &Redis) -> ConfigHome {
     ConfigHome::new(&format!(

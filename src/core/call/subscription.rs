@@ -64,6 +64,9 @@ const BACKLOG: usize = 100;
 /// Time between two checks whether the subscription is still in use.
 const CHECK: Duration = Duration::from_secs(1);
 
+/// A caller that takes a notice no faster than this is busy.
+const BUSY: Duration = Duration::from_millis(100);
+
 impl Core {
     /// A core for the same server that is not connected.
     pub(crate) fn unconnected_copy(&self) -> Core {
@@ -97,6 +100,7 @@ impl Core {
             outbox,
             broken_since: Arc::clone(&broken_since),
             heard_at: None,
+            behind_since: None,
             open: Arc::downgrade(&open),
         };
         thread::spawn(move || subscriber.run());
@@ -151,6 +155,8 @@ struct Subscriber {
     broken_since: BrokenSince,
     /// When the server was last heard on a connection that was subscribed and is not reported as lost.
     heard_at: Option<Moment>,
+    /// Since when messages have stood unread, because the caller was busy. What was read since may be as old.
+    behind_since: Option<Moment>,
     open: Weak<()>,
 }
 
@@ -210,9 +216,11 @@ impl Subscriber {
     /// Reports that the connection broke, once until it is back.
     fn report_loss(&mut self, fault: Fault) {
         self.set_broken_since(Some(Instant::now()));
-        let Some(since) = self.heard_at.take() else {
+        let behind_since = self.behind_since.take();
+        let Some(heard_at) = self.heard_at.take() else {
             return;
         };
+        let since = behind_since.map_or(heard_at, |since| since.min(heard_at));
         let target = &self.core.target;
         let reason = match fault {
             Fault::Closed | Fault::Unreachable(..) => format!("lost `{target}`"),
@@ -247,7 +255,10 @@ impl Subscriber {
         let mut unconfirmed = self.channels.len();
         while self.open.strong_count() > 0 {
             let received = match connection.next_message(CHECK) {
-                None => continue,
+                None => {
+                    self.behind_since = None;
+                    continue;
+                }
                 Some(Err(fault)) => return EndOfDelivery::Broken(fault),
                 Some(Ok(value)) => self.read_message(value, unconfirmed == 0),
             };
@@ -265,10 +276,14 @@ impl Subscriber {
                 self.heard_at = Some(now);
                 self.set_broken_since(None);
             }
+            let begun = Instant::now();
             if let Some(notice) = notice
                 && self.outbox.send(Ok(notice)).is_err()
             {
                 return EndOfDelivery::Unused;
+            }
+            if begun.elapsed() > BUSY {
+                self.behind_since.get_or_insert(now);
             }
         }
         EndOfDelivery::Unused
