@@ -90,11 +90,11 @@ fn compare(rounds: usize, jobs: usize, tags: usize) {
         let mut cli = Command::new("redis-cli");
         cli.arg("-s").arg(&socket).arg("--bigkeys");
         bigkeys.keep(run(&mut server, &mut cli));
-        server.watch_slow(true);
+        server.watch_slow(Some(1_000));
         let mut command = qless(&server, "check -q");
         check.keep(run(&mut server, &mut command));
         worst = worst.max(server.slowest());
-        server.watch_slow(false);
+        server.watch_slow(None);
     }
     for (name, ran, slow) in [
         ("redis-cli --bigkeys", bigkeys, String::new()),

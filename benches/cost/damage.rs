@@ -105,7 +105,7 @@ fn measure(case: &Case, findings: usize) -> ([f64; 3], f64) {
     fill(&server, case, (findings as f64 * case.jobs) as usize);
     let undo = server.redis.socket().with_file_name("undo.ndjson");
     let undo = undo.to_str().expect("a path in UTF-8").to_owned();
-    server.watch_slow(true);
+    server.watch_slow(Some(1_000));
     let lines = [
         "check -q".to_owned(),
         format!("check --repair --yes -q --undo {undo}"),

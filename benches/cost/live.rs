@@ -1,5 +1,6 @@
-//! The cost of `status`, `explain` and `wait` for the server, with few and with many jobs resident.
-//! None of them may grow with the database.
+//! The cost of looking at a live system for the server: `status`, `metrics`, `health`, `explain`, `wait` and
+//! `throttle list`, with few and with many jobs, queues, groups, workers and tags. None of them may grow with the
+//! database.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -18,56 +19,254 @@ const AWAITED: usize = 10_000;
 const REPEATS: usize = 20;
 /// The most that a figure may grow.
 const LIMIT: f64 = 1.2;
+/// The most microseconds of the server for one command that looks at all queues.
+const BOUND: f64 = 2_000.0;
 
 /// The time of all calls; jobs are put in the minutes before it.
 const NOW: f64 = 1_795_250_000.0;
 
+/// The names in a database, each kind as many as a look reads, and many more.
+struct Names {
+    queues: usize,
+    groups: usize,
+    workers: usize,
+    tags: usize,
+}
+
+const MOST_READ: Names = Names {
+    queues: 500,
+    groups: 500,
+    workers: 500,
+    tags: 500,
+};
+const MANY_NAMES: Names = Names {
+    queues: 10_000,
+    groups: 1_000_000,
+    workers: 100_000,
+    tags: 100_000,
+};
+
+/// A command to measure.
+struct Line<'a> {
+    name: &'a str,
+    command: &'a str,
+    repeats: usize,
+    /// Whether its microseconds have a bound.
+    bounded: bool,
+}
+
+/// What one run of a command costs the server.
+#[derive(Clone, Copy)]
+struct Figures {
+    micros: f64,
+    /// Calls of the script.
+    calls: f64,
+    /// The milliseconds of the longest call.
+    longest: f64,
+}
+
+impl Figures {
+    const MOST: Figures = Figures {
+        micros: f64::INFINITY,
+        calls: f64::INFINITY,
+        longest: f64::INFINITY,
+    };
+
+    fn keep(&mut self, other: Figures) {
+        self.micros = self.micros.min(other.micros);
+        self.calls = self.calls.min(other.calls);
+        self.longest = self.longest.min(other.longest);
+    }
+}
+
 pub fn print(rounds: usize, sizes: &[usize]) {
     let many = sizes.first().copied().unwrap_or(MANY);
-    println!("\nstatus, explain and wait, {QUEUES} queues, least of {rounds} rounds");
-    let mut servers = [FEW, many].map(|jobs| {
-        let mut server = Server::start();
-        fill(&mut server, jobs);
-        server
-    });
+    println!(
+        "\nlooking at a live system, least of {rounds} rounds; longest: the ms of the longest call"
+    );
     let jids: Vec<String> = (0..AWAITED).map(|at| format!("awaited-{at}")).collect();
     let mut list = tempfile::NamedTempFile::new().unwrap();
     list.write_all(jids.join("\n").as_bytes()).unwrap();
     let wait = format!("wait @{} -q", list.path().display());
-    let lines: [(&str, &str, usize); 4] = [
-        ("status", "status", REPEATS),
-        ("explain of a waiting job", "explain q7-7", REPEATS),
-        ("explain --queue", "explain --queue q7", REPEATS),
-        ("wait of 10,000 jobs", &wait, 1),
+    let line = |name, command, bounded| Line {
+        name,
+        command,
+        repeats: REPEATS,
+        bounded,
+    };
+    let lines = [
+        line("status", "status", true),
+        line("metrics", "metrics", true),
+        line("health", "health -q --max-waiting 2000000", false),
+        line("throttle list", "throttle list", false),
+        line("explain of a waiting job", "explain q7-7", true),
+        line("explain --queue", "explain --queue q7", true),
+        Line {
+            repeats: 1,
+            ..line("wait of 10,000 jobs", &wait, false)
+        },
     ];
-    let mut least = [[(f64::INFINITY, 0.0); 4]; 2];
+    println!("{QUEUES} queues");
+    let heads = [FEW, many].map(|jobs| format!("{jobs} jobs"));
+    compare(
+        rounds,
+        &lines,
+        BOUND,
+        heads,
+        [FEW, many].map(|jobs| filled(|server| fill(server, jobs))),
+    );
+
+    println!("as many queues, groups of failures, workers and tags as are looked at, and many");
+    let heads = [MOST_READ, MANY_NAMES].map(|names| format!("{} queues", names.queues));
+    let servers = [MOST_READ, MANY_NAMES].map(|names| filled(|server| fill_names(server, &names)));
+    // No `wait`: there are no complete jobs.
+    compare(rounds, &lines[..6], f64::INFINITY, heads, servers);
+}
+
+fn filled(fill: impl FnOnce(&mut Server)) -> Server {
+    let mut server = Server::undisturbed();
+    fill(&mut server);
+    server
+}
+
+/// Measures each command on a small and on a large database, in turn. `bound` is for the microseconds of bounded lines.
+fn compare(
+    rounds: usize,
+    lines: &[Line<'_>],
+    bound: f64,
+    heads: [String; 2],
+    mut servers: [Server; 2],
+) {
+    let mut least = vec![[Figures::MOST; 2]; lines.len()];
     for _ in 0..rounds {
-        for (server, least) in servers.iter_mut().zip(&mut least) {
-            for ((_, line, repeats), least) in lines.iter().zip(least) {
-                let (cpu, calls) = (server.cpu(), calls(server));
-                for _ in 0..*repeats {
-                    run(server, line);
-                }
-                let repeats = *repeats as f64;
-                let micros = (server.cpu() - cpu) / repeats;
-                least.0 = least.0.min(micros);
-                least.1 = (self::calls(server) - calls) as f64 / repeats;
+        for (at, server) in servers.iter_mut().enumerate() {
+            for (line, least) in lines.iter().zip(&mut least) {
+                least[at].keep(measure(server, line));
             }
         }
     }
-    let [few, large] = least;
-    println!(
-        "  {:<28}{:>10}{:>8}{:>12}{:>8}{:>8}",
-        "", "µs", "calls", "µs", "calls", "growth"
-    );
-    println!("  {:<28}{FEW:>18}{many:>20}", "jobs resident");
-    for (((name, ..), few), large) in lines.iter().zip(few).zip(large) {
-        let growth = large.0 / few.0;
-        let verdict = if growth > LIMIT { "  over 1.2" } else { "" };
+    let [few, large] = heads;
+    println!("  {:<26}{few:>25}{large:>25}", "");
+    let columns = format!("{:>9}{:>7}{:>9}", "µs", "calls", "longest");
+    println!("  {:<26}{columns}{columns}{:>8}", "", "growth");
+    for (line, [few, large]) in lines.iter().zip(least) {
+        let growth = large.micros / few.micros;
+        let mut verdict = String::new();
+        if growth > LIMIT {
+            verdict.push_str(&format!("  grows by more than {LIMIT}"));
+        }
+        if line.bounded && few.micros.max(large.micros) > bound {
+            verdict.push_str("  over 2 ms");
+        }
+        let columns =
+            |of: Figures| format!("{:>9.0}{:>7.1}{:>9.1}", of.micros, of.calls, of.longest);
         println!(
-            "  {name:<28}{:>10.0}{:>8.1}{:>12.0}{:>8.1}{growth:>8.2}{verdict}",
-            few.0, few.1, large.0, large.1
+            "  {:<26}{}{}{growth:>8.2}{verdict}",
+            line.name,
+            columns(few),
+            columns(large)
         );
+    }
+}
+
+fn measure(server: &mut Server, line: &Line<'_>) -> Figures {
+    server.watch_slow(Some(0));
+    let (cpu, calls) = (server.cpu(), script_calls(server));
+    for _ in 0..line.repeats {
+        run(server, line.command);
+    }
+    let repeats = line.repeats as f64;
+    let micros = (server.cpu() - cpu) / repeats;
+    let calls = (script_calls(server) - calls) as f64 / repeats;
+    let longest = server.slowest();
+    server.watch_slow(None);
+    Figures {
+        micros,
+        calls,
+        longest,
+    }
+}
+
+/// Puts names of each kind into the database: each queue has three waiting jobs of different priorities and one that a
+/// worker of its own runs. Groups, tags and the other workers are written into their keys; each group has a failed job.
+fn fill_names(server: &mut Server, names: &Names) {
+    let put = |queue: usize, number: usize| -> Call {
+        let (queue, jid) = (format!("q{queue}"), format!("q{queue}-{number}"));
+        let (at, priority) = (NOW - 300.0 + number as f64, (number % 3).to_string());
+        let words = [
+            "put",
+            &at.to_string(),
+            "me",
+            &queue,
+            &jid,
+            "Photo::Upload",
+            "{}",
+            "0",
+            "priority",
+            &priority,
+        ];
+        words.map(str::to_owned).to_vec()
+    };
+    let pop = |queue: usize| -> Call {
+        let words = [
+            "pop",
+            &(NOW - 20.0).to_string(),
+            &format!("q{queue}"),
+            &format!("busy-{queue}"),
+            "1",
+        ];
+        words.map(str::to_owned).to_vec()
+    };
+    for page in (0..names.queues).collect::<Vec<_>>().chunks(500) {
+        let puts = page
+            .iter()
+            .flat_map(|queue| (5..9).map(|number| put(*queue, number)));
+        server.call(&puts.collect::<Vec<_>>());
+        server.call(&page.iter().map(|queue| pop(*queue)).collect::<Vec<_>>());
+    }
+    let failure = format!(
+        r#"{{"group":"g","message":"message","when":{},"worker":"w"}}"#,
+        NOW - 600.0
+    );
+    write_names(
+        server,
+        names.groups,
+        &format!(
+            "redis.call('sadd', 'ql:failures', 'g' .. i)
+            redis.call('lpush', 'ql:f:g' .. i, 'f' .. i)
+            redis.call('hset', 'ql:j:f' .. i, 'jid', 'f' .. i, 'state', 'failed', 'failure', '{failure}')"
+        ),
+    );
+    write_names(
+        server,
+        names.workers - names.queues,
+        &format!(
+            "redis.call('zadd', 'ql:workers', {} - i / 100, 'idle-' .. i)",
+            NOW - 60.0
+        ),
+    );
+    write_names(
+        server,
+        names.tags,
+        "redis.call('zadd', 'ql:tags', 1, 't' .. i)
+        redis.call('zadd', 'ql:t:t' .. i, 1, 'q0-' .. 5 + i % 4)",
+    );
+}
+
+/// Runs Lua once for each `i` below a number, in slices.
+fn write_names(server: &Server, count: usize, body: &str) {
+    let script = format!("for i = tonumber(ARGV[1]), ARGV[2] - 1 do {body} end");
+    let mut connection = server.redis.connect();
+    for from in (0..count).step_by(10_000) {
+        let mut eval = cmd("EVAL");
+        let to = count.min(from + 10_000);
+        let () = eval
+            .arg(&script)
+            .arg(0)
+            .arg(from)
+            .arg(to)
+            .query(&mut connection)
+            .unwrap();
     }
 }
 
@@ -124,8 +323,8 @@ fn fill(server: &mut Server, jobs: usize) {
     }
 }
 
-/// Returns the number of script calls so far.
-fn calls(server: &Server) -> u64 {
+/// The number of script calls so far.
+fn script_calls(server: &Server) -> u64 {
     let mut connection = server.redis.connect();
     let mut info = cmd("INFO");
     let info: String = info.arg("commandstats").query(&mut connection).unwrap();

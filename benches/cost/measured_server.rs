@@ -75,12 +75,12 @@ impl Server {
         self.redis.url()
     }
 
-    /// Starts or stops logging calls that take longer than a millisecond.
-    pub fn watch_slow(&mut self, watch: bool) {
-        let slower = if watch { "1000" } else { "-1" };
+    /// Logs calls that take longer than these microseconds; none without a number.
+    pub fn watch_slow(&mut self, slower: Option<u32>) {
+        let slower = slower.map_or("-1".to_owned(), |micros| micros.to_string());
         for words in [
             &["CONFIG", "SET", "slowlog-max-len", "1000000"][..],
-            &["CONFIG", "SET", "slowlog-log-slower-than", slower],
+            &["CONFIG", "SET", "slowlog-log-slower-than", &slower],
             &["SLOWLOG", "RESET"],
         ] {
             let mut command = cmd(words[0]);

@@ -82,7 +82,7 @@ pub fn print() {
 
 /// Runs the command.
 fn whole(server: &mut Server, verb: &str, size: usize) -> Cost {
-    server.watch_slow(true);
+    server.watch_slow(Some(1_000));
     let (cpu, begun) = (server.cpu(), Instant::now());
     let ran = Command::new(env!("CARGO_BIN_EXE_qless"))
         .args(["failed", "--group", GROUP, verb, "--yes", "-o", "json"])
@@ -105,7 +105,7 @@ fn whole(server: &mut Server, verb: &str, size: usize) -> Cost {
 
 /// Makes one call for each job.
 fn alone(server: &mut Server, calls: &[Call]) -> Cost {
-    server.watch_slow(false);
+    server.watch_slow(None);
     let (cpu, begun) = (server.cpu(), Instant::now());
     calls.chunks(1_000).for_each(|calls| server.call(calls));
     Cost {
