@@ -7,7 +7,7 @@
 --   and over how many seconds; the number of groups, of queues, of workers seen lately, and of those seen within an
 --   hour; per group: name, jobs, failures since then; per queue: name, value, ...; what look.queues returns for these
 --   queues; what look.workers returns for these workers; the queues with a key of a wrong type, which are in no list;
---   whether the workers have one, and are not told
+--   whether a worker has such a key, so that none is listed
 -- Refuses: a time that is not a number, another word, a wrong number of groups, more than 500 names of one kind
 local call, pcall, pcall_lua = redis.call, redis.pcall, pcall
 local most = 500
@@ -58,7 +58,7 @@ return function(argv, now, t)
     if type(size) ~= 'number' then size = 0 end
     return {group, '' .. size, '' .. count_recent(key, size, since)}
   end)
-  -- A queue with a key of a wrong type is named, and the others are told.
+  -- A queue with a key of a wrong type is left out and named.
   local queue_rows, count_rows, damaged = {}, {}, {}
   for i = 1, #queues do
     local queue = queues[i]

@@ -35,7 +35,7 @@ use crate::session::Session;
 /// `--interval`, until Ctrl-C.
 ///
 /// `--listen` answers `GET /metrics`, `/livez` (this process runs), `/readyz` (Redis answers and the core loads) and
-/// `/healthz?max-waiting=mail:1000` (limits as those of `qless health`, with `:` for `=`; 200 or 503), on this machine unless
+/// `/healthz?max-waiting=mail:1000` (the limits of `qless health`, with `:` for `=`; 200 or 503), on this machine unless
 /// `--token-file` is given. Looks at Redis are shared for a second. It also starts while Redis is away.
 ///
 /// Examples: `qless metrics`

@@ -207,15 +207,7 @@ fn queue_metrics(facts: &SystemFacts, choice: &SeriesChoice, now: Moment) -> Vec
         "Jobs of the queue in each state",
     );
     for (name, QueueFacts { counts, .. }) in &queues {
-        for (state, count) in [
-            ("waiting", counts.waiting),
-            ("running", counts.running),
-            ("stalled", counts.stalled),
-            ("scheduled", counts.scheduled),
-            ("depends", counts.depends),
-            ("throttled", counts.throttled),
-            ("recurring", counts.recurring),
-        ] {
+        for (state, count) in counts.counts_by_state() {
             jobs.add(&[("queue", name), ("state", state)], count as f64);
         }
     }

@@ -25,18 +25,12 @@ pub(crate) fn statsd_datagrams(
     for queue in queues.filter(|queue| choice.has_queue(&queue.counts.name)) {
         let counts = &queue.counts;
         let name = format!("queues.{}", plain_part(&counts.name));
-        for (what, count) in [
-            ("waiting", counts.waiting),
-            ("running", counts.running),
-            ("stalled", counts.stalled),
-            ("scheduled", counts.scheduled),
-            ("depends", counts.depends),
-            ("throttled", counts.throttled),
-            ("recurring", counts.recurring),
+        let today = [
             ("completed", queue.completed),
             ("failures", queue.failures),
             ("retries", queue.retries),
-        ] {
+        ];
+        for (what, count) in counts.counts_by_state().into_iter().chain(today) {
             packed.add_gauge(&format!("{name}.{what}"), count as f64);
         }
         let oldest = queue.since.map_or(0.0, |since| now.since(since).max(0.0));

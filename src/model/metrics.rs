@@ -181,8 +181,7 @@ pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> S
             name, kind, help, ..
         } = family;
         let kind: &str = kind.into();
-        // A String takes all that is written to it.
-        _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}").expect("a String takes all");
         for Sample {
             suffix,
             labels,
@@ -196,7 +195,7 @@ pub(crate) fn prometheus_text(families: &[MetricFamily], further: &[Label]) -> S
                 [] => String::new(),
                 labels => format!("{{{}}}", labels.join(",")),
             };
-            _ = writeln!(text, "{name}{suffix}{labels} {value}");
+            writeln!(text, "{name}{suffix}{labels} {value}").expect("a String takes all");
         }
     }
     text

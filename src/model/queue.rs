@@ -85,6 +85,19 @@ impl Queue {
         counts.throttled += self.throttled;
     }
 
+    /// The number of jobs in each state, and of recurring jobs, with the words of monitoring systems.
+    pub(crate) fn counts_by_state(&self) -> [(&'static str, u64); 7] {
+        [
+            ("waiting", self.waiting),
+            ("running", self.running),
+            ("stalled", self.stalled),
+            ("scheduled", self.scheduled),
+            ("depends", self.depends),
+            ("throttled", self.throttled),
+            ("recurring", self.recurring),
+        ]
+    }
+
     /// Whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known
