@@ -24,7 +24,7 @@ use crate::error::{Cause, Error, Kind};
 use crate::input::jids::JidArgs;
 use crate::input::source::{InputSource, StdinUse};
 use crate::input::two_pass::TwoPassFile;
-use crate::model::overview::WatchSample;
+use crate::model::overview::history::History;
 use crate::model::rate::MaxRate;
 use crate::model::server::{NO_EVICTION, eviction_sentence};
 use crate::settings::members::Member;
@@ -50,7 +50,7 @@ pub(crate) struct Session {
     /// Whether this command may change data.
     pub changes: bool,
     /// What `status --watch` counted in the last minute.
-    pub samples: Vec<WatchSample>,
+    pub history: History,
     command_line: CommandText,
     clock: Clock,
     core: Option<Core>,
@@ -112,7 +112,7 @@ impl Session {
             ui,
             file,
             changes: false,
-            samples: Vec::new(),
+            history: History::default(),
             command_line: typed,
             clock,
             core: None,

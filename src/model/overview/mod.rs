@@ -1,8 +1,8 @@
 //! The whole system at one moment, as `status` shows it.
 
+pub(crate) mod headline;
+pub(crate) mod history;
 pub(crate) mod text;
-
-use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -119,16 +119,6 @@ pub(crate) struct WatchedRates {
     pub put_per_s: RoundedSeconds,
     /// Jobs completed per second
     pub completed_per_s: RoundedSeconds,
-}
-
-/// What `status --watch` counts each time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WatchSample {
-    pub at: Instant,
-    /// Jobs that are not complete.
-    pub open: u64,
-    /// Jobs completed today.
-    pub completed: u64,
 }
 
 /// The oldest wait of a queue.

@@ -1,0 +1,322 @@
+//! How things stand in one sentence, for whoever looks for the first time.
+
+use super::{Overview, ProblemCode, StatusProblem};
+use crate::text::{duration, format_rough_duration, plural, with_thousands_separators};
+
+/// The most problems that a headline tells; the others are counted.
+const TOLD: usize = 3;
+
+/// What a headline says of one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Clause {
+    /// For a line on a terminal, and for the title of a tab: `mail is 4m late`.
+    pub short: String,
+    /// For a sentence: `mail is 4 minutes late`.
+    pub long: String,
+}
+
+/// How things stand, worst first.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Headline {
+    /// Empty if all is quiet.
+    pub clauses: Vec<Clause>,
+    /// Said if all is quiet.
+    quiet: String,
+    /// Problems that are not told.
+    more: usize,
+}
+
+impl Headline {
+    pub(crate) fn new(overview: &Overview) -> Headline {
+        let mut clauses: Vec<Clause> = Vec::new();
+        for problem in &overview.problems {
+            let clause = clause_of(problem, overview);
+            if !clauses.contains(&clause) {
+                clauses.push(clause);
+            }
+        }
+        let more = clauses.len().saturating_sub(TOLD);
+        clauses.truncate(TOLD);
+        if let (Some(clause), Some(problem)) = (clauses.first_mut(), overview.problems.first()) {
+            clause.begin_sentence(problem);
+        }
+        Headline {
+            clauses,
+            quiet: quiet_sentence(overview),
+            more,
+        }
+    }
+
+    /// The parts of a line: `1,237 failed`, `mail is 4m late`.
+    pub(crate) fn parts(&self) -> Vec<String> {
+        if self.clauses.is_empty() {
+            return vec![self.quiet.clone()];
+        }
+        let mut parts: Vec<String> = self
+            .clauses
+            .iter()
+            .map(|clause| clause.short.clone())
+            .collect();
+        if self.more > 0 {
+            parts.push(format!("{} more", self.more));
+        }
+        parts
+    }
+
+    /// The sentence: `1,237 jobs have failed, mail is 4 minutes late, and one worker is silent.`
+    pub(crate) fn sentence(&self) -> String {
+        let mut parts: Vec<String> = self
+            .clauses
+            .iter()
+            .map(|clause| clause.long.clone())
+            .collect();
+        if self.more > 0 {
+            let needs = if self.more == 1 { "needs" } else { "need" };
+            parts.push(format!(
+                "{} more {needs} a look",
+                in_words(self.more as u64)
+            ));
+        }
+        let sentence = match parts.as_slice() {
+            [] => return self.quiet.clone(),
+            [one] => one.clone(),
+            [one, other] => format!("{one}, and {other}"),
+            [first @ .., last] => format!("{}, and {last}", first.join(", ")),
+        };
+        format!("{sentence}.")
+    }
+}
+
+impl Clause {
+    /// Writes its first letter large, unless that belongs to a name.
+    fn begin_sentence(&mut self, problem: &StatusProblem) {
+        let is_name = problem
+            .queue
+            .as_ref()
+            .is_some_and(|queue| self.long.starts_with(&queue.to_string()));
+        if let Some(first) = self.long.get_mut(..1).filter(|_| !is_name) {
+            first.make_ascii_uppercase();
+        }
+    }
+}
+
+/// What a problem says in a headline.
+fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
+    let clause = |short: &str, long: &str| Clause {
+        short: short.to_owned(),
+        long: long.to_owned(),
+    };
+    let jobs = problem.jobs.unwrap_or_default();
+    let age = problem.age_s.map_or(0.0, |age| age.0);
+    match problem.code {
+        ProblemCode::Damaged => clause("damaged keys", "keys are damaged"),
+        ProblemCode::Eviction => clause("keys may be evicted", "Redis may delete parts of jobs"),
+        ProblemCode::Memory => clause("memory nearly full", "the memory of Redis is nearly full"),
+        ProblemCode::Persistence => clause("saving failed", "Redis could not save its data"),
+        ProblemCode::Replica => clause("replica is behind", "this replica has lost its primary"),
+        ProblemCode::NoWorkers => clause("no worker", "no worker has been seen"),
+        ProblemCode::WorkersSilent => Clause {
+            short: format!("workers silent for {}", format_rough_duration(age)),
+            long: format!("no worker has been seen for {}", time_in_words(age)),
+        },
+        ProblemCode::Throttle => {
+            let jobs = if jobs > 0 {
+                plural(jobs, "job", "jobs")
+            } else {
+                "jobs".into()
+            };
+            Clause {
+                short: format!("throttle holds {jobs}"),
+                long: format!("a throttle holds {jobs}"),
+            }
+        }
+        ProblemCode::Lane => clause("a lane is blocked", "a lane is blocked"),
+        ProblemCode::Failing => {
+            let failed = overview.totals.failed;
+            let recent: u64 = overview.failures.iter().map(|group| group.recent).sum();
+            let since = duration(overview.since_s.0);
+            let have = if failed == 1 { "has" } else { "have" };
+            let count = with_thousands_separators(failed);
+            let recent = with_thousands_separators(recent);
+            Clause {
+                short: format!("{count} failed (+{recent} in {since})"),
+                long: format!("{} {have} failed", plural(failed, "job", "jobs")),
+            }
+        }
+        ProblemCode::Stalled => stalled_clause(problem, overview),
+        ProblemCode::Late => {
+            let Some(queue) = &problem.queue else {
+                return clause("other queues are late", "other queues are late");
+            };
+            Clause {
+                short: format!("{queue} is {} late", format_rough_duration(age)),
+                long: format!("{queue} is {} late", time_in_words(age)),
+            }
+        }
+        ProblemCode::LateRecurring => {
+            let (count, are) = (in_words(jobs), if jobs == 1 { "is" } else { "are" });
+            let noun = if jobs == 1 { "job" } else { "jobs" };
+            Clause {
+                short: format!("{jobs} recurring {noun} late"),
+                long: format!("{count} recurring {noun} {are} late"),
+            }
+        }
+        ProblemCode::Paused => {
+            let paused = match &problem.queue {
+                Some(queue) => format!("{queue} is paused"),
+                None => "more queues are paused".into(),
+            };
+            clause(&paused, &paused)
+        }
+    }
+}
+
+/// Jobs whose locks have expired, by the worker that is silent if there is one.
+fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> Clause {
+    let jobs = problem.jobs.unwrap_or_default();
+    let (verb, locks) = if jobs == 1 {
+        ("has", "its lock")
+    } else {
+        ("have", "their locks")
+    };
+    let long = match overview.stalled_workers.len() as u64 {
+        0 => format!("{} {verb} lost {locks}", plural(jobs, "job", "jobs")),
+        1 => "one worker has lost its job".to_owned(),
+        workers => format!("{} workers have lost jobs", in_words(workers)),
+    };
+    let short = format!("{} stalled", with_thousands_separators(jobs));
+    Clause { short, long }
+}
+
+/// What is said if nothing needs attention.
+fn quiet_sentence(overview: &Overview) -> String {
+    let totals = &overview.totals;
+    if totals.queues == 0 && totals.failed == 0 && totals.complete == 0 {
+        return "Nothing is here yet: the first job that is put makes its queue.".into();
+    }
+    let failed = match totals.failed {
+        0 => "nothing has failed".to_owned(),
+        failed => format!(
+            "no new failure, {} from before",
+            with_thousands_separators(failed)
+        ),
+    };
+    let wait = overview.waits.first().map_or(0.0, |wait| wait.wait_s.0);
+    let waits = if wait < 1.0 {
+        "nothing waits".to_owned()
+    } else {
+        format!("nothing waits longer than {}", time_in_words(wait.ceil()))
+    };
+    format!("All is quiet: {failed}, and {waits}.")
+}
+
+/// A duration in words, as its largest unit: `4 minutes`.
+fn time_in_words(seconds: f64) -> String {
+    let units = [
+        (86_400.0, "day"),
+        (3600.0, "hour"),
+        (60.0, "minute"),
+        (1.0, "second"),
+    ];
+    let found = units.iter().find(|(size, _)| seconds >= *size);
+    let (size, noun) = found.unwrap_or(&units[3]);
+    plural((seconds / size) as u64, noun, &format!("{noun}s"))
+}
+
+/// A small count in words.
+fn in_words(count: u64) -> String {
+    const WORDS: [&str; 10] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+    ];
+    let word = usize::try_from(count).ok().and_then(|at| WORDS.get(at));
+    word.map_or_else(
+        || with_thousands_separators(count),
+        |word| (*word).to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::overview::OverviewTotals;
+    use crate::model::queue::RoundedSeconds;
+    use crate::name::Name;
+
+    fn told(problems: Vec<StatusProblem>, totals: OverviewTotals) -> String {
+        let overview = Overview {
+            problems,
+            totals,
+            since_s: RoundedSeconds(3600.0),
+            ..Overview::default()
+        };
+        let headline = Headline::new(&overview);
+        format!(
+            "{}\n{}\n",
+            headline.sentence(),
+            headline.parts().join(" · ")
+        )
+    }
+
+    #[test]
+    fn a_headline_tells_the_worst_three_and_counts_the_rest() {
+        let problem = |code| StatusProblem::new(code, "");
+        let late = |queue: &str, age| {
+            problem(ProblemCode::Late)
+                .queue(&Name::from(queue))
+                .age(age)
+        };
+        let failed = OverviewTotals {
+            queues: 3,
+            failed: 1237,
+            ..OverviewTotals::default()
+        };
+        let problems = vec![
+            problem(ProblemCode::Failing).jobs(1204),
+            problem(ProblemCode::Failing).jobs(21),
+            late("mail", 252.0),
+            problem(ProblemCode::Stalled).jobs(1),
+            problem(ProblemCode::Paused).queue(&Name::from("images")),
+        ];
+        expect![[r#"
+            1,237 jobs have failed, mail is 4 minutes late, 1 job has lost its lock, and one more needs a look.
+            1,237 failed (+0 in 1h) · mail is 4m late · 1 stalled · 1 more
+        "#]]
+        .assert_eq(&told(problems, failed));
+        expect![[r#"
+            mail is 1 hour late, and Redis may delete parts of jobs.
+            mail is 1h late · keys may be evicted
+        "#]]
+        .assert_eq(&told(
+            vec![late("mail", 3600.0), problem(ProblemCode::Eviction)],
+            OverviewTotals::default(),
+        ));
+        expect![[r#"
+            No worker has been seen.
+            no worker
+        "#]]
+        .assert_eq(&told(
+            vec![problem(ProblemCode::NoWorkers)],
+            OverviewTotals::default(),
+        ));
+    }
+
+    #[test]
+    fn a_quiet_system_says_so() {
+        let totals = OverviewTotals {
+            queues: 1,
+            ..OverviewTotals::default()
+        };
+        expect![[r#"
+            All is quiet: nothing has failed, and nothing waits.
+            All is quiet: nothing has failed, and nothing waits.
+        "#]]
+        .assert_eq(&told(Vec::new(), totals));
+        expect![[r#"
+            Nothing is here yet: the first job that is put makes its queue.
+            Nothing is here yet: the first job that is put makes its queue.
+        "#]]
+        .assert_eq(&told(Vec::new(), OverviewTotals::default()));
+    }
+}

@@ -1,0 +1,420 @@
+//! What a process has seen of the queues since it began to watch: rates, which no single look can tell.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::{QueueFacts, SystemFacts, WatchedRates};
+use crate::clock::moment::Moment;
+use crate::model::queue::RoundedSeconds;
+use crate::name::{Name, lossless_text};
+
+/// How many minutes are kept: a day.
+const KEPT: u64 = 24 * 60;
+
+/// The time over which rates of now are counted, in seconds.
+const WINDOW: f64 = 60.0;
+
+/// The minutes of a chart of flow.
+const FLOW_MINUTES: u64 = 60;
+
+/// The slots of a chart of failures, and their length in minutes.
+const FAILURE_SLOTS: u64 = 12;
+const SLOT_MINUTES: u64 = 10;
+
+/// Rates of the last day by the minute, from looks at any interval.
+///
+/// What was counted between two looks is spread evenly over the time between them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct History {
+    /// For how many seconds of a minute the queues were watched.
+    watched: MinuteSeries,
+    put: SeriesByName,
+    done: SeriesByName,
+    /// By group.
+    failed: SeriesByName,
+    /// The looks of the last minute, and the one before them.
+    #[serde(skip)]
+    looks: VecDeque<PastLook>,
+}
+
+/// By the lossless text of a queue or a group.
+type SeriesByName = HashMap<String, MinuteSeries>;
+
+/// Sums by minutes since the epoch, oldest first; a minute without any is left out.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct MinuteSeries(VecDeque<(u64, f64)>);
+
+/// What a look counted.
+#[derive(Clone, Debug)]
+struct PastLook {
+    at: Moment,
+    /// Whether it read all queues and groups.
+    is_whole: bool,
+    queues: HashMap<Name, QueueCounters>,
+    /// Jobs by group.
+    groups: HashMap<Name, u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct QueueCounters {
+    waiting: u64,
+    /// Jobs in the queue.
+    open: u64,
+    /// Jobs that left it today: complete, or failed.
+    completed: u64,
+    failures: u64,
+}
+
+/// Jobs put and completed, per second. A value is `None` where nobody watched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Flow {
+    /// For each of the last 60 minutes, the oldest first.
+    pub put: Vec<Option<f64>>,
+    pub done: Vec<Option<f64>>,
+    /// Over the last minute.
+    pub put_per_s: Option<f64>,
+    pub done_per_s: Option<f64>,
+    /// By how many jobs more wait than a minute ago.
+    pub growth_per_min: Option<f64>,
+}
+
+impl History {
+    /// Adds a look.
+    pub(crate) fn note(&mut self, facts: &SystemFacts, now: Moment) {
+        let look = PastLook::new(facts, now);
+        if let Some(last) = self.looks.back() {
+            // The server's clock went back.
+            if now <= last.at {
+                return;
+            }
+            let span = (last.at.seconds(), now.seconds());
+            self.watched.spread(now.since(last.at), span);
+            for (name, counters) in &look.queues {
+                let Some(before) = known(&last.queues, name, last.is_whole) else {
+                    continue;
+                };
+                let (put, done) = counters.flow_since(before);
+                add(&mut self.put, name, put, span);
+                add(&mut self.done, name, done, span);
+            }
+            for (name, jobs) in &look.groups {
+                if let Some(before) = known(&last.groups, name, last.is_whole) {
+                    let failed = jobs.saturating_sub(before);
+                    add(&mut self.failed, name, failed as f64, span);
+                }
+            }
+            self.forget_before(minute_of(now.seconds()).saturating_sub(KEPT));
+        }
+        self.looks.push_back(look);
+        let is_old = |look: &PastLook| now.since(look.at) > WINDOW;
+        while self.looks.len() > 2 && self.looks.get(1).is_some_and(is_old) {
+            self.looks.pop_front();
+        }
+    }
+
+    fn forget_before(&mut self, minute: u64) {
+        self.watched.forget_before(minute);
+        for all in [&mut self.put, &mut self.done, &mut self.failed] {
+            all.retain(|_, series| {
+                series.forget_before(minute);
+                !series.0.is_empty()
+            });
+        }
+    }
+
+    /// Since when the queues are watched, as far as that is kept.
+    pub(crate) fn since(&self) -> Option<Moment> {
+        match self.watched.0.front() {
+            Some((minute, _)) => Moment::from_seconds(*minute as f64 * 60.0),
+            None => self.looks.front().map(|look| look.at),
+        }
+    }
+
+    /// The flow through a queue.
+    pub(crate) fn flow(&self, queue: &Name) -> Flow {
+        let ends = self.window(|look| look.queues.get(queue).copied());
+        let name = &*lossless_text(queue.as_bytes());
+        self.flow_of(self.put.get(name), self.done.get(name), ends)
+    }
+
+    /// The flow through all queues.
+    pub(crate) fn total_flow(&self) -> Flow {
+        let sum = |all: &SeriesByName| {
+            let mut sum = MinuteSeries::default();
+            for (minute, count) in all.values().flat_map(|series| &series.0) {
+                sum.add(*minute, *count);
+            }
+            sum
+        };
+        let ends = self.window(|look| Some(look.total()));
+        self.flow_of(Some(&sum(&self.put)), Some(&sum(&self.done)), ends)
+    }
+
+    /// The rates over the looks of the last minute, if there were two.
+    pub(crate) fn rates(&self) -> Option<WatchedRates> {
+        let (first, last, seconds) = self.window(|look| Some(look.total()))?;
+        let (put, done) = last.flow_since(first);
+        Some(WatchedRates {
+            seconds: RoundedSeconds(seconds),
+            put_per_s: RoundedSeconds(put / seconds),
+            completed_per_s: RoundedSeconds(done / seconds),
+        })
+    }
+
+    /// The failures of a group in each of the last twelve times ten minutes, the oldest first.
+    pub(crate) fn failures(&self, group: &Name) -> Vec<Option<f64>> {
+        let Some(last) = self.last_minute() else {
+            return vec![None; FAILURE_SLOTS as usize];
+        };
+        let series = self.failed.get(&*lossless_text(group.as_bytes()));
+        let slots = (0..FAILURE_SLOTS).rev().map(|ago| {
+            let end = last.saturating_sub(ago * SLOT_MINUTES);
+            let slot = end.saturating_sub(SLOT_MINUTES - 1)..=end;
+            let watched = self.watched.sum(slot.clone());
+            let failed = series.map(|series| series.sum(slot));
+            (watched > 0.0).then(|| failed.unwrap_or(0.0))
+        });
+        slots.collect()
+    }
+
+    fn flow_of(
+        &self,
+        put: Option<&MinuteSeries>,
+        done: Option<&MinuteSeries>,
+        ends: Option<(QueueCounters, QueueCounters, f64)>,
+    ) -> Flow {
+        let rates = |series: Option<&MinuteSeries>| {
+            let last = self.last_minute().unwrap_or_default();
+            let minutes = last.saturating_sub(FLOW_MINUTES - 1)..=last;
+            let rate = |minute: u64| {
+                let watched = self.watched.get(minute);
+                let count = series.map_or(0.0, |series| series.get(minute));
+                (watched > 0.0).then(|| count / watched)
+            };
+            minutes.map(rate).collect()
+        };
+        let now = ends.map(|(first, last, seconds)| (last.flow_since(first), seconds));
+        Flow {
+            put: rates(put),
+            done: rates(done),
+            put_per_s: now.map(|((put, _), seconds)| put / seconds),
+            done_per_s: now.map(|((_, done), seconds)| done / seconds),
+            growth_per_min: ends.map(|(first, last, seconds)| {
+                (last.waiting as f64 - first.waiting as f64) / seconds * 60.0
+            }),
+        }
+    }
+
+    /// The first and the last value of the last minute, and the seconds between them.
+    fn window<T>(&self, value: impl Fn(&PastLook) -> Option<T>) -> Option<(T, T, f64)> {
+        let last = self.looks.back()?;
+        let mut looks = self.looks.iter();
+        let first = looks.find(|look| last.at.since(look.at) <= WINDOW)?;
+        let seconds = last.at.since(first.at);
+        let (first, last) = (value(first)?, value(last)?);
+        (seconds > 0.0).then_some((first, last, seconds))
+    }
+
+    fn last_minute(&self) -> Option<u64> {
+        self.looks.back().map(|look| minute_of(look.at.seconds()))
+    }
+}
+
+impl PastLook {
+    fn new(facts: &SystemFacts, now: Moment) -> PastLook {
+        let queue = |queue: &QueueFacts| (queue.counts.name.clone(), QueueCounters::new(queue));
+        let groups = facts.groups.iter();
+        let omitted = facts.omitted();
+        PastLook {
+            at: now,
+            is_whole: omitted.queues + omitted.groups == 0,
+            queues: facts.queues.iter().map(queue).collect(),
+            groups: groups
+                .map(|group| (group.group.clone(), group.jobs))
+                .collect(),
+        }
+    }
+
+    fn total(&self) -> QueueCounters {
+        let mut total = QueueCounters::default();
+        for queue in self.queues.values() {
+            total.waiting += queue.waiting;
+            total.open += queue.open;
+            // Statistics may hold any number.
+            total.completed = total.completed.saturating_add(queue.completed);
+            total.failures = total.failures.saturating_add(queue.failures);
+        }
+        total
+    }
+}
+
+impl QueueCounters {
+    fn new(facts: &QueueFacts) -> QueueCounters {
+        let queue = &facts.counts;
+        let held = queue.scheduled + queue.depends + queue.throttled;
+        QueueCounters {
+            waiting: queue.waiting,
+            open: queue.waiting + queue.running + queue.stalled + held,
+            completed: facts.completed,
+            failures: facts.failures,
+        }
+    }
+
+    /// The jobs that came since, without those that were cancelled or moved meanwhile, and those that were completed.
+    fn flow_since(self, before: QueueCounters) -> (f64, f64) {
+        // At midnight the counters begin again.
+        let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now) as f64;
+        let completed = since(self.completed, before.completed);
+        let left = completed + since(self.failures, before.failures);
+        let put = self.open as f64 - before.open as f64 + left;
+        (put.max(0.0), completed)
+    }
+}
+
+impl MinuteSeries {
+    /// Spreads a count evenly over a time in seconds since the epoch.
+    fn spread(&mut self, count: f64, (from, to): (f64, f64)) {
+        let first = minute_of(from).max(minute_of(to).saturating_sub(KEPT));
+        for minute in first..=minute_of(to) {
+            let begin = (minute as f64 * 60.0).max(from);
+            let end = ((minute + 1) as f64 * 60.0).min(to);
+            self.add(minute, count * (end - begin) / (to - from));
+        }
+    }
+
+    fn add(&mut self, minute: u64, count: f64) {
+        if count <= 0.0 {
+            return;
+        }
+        match self.0.binary_search_by_key(&minute, |(minute, _)| *minute) {
+            Ok(at) => self.0[at].1 += count,
+            Err(at) => self.0.insert(at, (minute, count)),
+        }
+    }
+
+    fn get(&self, minute: u64) -> f64 {
+        let at = self.0.binary_search_by_key(&minute, |(minute, _)| *minute);
+        at.map_or(0.0, |at| self.0[at].1)
+    }
+
+    fn sum(&self, minutes: std::ops::RangeInclusive<u64>) -> f64 {
+        let inside = self.0.iter().filter(|(minute, _)| minutes.contains(minute));
+        inside.map(|(_, count)| count).sum()
+    }
+
+    fn forget_before(&mut self, minute: u64) {
+        while self.0.front().is_some_and(|(first, _)| *first < minute) {
+            self.0.pop_front();
+        }
+    }
+}
+
+fn add(all: &mut SeriesByName, name: &Name, count: f64, span: (f64, f64)) {
+    if count > 0.0 {
+        let name = lossless_text(name.as_bytes()).into_owned();
+        all.entry(name).or_default().spread(count, span);
+    }
+}
+
+/// What an earlier look counted. What a look of all did not find was not there.
+fn known<T: Copy + Default>(before: &HashMap<Name, T>, name: &Name, was_whole: bool) -> Option<T> {
+    let found = before.get(name).copied();
+    found.or_else(|| was_whole.then(T::default))
+}
+
+fn minute_of(seconds: f64) -> u64 {
+    (seconds / 60.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::overview::RecentFailures;
+    use crate::model::queue::Queue;
+
+    /// A minute's first second.
+    const START: f64 = 1_800_000_000.0;
+
+    fn look(waiting: u64, completed: u64, failed: u64) -> SystemFacts {
+        let counts = Queue {
+            name: Name::from("mail"),
+            waiting,
+            ..Queue::default()
+        };
+        SystemFacts {
+            queue_count: 1,
+            group_count: 1,
+            queues: vec![QueueFacts {
+                counts,
+                completed,
+                failures: failed,
+                ..QueueFacts::default()
+            }],
+            groups: vec![RecentFailures {
+                group: Name::from("timeout"),
+                jobs: failed,
+                ..RecentFailures::default()
+            }],
+            ..SystemFacts::default()
+        }
+    }
+
+    fn watch(looks: &[(f64, SystemFacts)]) -> History {
+        let mut history = History::default();
+        for (at, facts) in looks {
+            history.note(facts, Moment::from_seconds(START + at).unwrap());
+        }
+        history
+    }
+
+    #[test]
+    fn what_was_counted_between_looks_is_spread_over_the_minutes_between_them() {
+        let history = watch(&[
+            (30.0, look(100, 0, 0)),
+            (60.0, look(70, 60, 0)),
+            (180.0, look(70, 180, 60)),
+        ]);
+        let flow = history.flow(&Name::from("mail"));
+        let (put, done) = (&flow.put[55..], &flow.done[55..]);
+        assert_eq!(put, [None, Some(1.0), Some(1.5), Some(1.5), None]);
+        assert_eq!(done, [None, Some(2.0), Some(1.0), Some(1.0), None]);
+        assert_eq!(flow, history.total_flow());
+        let failures = history.failures(&Name::from("timeout"));
+        assert_eq!(failures[10..], [None, Some(60.0)]);
+        assert_eq!(history.since().unwrap().seconds(), START);
+    }
+
+    #[test]
+    fn rates_of_now_are_those_of_the_last_minute() {
+        let mut looks: Vec<_> = (0u32..100)
+            .map(|tick| {
+                let tick = u64::from(tick);
+                (tick as f64 * 2.0, look(100 + tick * 2, tick * 4, 0))
+            })
+            .collect();
+        let flow = watch(&looks).flow(&Name::from("mail"));
+        assert_eq!(flow.done_per_s, Some(2.0));
+        assert_eq!(flow.put_per_s, Some(3.0));
+        assert_eq!(flow.growth_per_min, Some(60.0));
+        // Midnight.
+        looks.push((200.0, look(300, 4, 0)));
+        let rates = watch(&looks).rates().unwrap();
+        assert!(rates.completed_per_s.0 < 0.1, "{rates:?}");
+        assert_eq!(watch(&looks[..1]).rates(), None);
+    }
+
+    #[test]
+    fn a_day_is_kept_and_survives_a_file() {
+        let mut looks: Vec<_> = (0u64..60 * 30)
+            .map(|minute| (minute as f64 * 60.0, look(0, minute, 0)))
+            .collect();
+        looks.push((60.0 * 60.0 * 30.0 + 1.0, look(0, 1800, 0)));
+        let history = watch(&looks);
+        assert_eq!(history.done["mail"].0.len(), 24 * 60 + 1);
+        let text = serde_json::to_string(&history).unwrap();
+        let read: History = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.since(), history.since());
+        assert_eq!(read.looks.len(), 0);
+    }
+}
