@@ -39,6 +39,7 @@ mod ui;
 mod view;
 mod wait;
 mod watch;
+mod web;
 mod work;
 
 pub use app::run;

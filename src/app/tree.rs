@@ -150,6 +150,7 @@ subcommands! {
     Defaults => defaults,
     Throttle => throttle,
     Metrics => metrics,
+    Web => web,
     Export => export,
     Import => import,
     Doctor => doctor,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
@@ -61,6 +62,13 @@ impl Moment {
     pub fn from_rfc3339(text: &str) -> Option<Moment> {
         let at: Timestamp = text.parse().ok()?;
         Some(Moment(at.as_microsecond()))
+    }
+
+    /// Date and time in this machine's time zone, `None` after the year 9999.
+    pub(crate) fn to_local_text(self) -> Option<String> {
+        let at = Timestamp::from_microsecond(self.0).ok()?;
+        let local = at.to_zoned(TimeZone::system());
+        Some(local.strftime("%Y-%m-%d %H:%M:%S").to_string())
     }
 
     /// RFC 3339 in UTC with milliseconds, `None` after the year 9999.

@@ -152,6 +152,9 @@ fn read_facts(
 /// The longest that a connection to Redis, and a call, takes while clients wait.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How long a look stands for all who ask.
+const SHARED_FOR: Duration = Duration::from_secs(1);
+
 /// Answers requests until a signal comes.
 fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let access = args
@@ -164,7 +167,8 @@ fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<
     }
     let listener = Listener::bind(address, access)?;
     session.ui.note(&format!("listening on {}", listener.url()));
-    let server = LookServer::new(session, args.series.choice(), args.series.label.clone());
+    let (choice, labels) = (args.series.choice(), args.series.label.clone());
+    let server = LookServer::new(session, choice, labels, SHARED_FOR);
     server.try_look()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);

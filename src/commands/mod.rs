@@ -70,6 +70,7 @@ pub(crate) mod unfail;
 pub(crate) mod unpause;
 pub(crate) mod version;
 pub(crate) mod wait;
+pub(crate) mod web;
 pub(crate) mod work;
 pub(crate) mod workers;
 

@@ -33,6 +33,12 @@ impl<T: Clone> CachedAnswer<T> {
         }
     }
 
+    /// The interval of now.
+    pub fn interval(&self) -> Duration {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.pace.interval
+    }
+
     /// The last answer, or a new one if it is older than the interval. Waits for a read under way and
     /// shares its result.
     pub fn get(&self, read: impl FnOnce() -> T) -> T {

@@ -16,7 +16,7 @@ use crate::text::{comma_list, count_with_noun, duration};
 const LATE_RECURRING: f64 = 60.0;
 
 /// How long a job may wait before its queue counts as late.
-const LATE: f64 = 120.0;
+pub(crate) const LATE: f64 = 120.0;
 
 /// The most groups, queues or workers that are named for one kind of problem; the rest is counted.
 const NAMED: usize = 3;

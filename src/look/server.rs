@@ -17,12 +17,10 @@ use crate::listen::{CachedAnswer, Request, Response, Status};
 use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
 use crate::model::overview::SystemFacts;
+use crate::model::overview::history::History;
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
-
-/// How long a look stands for all who ask.
-const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The most sets of named groups and queues whose looks are kept apart.
 const MOST_NAMED: usize = 32;
@@ -30,6 +28,8 @@ const MOST_NAMED: usize = 32;
 /// Answers requests from looks that it shares among them.
 pub(crate) struct LookServer<'s> {
     reader: Mutex<Reader<'s>>,
+    /// How long a look stands for all who ask.
+    interval: Duration,
     /// The looks by what they read before all others.
     shared: Mutex<HashMap<ReadFirst, Arc<SharedLook>>>,
     choice: SeriesChoice,
@@ -47,11 +47,14 @@ struct Reader<'s> {
     session: &'s mut Session,
     /// Whether the last look failed.
     is_away: bool,
+    history: History,
 }
 
 /// One look, or why there is none.
-struct Look {
-    facts: Result<(SystemFacts, Moment), Error>,
+pub(crate) struct Look {
+    pub facts: Result<(SystemFacts, Moment), Error>,
+    /// When it was complete.
+    pub at: Instant,
     took_s: f64,
     /// What it is for Prometheus, once somebody has asked.
     text: OnceLock<String>,
@@ -62,12 +65,15 @@ impl<'s> LookServer<'s> {
         session: &'s mut Session,
         choice: SeriesChoice,
         labels: Vec<Label>,
+        interval: Duration,
     ) -> LookServer<'s> {
         LookServer {
             core: Script::new(session.prefix()).sha().to_owned(),
+            interval,
             reader: Mutex::new(Reader {
                 session,
                 is_away: false,
+                history: History::default(),
             }),
             shared: Mutex::default(),
             choice,
@@ -77,14 +83,19 @@ impl<'s> LookServer<'s> {
 
     /// The answer to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'static> {
-        match request.path.as_str() {
+        self.respond_to(&request.path, &request.query)
+    }
+
+    /// The answer to a request for a path.
+    pub(crate) fn respond_to(&self, path: &str, query: &[(String, String)]) -> Response<'static> {
+        match path {
             "/metrics" => self.metrics(),
             "/livez" => Response::text(Status::Ok, "ok"),
             "/readyz" => match &self.look().facts {
                 Ok(_) => Response::text(Status::Ok, "ok"),
                 Err(error) => Response::text(Status::ServiceUnavailable, error.message()),
             },
-            "/healthz" => self.health(&request.query),
+            "/healthz" => self.health(query),
             _ => Response::text(
                 Status::NotFound,
                 "this listener has /metrics, /livez, /readyz and /healthz",
@@ -150,27 +161,55 @@ impl<'s> LookServer<'s> {
         Response::text(status, health.nagios_line().trim_end())
     }
 
-    fn look(&self) -> Arc<Look> {
+    /// How long the look of all stands now: longer if looks have become slow.
+    pub(crate) fn interval(&self) -> Duration {
+        self.shared(&self.choice.request(), &self.choice.globs())
+            .interval()
+    }
+
+    /// The look of all, a new one if the last is older than the interval.
+    pub(crate) fn look(&self) -> Arc<Look> {
         self.shared_look(self.choice.request(), &self.choice.globs())
     }
 
+    /// Drops the looks, so that the next ones show what has just been changed.
+    pub(crate) fn forget_looks(&self) {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        all.clear();
+    }
+
+    /// Uses the session, which nothing else does meanwhile.
+    pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> T {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        act(reader.session)
+    }
+
+    /// Uses what the looks so far have counted.
+    pub(crate) fn with_history<T>(&self, act: impl FnOnce(&mut History) -> T) -> T {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        act(&mut reader.history)
+    }
+
     fn shared_look(&self, request: LookRequest, globs: &[Pattern]) -> Arc<Look> {
+        let shared = self.shared(&request, globs);
+        shared.get(|| Arc::new(self.read(request, globs)))
+    }
+
+    /// The looks that read these before all others.
+    fn shared(&self, request: &LookRequest, globs: &[Pattern]) -> Arc<SharedLook> {
         let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
         let first = (
             request.groups.clone(),
             request.queues.clone(),
             globs_as_typed,
         );
-        let shared = {
-            let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            if all.len() >= MOST_NAMED && !all.contains_key(&first) {
-                all.clear();
-            }
-            let counts = |look: &Arc<Look>| look.facts.is_ok();
-            let new = || Arc::new(CachedAnswer::new(INTERVAL, counts));
-            Arc::clone(all.entry(first).or_insert_with(new))
-        };
-        shared.get(|| Arc::new(self.read(request, globs)))
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MOST_NAMED && !all.contains_key(&first) {
+            all.clear();
+        }
+        let counts = |look: &Arc<Look>| look.facts.is_ok();
+        let new = || Arc::new(CachedAnswer::new(self.interval, counts));
+        Arc::clone(all.entry(first).or_insert_with(new))
     }
 
     /// Looks, and says on stderr when there is no look any more, and when there is one again.
@@ -178,6 +217,9 @@ impl<'s> LookServer<'s> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
         let facts = look_at(RECENT, request, globs, reader.session);
+        if let Ok((facts, now)) = &facts {
+            reader.history.note(facts, *now);
+        }
         let was_away = std::mem::replace(&mut reader.is_away, facts.is_err());
         let ui = &mut reader.session.ui;
         match &facts {
@@ -187,6 +229,7 @@ impl<'s> LookServer<'s> {
         }
         Look {
             took_s: begun.elapsed().as_secs_f64(),
+            at: Instant::now(),
             facts,
             text: OnceLock::new(),
         }

@@ -33,7 +33,7 @@ pub(crate) fn render_history(history: &[HistoryEntry], page: &RenderOptions) -> 
 }
 
 /// The note of an entry: in words if the core wrote it, else as `key=value`.
-fn note_text(entry: &HistoryEntry) -> String {
+pub(crate) fn note_text(entry: &HistoryEntry) -> String {
     let text = |key: &str| entry.note_text(key).map(|text| text.to_string());
     let known = match entry.what.as_bytes() {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
@@ -75,7 +75,7 @@ fn first_and_last_line(message: &[u8]) -> String {
 const LINE: usize = 80;
 
 /// How long the job had waited when it was popped, or how long it ran.
-fn wait_or_run_text(history: &[HistoryEntry], index: usize) -> String {
+pub(crate) fn wait_or_run_text(history: &[HistoryEntry], index: usize) -> String {
     let (verb, from): (&str, &[u8]) = match history[index].what.as_bytes() {
         b"popped" => ("waited", b"put"),
         b"done" | b"failed" | b"timed-out" | b"retried" => ("ran", b"popped"),

@@ -22,6 +22,7 @@ use crate::view::table::{Heading, TableSelection};
 use crate::view::{NdjsonLines, RenderOptions, Times, View, json};
 
 mod ask;
+mod capture;
 pub(crate) mod keyboard;
 mod live;
 mod lost;
@@ -33,6 +34,7 @@ mod progress;
 mod result_writer;
 pub(crate) mod screen;
 
+use capture::SetAside;
 use lost::LostOutput;
 use member::{MemberMessage, MemberStreams};
 use output_thread::OutputThread;
@@ -92,6 +94,8 @@ pub(crate) struct Ui {
     rehearsed: bool,
     /// If the command runs on one of several members, the way to the command as a whole.
     member: Option<MemberStreams>,
+    /// What a capture has put aside, while there is one.
+    set_aside: Option<SetAside>,
 }
 
 impl Ui {
@@ -178,6 +182,7 @@ impl Ui {
             streamed_widths: Vec::new(),
             rehearsed: false,
             member: None,
+            set_aside: None,
         };
         ui.set_layout(tty);
         ui

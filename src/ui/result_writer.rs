@@ -19,6 +19,8 @@ enum Destination {
     Buffered(Pager, Vec<u8>),
     Pager(Pager, RunningPager),
     Frame(Vec<u8>),
+    /// As a frame, but what is no result is dropped.
+    Document(Vec<u8>),
     /// Output is buffered until it is flushed into the thread.
     OutputThread(OutputThread, Vec<u8>),
     /// The command as a whole, of which this is one member.
@@ -43,10 +45,19 @@ impl ResultWriter {
         self.to = Destination::Frame(Vec::new());
     }
 
+    /// Collects the output of a command, with its notes or without.
+    pub(crate) fn begin_capture(&mut self, with_notes: bool) {
+        self.to = if with_notes {
+            Destination::Frame(Vec::new())
+        } else {
+            Destination::Document(Vec::new())
+        };
+    }
+
     /// Takes the output collected in the frame.
     pub(crate) fn take_frame(&mut self) -> Vec<u8> {
         match &mut self.to {
-            Destination::Frame(bytes) => std::mem::take(bytes),
+            Destination::Frame(bytes) | Destination::Document(bytes) => std::mem::take(bytes),
             _ => Vec::new(),
         }
     }
@@ -81,9 +92,10 @@ impl ResultWriter {
 
     /// Writes a note to stderr, or adds it to the frame; a failure cannot be reported.
     pub(crate) fn write_note(&mut self, note: &[u8]) {
-        if let Destination::Frame(bytes) = &mut self.to {
-            bytes.extend_from_slice(note);
-            return;
+        match &mut self.to {
+            Destination::Frame(bytes) => return bytes.extend_from_slice(note),
+            Destination::Document(_) => return,
+            _ => {}
         }
         if let Destination::Members(sender) = &self.to {
             return sender.send(MemberMessage::Note(note.to_vec()));
@@ -98,7 +110,9 @@ impl ResultWriter {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.to {
             Destination::Stdout => self.stdout.write_all(bytes),
-            Destination::Frame(buffer) | Destination::OutputThread(_, buffer) => {
+            Destination::Frame(buffer)
+            | Destination::Document(buffer)
+            | Destination::OutputThread(_, buffer) => {
                 buffer.extend_from_slice(bytes);
                 Ok(())
             }
@@ -140,6 +154,7 @@ impl ResultWriter {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
+            Destination::Document(buffer) => self.to = Destination::Document(buffer),
             Destination::Members(sender) => {
                 let (written, flushed) = channel();
                 sender.send(MemberMessage::Flush(written));

@@ -54,7 +54,6 @@ pub enum Times {
 
 impl RenderOptions {
     /// A terminal of this width, without color, at the moment 0.
-    #[cfg(test)]
     pub fn terminal(width: usize) -> RenderOptions {
         RenderOptions {
             terminal: true,

@@ -5,9 +5,8 @@ use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
-use crate::model::pattern::{Pattern, matches_any};
+use crate::model::pattern::Pattern;
 use crate::model::recur::Recurring;
-use crate::name::Name;
 use crate::session::Session;
 
 /// List recurring jobs
@@ -31,16 +30,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<Recurring>>()?;
     let now = session.connect()?;
     let (core, out) = session.core_and_ui()?;
-    let queues = core.queues_like(now, &args.queues)?;
-    let holding = queues.into_iter().filter(|queue| queue.recurring > 0);
-    let names: Vec<Name> = holding.map(|queue| queue.name).collect();
-    let mut recurring = core.recurring_in_queues(now, &names)?;
-    let mut paused = core.paused_recurring(now)?;
-    paused.retain(|paused| matches_any(&args.queues, paused.queue.as_ref()));
-    if !paused.is_empty() {
-        recurring.append(&mut paused);
-        recurring.sort_by_key(|one| (one.queue.clone(), one.is_paused()));
-    }
+    let recurring = core.recurring_like(now, &args.queues)?;
     let empty = recurring.is_empty();
     out.show(&List::of_all(recurring))?;
     if empty {

@@ -10,6 +10,7 @@ use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Json;
 use crate::model::failure::FailureGroup;
+use crate::model::job::Job;
 use crate::name::Name;
 
 /// The number of oldest jobs, and of newest ones, whose queues a group shows.
@@ -81,5 +82,24 @@ impl Core {
             group.queues = queues.into_iter().collect();
         }
         Ok(groups.into_iter().map(|(group, _)| group).collect())
+    }
+
+    /// The newest job of each group, whose number of jobs is known; `None` for one that has fewer by now.
+    pub(crate) fn newest_failures(
+        &mut self,
+        now: Moment,
+        groups: &[(Name, u64)],
+    ) -> Result<Vec<Option<Job>>, Error> {
+        let newest = |(group, jobs): &(Name, u64)| {
+            let index = Index::Failed(group.clone());
+            (index, jobs.saturating_sub(1))
+        };
+        let newest: Vec<(Index, u64)> = groups.iter().map(newest).collect();
+        let parts = self.index_slices(now, &newest, 1)?.into_iter();
+        let found: Vec<Option<Name>> = parts.map(|mut part| part.members.pop()).collect();
+        let jids: Vec<Name> = found.iter().flatten().cloned().collect();
+        let mut jobs = self.jobs(now, JobFields::Location, &jids)?.into_iter();
+        let job = |found: Option<Name>| found.and_then(|_| jobs.next().flatten());
+        Ok(found.into_iter().map(job).collect())
     }
 }

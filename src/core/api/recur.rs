@@ -7,6 +7,7 @@ use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
 use crate::model::coordination::Coordination;
+use crate::model::pattern::{Pattern, matches_any};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -16,6 +17,25 @@ const CALL: &str = calls::LOOK_RECURS.name;
 const MOST: usize = 500;
 
 impl Core {
+    /// The recurring jobs of these queues, or of all: by queue, then by next run, paused ones last.
+    pub(crate) fn recurring_like(
+        &mut self,
+        now: Moment,
+        queues: &[Pattern],
+    ) -> Result<Vec<Recurring>, Error> {
+        let found = self.queues_like(now, queues)?;
+        let holding = found.into_iter().filter(|queue| queue.recurring > 0);
+        let names: Vec<Name> = holding.map(|queue| queue.name).collect();
+        let mut recurring = self.recurring_in_queues(now, &names)?;
+        let mut paused = self.paused_recurring(now)?;
+        paused.retain(|paused| matches_any(queues, paused.queue.as_ref()));
+        if !paused.is_empty() {
+            recurring.append(&mut paused);
+            recurring.sort_by_key(|one| (one.queue.clone(), one.is_paused()));
+        }
+        Ok(recurring)
+    }
+
     /// Templates in the order of the jids, `None` for those that do not exist.
     pub fn recurring_jobs(
         &mut self,

@@ -133,7 +133,8 @@ impl Explanation {
         rows.chain(next).collect()
     }
 
-    fn heading_line(&self) -> String {
+    /// What is explained, in one line.
+    pub(crate) fn heading_line(&self) -> String {
         let name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
         if self.jid.is_none() {
             let queue = name(&self.queue);
@@ -206,7 +207,7 @@ impl DelayReason {
         self.fix.shell_line()
     }
 
-    fn reason_sentence(&self, page: &RenderOptions) -> String {
+    pub(crate) fn reason_sentence(&self, page: &RenderOptions) -> String {
         let ReasonEvidence { jobs, entry, .. } = &self.evidence;
         let count = jobs.unwrap_or(1);
         let jobs = |one: &str, many: &str| {
@@ -295,7 +296,7 @@ impl DelayReason {
     }
 
     /// The facts behind the reason, for people.
-    fn evidence_text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn evidence_text(&self, page: &RenderOptions) -> String {
         let ReasonEvidence {
             since,
             until,

@@ -294,7 +294,7 @@ impl Job {
     }
 
     /// The remark beside the state in the view of one job.
-    fn state_remark(&self, page: &RenderOptions) -> String {
+    pub(crate) fn state_remark(&self, page: &RenderOptions) -> String {
         match (self.state, &self.failure) {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
             (Some(State::Failed | State::Scheduled), _) => self
@@ -308,7 +308,7 @@ impl Job {
 
 /// What a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
 /// put. `None` if it has no effect.
-fn backoff_text(backoff: &Name) -> Option<String> {
+pub(crate) fn backoff_text(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::from_json(backoff.as_bytes()) else {
         return Some(backoff.to_string());
     };

@@ -64,7 +64,7 @@ impl Row for Recurring {
 }
 
 /// An interval in units if that is exact (`5m`), else in seconds (`300.5s`).
-fn format_interval(every: Number) -> String {
+pub(crate) fn format_interval(every: Number) -> String {
     let text = text::duration(every.0);
     let exact = every.0.fract() == 0.0
         && crate::clock::duration::parse_duration(&text)
@@ -74,7 +74,7 @@ fn format_interval(every: Number) -> String {
 
 impl Recurring {
     /// Since when, by whom and why it is paused.
-    fn pause_text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn pause_text(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();
         };

@@ -1,0 +1,213 @@
+//! `qless web`
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::{
+    Group, MemberUse, Spec, cancel, failed, get, pause, priority, promote, queues, retry, status,
+    tag, track, unpause, workers,
+};
+use crate::args::invalid::Invalid;
+use crate::args::value;
+use crate::command_line::CommandLine;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::fs;
+use crate::interrupt::Interrupt;
+use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
+use crate::look::server::LookServer;
+use crate::model::overview::history::History;
+use crate::session::Session;
+use crate::web::{CommandOutput, RunMode, WebOptions, WebServer};
+
+/// Serve a page that shows the queues in a browser
+///
+/// The page shows what needs a person, queues, jobs with their story, groups of failures, workers, recurring jobs and
+/// limits, and follows what happens. Looking is all it does: `--allow-changes` adds buttons, each of which first asks,
+/// with the plan and the command of the command line. In a protected context each change asks for its label.
+///
+/// Redis is asked only while somebody looks, once per `--interval` for all of them. Without `--token-file`, only this
+/// machine can open the page. With it, a browser asks for the token as a password, for any user. `--history` keeps
+/// what was counted for a day, so that the charts survive a restart.
+///
+/// `GET /api/v1/status`, `queues`, `queues/QUEUE`, `jobs/JID`, `failed` and `workers` are the JSON documents of the
+/// commands, `/api/v1/stats` is that of Lowkiq; `/metrics`, `/livez`, `/readyz` and `/healthz` are as in `qless
+/// metrics --listen`.
+///
+/// Examples: `qless web --listen 127.0.0.1:7979`
+/// · `qless web --listen :7979 --allow-changes`
+/// · `qless web --listen unix:qless.sock --base-path /qless --allow-host ops.example`
+///
+/// Exit codes: 0, 1 the address cannot be used, 2 usage, 6 server with `--no-retry`, 130 SIGINT, 143 SIGTERM.
+///
+/// See also: `qless top`, `qless status`, `qless metrics`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Answer browsers at HOST:PORT, at :PORT of this machine only, or at unix:PATH
+    #[arg(long, value_name = "ADDR", value_parser = listen_address(), default_value = "127.0.0.1:7979")]
+    listen: ListenAddress,
+    #[command(flatten)]
+    access: AccessOptions,
+    /// How often the page is new
+    #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "2s")]
+    interval: Duration,
+    /// Add buttons that change jobs and queues
+    #[arg(long)]
+    allow_changes: bool,
+    /// Show no data of jobs in lists
+    #[arg(long)]
+    hide_data: bool,
+    /// A path in front of all others, for a proxy that leaves it there
+    #[arg(long, value_name = "PATH", value_parser = base_path, default_value = "", hide_default_value = true)]
+    base_path: String,
+    /// Keep what was counted in a file, for a day
+    #[arg(long, value_name = "FILE", value_parser = value::file_to_write())]
+    history: Option<PathBuf>,
+    /// End with 6 if Redis does not answer at the start
+    #[arg(long)]
+    no_retry: bool,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Inspect, |args| args.allow_changes, run)
+    .members(|_| MemberUse::Refused("a page is of one"));
+
+/// The longest that a connection to Redis, and a call, takes while browsers wait.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often the history is written.
+const SAVED_EVERY: Duration = Duration::from_secs(60);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    let access = args.access.read(|warning| session.ui.warn(warning))?;
+    session.globals.timeout = Some(session.timeout().min(PATIENCE));
+    if args.no_retry {
+        session.connect()?;
+    }
+    let kept = args.history.as_deref().map(read_history).transpose()?;
+    let listener = Listener::bind(&args.listen, access)?.accepting_posts();
+    let url = listener.url();
+    session.ui.note(&format!("listening on {url}{}/", args.base_path));
+    let options = WebOptions {
+        interval: args.interval,
+        allow_changes: args.allow_changes,
+        hide_data: args.hide_data,
+        base_path: args.base_path,
+    };
+    let server = WebServer::new(std::iter::once(session), options, &run_command)?;
+    if let (Some(first), Some(kept)) = (server.first(), kept) {
+        first.with_history(|history| *history = kept);
+    }
+    server.try_looks()?;
+    let interrupt = Interrupt::listen();
+    interrupt.end_after_signal(PATIENCE);
+    let mut saved = Instant::now();
+    let saved_at = std::sync::Mutex::new(&mut saved);
+    listener.serve(
+        |request| server.respond(request),
+        || {
+            let is_over = interrupt.received_kind().is_some();
+            if let (Some(path), Some(first), Ok(mut saved)) = (&args.history, server.first(), saved_at.lock())
+                && (is_over || saved.elapsed() >= SAVED_EVERY)
+            {
+                **saved = Instant::now();
+                save_history(path, first);
+            }
+            is_over
+        },
+    );
+    Ok(interrupt.received_kind().map_or(Exit::Ok, Kind::exit))
+}
+
+/// Reads what was counted before. A file that is not there yet is empty.
+fn read_history(path: &std::path::Path) -> Result<History, Error> {
+    match std::fs::read(path) {
+        Ok(text) => serde_json::from_slice(&text).map_err(|_| {
+            let shown = path.display().to_string();
+            Error::usage(format!("`{}` is not a history", crate::text::clean_line(&shown)))
+                .hint("name another file, or delete this one")
+        }),
+        Err(_) => Ok(History::default()),
+    }
+}
+
+/// Writes what was counted. The page does not depend on it: a failure is said once the disk is looked at.
+fn save_history(path: &std::path::Path, server: &LookServer) {
+    let text = server.with_history(|history| serde_json::to_vec(history));
+    let written = text.map_err(Error::internal).and_then(|text| fs::write_private(path, &text));
+    if let Err(error) = written {
+        server.with_session(|session| session.ui.warn(&error.message()));
+    }
+}
+
+/// A path that begins with `/` and does not end with one.
+fn base_path(typed: &str) -> Result<String, Invalid> {
+    let path = typed.trim_end_matches('/');
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));
+    if is_plain && (path.is_empty() || path.starts_with('/')) && !path.contains("//") {
+        Ok(path.to_owned())
+    } else {
+        Err(Invalid::expects("a path such as `/qless`, of letters, digits, `-`, `_`, `.` and `~`"))
+    }
+}
+
+/// Runs one of the commands that pages need, and takes what it prints.
+fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> CommandOutput {
+    let mut words: Vec<OsString> = line
+        .argv()
+        .iter()
+        .skip(1)
+        .map(|word| OsStr::from_bytes(word.as_bytes()).to_owned())
+        .collect();
+    if words.is_empty() {
+        let why = "an empty name or a NUL byte cannot be given to a command";
+        return CommandOutput {
+            text: Vec::new(),
+            result: Err(Error::usage(why)),
+        };
+    }
+    let name = words.remove(0);
+    if matches!(mode, RunMode::Rehearsed) {
+        words.insert(0, "--dry-run".into());
+    }
+    session.ui.begin_capture(matches!(mode, RunMode::Document));
+    if let RunMode::Confirmed { label } = mode {
+        session.ui.answer_yes(label);
+    }
+    let result = match name.to_str() {
+        Some("status") => run_words(&status::SPEC, words, session),
+        Some("queues") => run_words(&queues::SPEC, words, session),
+        Some("get") => run_words(&get::SPEC, words, session),
+        Some("failed") => run_words(&failed::SPEC, words, session),
+        Some("workers") => run_words(&workers::SPEC, words, session),
+        Some("retry") => run_words(&retry::SPEC, words, session),
+        Some("cancel") => run_words(&cancel::SPEC, words, session),
+        Some("promote") => run_words(&promote::SPEC, words, session),
+        Some("priority") => run_words(&priority::SPEC, words, session),
+        Some("tag") => run_words(&tag::SPEC, words, session),
+        Some("track") => run_words(&track::SPEC, words, session),
+        Some("pause") => run_words(&pause::SPEC, words, session),
+        Some("unpause") => run_words(&unpause::SPEC, words, session),
+        _ => Err(Error::internal("a page has no such command")),
+    };
+    let text = session.ui.end_capture();
+    CommandOutput { text, result }
+}
+
+fn run_words<A: clap::Args>(
+    spec: &Spec<A>,
+    words: Vec<OsString>,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let command = A::augment_args(clap::Command::new("page").no_binary_name(true));
+    let refused = |error: clap::Error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Error::usage(first.trim_start_matches("error: ").to_owned())
+    };
+    let matches = command.try_get_matches_from(words).map_err(refused)?;
+    let args = A::from_arg_matches(&matches).map_err(refused)?;
+    (spec.run)(args, session)
+}

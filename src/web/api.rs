@@ -1,0 +1,121 @@
+//! JSON for programs: the documents of the commands, and the statistics as Lowkiq has them.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::{Asked, CommandOutput, RunMode, WebServer, facts_of, status_of};
+use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
+use crate::error::Error;
+use crate::listen::{Response, Status};
+use crate::model::ending::exhausted_retries_group;
+use crate::model::job::QueuedCounts;
+use crate::model::overview::SystemFacts;
+use crate::model::queue::RoundedSeconds;
+use crate::name::{Name, escape_invalid_utf8};
+use crate::view::json;
+
+const JSON: &str = "application/json; charset=utf-8";
+
+impl WebServer<'_> {
+    /// The document at a path below `api/`.
+    pub(super) fn api(&self, asked: &Asked) -> Response<'static> {
+        let words = asked.words();
+        let command = match words.as_slice() {
+            [b"api", b"v1", b"stats"] => return self.stats(asked),
+            [b"api", b"v1", b"status"] => CommandLine::new("status"),
+            [b"api", b"v1", b"queues"] => CommandLine::new("queues"),
+            [b"api", b"v1", b"queues", _] => CommandLine::new("queues").name(&asked.names[3]),
+            [b"api", b"v1", b"jobs", _] => CommandLine::new("get").name(&asked.names[3]),
+            [b"api", b"v1", b"failed"] => CommandLine::new("failed"),
+            [b"api", b"v1", b"workers"] => CommandLine::new("workers"),
+            _ => return error_response(&Error::not_found("there is no such document")),
+        };
+        let server = &self.contexts[asked.context].server;
+        let run = |session: &mut _| (self.run)(&command, RunMode::Document, session);
+        let CommandOutput { text, result } = server.with_session(run);
+        match result {
+            Ok(_) => Response::new(Status::Ok, JSON, text),
+            Err(error) => error_response(&error),
+        }
+    }
+
+    /// What Lowkiq's page asks for. A worker there is a queue here.
+    fn stats(&self, asked: &Asked) -> Response<'static> {
+        let look = self.contexts[asked.context].server.look();
+        let stats = facts_of(&look).map(|(facts, now)| LowkiqStats::new(facts, now));
+        let text = stats.and_then(|stats| json::pretty_value(&stats).map_err(Error::internal));
+        match text {
+            Ok(text) => Response::new(Status::Ok, JSON, text),
+            Err(error) => error_response(&error),
+        }
+    }
+}
+
+fn error_response(error: &Error) -> Response<'static> {
+    let text = json::compact_line(error).unwrap_or_default();
+    Response::new(status_of(error), JSON, text)
+}
+
+/// The figures of a queue, or of all.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct QueueStats {
+    /// Jobs that are neither complete nor failed.
+    length: u64,
+    /// Jobs in the group of those whose retries are used up.
+    morgue_length: u64,
+    /// How long the oldest job has waited.
+    lag: RoundedSeconds,
+}
+
+#[derive(Debug, Serialize)]
+struct LowkiqStats {
+    total: QueueStats,
+    by_worker: ByQueue,
+}
+
+/// The figures by queue, as an object.
+#[derive(Debug)]
+struct ByQueue(Vec<(Name, QueueStats)>);
+
+impl LowkiqStats {
+    fn new(facts: &SystemFacts, now: Moment) -> LowkiqStats {
+        let dead = |queue: &Name| {
+            let own = exhausted_retries_group(queue);
+            let group = facts.groups.iter().find(|group| group.group == own);
+            group.map_or(0, |group| group.jobs)
+        };
+        let by_worker = facts.queues.iter().map(|queue| {
+            let name = queue.counts.name.clone();
+            let mut counts = QueuedCounts::default();
+            queue.counts.add_to_counts(&mut counts);
+            let stats = QueueStats {
+                length: counts.total(),
+                morgue_length: dead(&name),
+                lag: RoundedSeconds(queue.oldest_wait(now).map_or(0.0, |wait| wait.wait_s.0)),
+            };
+            (name, stats)
+        });
+        let by_worker: Vec<(Name, QueueStats)> = by_worker.collect();
+        let mut total = QueueStats::default();
+        for (_, stats) in &by_worker {
+            total.length += stats.length;
+            total.morgue_length += stats.morgue_length;
+            total.lag.0 = total.lag.0.max(stats.lag.0);
+        }
+        LowkiqStats {
+            total,
+            by_worker: ByQueue(by_worker),
+        }
+    }
+}
+
+impl Serialize for ByQueue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, stats) in &self.0 {
+            map.serialize_entry(&escape_invalid_utf8(name.as_bytes()), stats)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,379 @@
+//! Changes: a page that asks, with the plan that the command line shows, and the change itself.
+//!
+//! A change needs a form of this process, sent from this origin, and in a protected context its label. It is
+//! the command that the page shows, with the guards of the command line.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use maud::{Markup, html};
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+
+use super::page::{Content, Page, command, job_path, shown};
+use super::{Asked, CommandOutput, RunMode, WebServer, html_response, path};
+use crate::command_line::CommandLine;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::listen::{Request, Response, Status};
+use crate::name::Name;
+use crate::text::{clean_line, clean_text, short_jid};
+
+/// How many results are kept for the pages that follow them.
+const RESULTS: usize = 32;
+
+/// The header in which a browser says where a request comes from.
+const FETCH_SITE: &str = "sec-fetch-site";
+
+/// A word that only the forms of this process know, and what the last changes said.
+pub(super) struct FormToken {
+    word: String,
+    results: Mutex<VecDeque<(String, String)>>,
+}
+
+impl FormToken {
+    pub(super) fn new() -> FormToken {
+        FormToken {
+            word: Uuid::new_v4().simple().to_string(),
+            results: Mutex::default(),
+        }
+    }
+
+    fn is(&self, given: &str) -> bool {
+        self.word.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+
+    /// Keeps what a change said, and returns the name under which a page finds it.
+    fn keep(&self, said: String) -> String {
+        let name = Uuid::new_v4().simple().to_string();
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        if results.len() >= RESULTS {
+            results.pop_front();
+        }
+        results.push_back((name.clone(), said));
+        name
+    }
+
+    /// What a change said.
+    pub(super) fn said(&self, name: &str) -> Option<String> {
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = results.iter().find(|(known, _)| known == name);
+        found.map(|(_, said)| said.clone())
+    }
+}
+
+/// What is changed.
+#[derive(Clone, Debug, PartialEq)]
+enum Subject {
+    Job(Name),
+    Group(Name),
+    Queue(Name),
+}
+
+/// What can be done.
+#[derive(Clone, Copy, Debug, PartialEq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+enum Verb {
+    Retry,
+    Cancel,
+    Promote,
+    Priority,
+    Tag,
+    Track,
+    Untrack,
+    Pause,
+    Unpause,
+}
+
+/// A change that a path names.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Change {
+    subject: Subject,
+    verb: Verb,
+}
+
+impl Change {
+    /// The change of a path such as `jobs/JID/retry`.
+    pub(super) fn of_path(names: &[Name]) -> Option<Change> {
+        let [kind, name, verb] = names else {
+            return None;
+        };
+        let verb: Verb = verb.as_str()?.parse().ok()?;
+        let of_job = [
+            Verb::Retry,
+            Verb::Cancel,
+            Verb::Promote,
+            Verb::Priority,
+            Verb::Tag,
+            Verb::Track,
+            Verb::Untrack,
+        ];
+        let (subject, verbs): (_, &[Verb]) = match kind.as_bytes() {
+            b"jobs" => (Subject::Job(name.clone()), &of_job),
+            b"failed" => (Subject::Group(name.clone()), &[Verb::Retry, Verb::Cancel]),
+            b"queues" => (Subject::Queue(name.clone()), &[Verb::Pause, Verb::Unpause]),
+            _ => return None,
+        };
+        verbs.contains(&verb).then_some(Change { subject, verb })
+    }
+
+    /// The command that makes it. `value` is what was typed into the form.
+    fn command(&self, value: &str) -> CommandLine {
+        let verb: &str = self.verb.into();
+        match (&self.subject, self.verb) {
+            (Subject::Group(group), verb) => {
+                let all = if verb == Verb::Cancel { "--cancel-all" } else { "--retry-all" };
+                CommandLine::new("failed").exact_pattern("--group", group).word(all)
+            }
+            (Subject::Job(jid), Verb::Priority) => {
+                CommandLine::new(verb).flag("--to", value).name(jid)
+            }
+            (Subject::Job(jid), Verb::Tag) => CommandLine::new(verb).flag("--add", value).name(jid),
+            (Subject::Job(jid), Verb::Untrack) => {
+                CommandLine::new("track").word("--remove").name(jid)
+            }
+            (Subject::Queue(queue), Verb::Pause) if !value.is_empty() => {
+                CommandLine::new(verb).flag("--reason", value).name(queue)
+            }
+            (Subject::Job(name) | Subject::Queue(name), _) => CommandLine::new(verb).name(name),
+        }
+    }
+
+    /// What the form asks for: the words of the field, and whether it may stay empty.
+    fn field(&self) -> Option<(&'static str, bool)> {
+        match self.verb {
+            Verb::Priority => Some(("New priority; higher runs first", false)),
+            Verb::Tag => Some(("Tag to add", false)),
+            Verb::Pause => Some(("Why, for whoever finds it paused", true)),
+            _ => None,
+        }
+    }
+
+    fn question(&self) -> String {
+        let word = self.word();
+        match &self.subject {
+            Subject::Job(jid) => format!("{word} job {}?", short_jid(jid)),
+            Subject::Group(group) => format!("{word} all jobs of {}?", shown(group)),
+            Subject::Queue(queue) => format!("{word} queue {}?", shown(queue)),
+        }
+    }
+
+    /// The word on the button.
+    fn word(&self) -> &'static str {
+        match self.verb {
+            Verb::Retry => "Retry",
+            Verb::Cancel => "Cancel",
+            Verb::Promote => "Run now",
+            Verb::Priority => "Set the priority of",
+            Verb::Tag => "Tag",
+            Verb::Track => "Track",
+            Verb::Untrack => "Untrack",
+            Verb::Pause => "Pause",
+            Verb::Unpause => "Unpause",
+        }
+    }
+
+    /// The path of the page that shows what was changed.
+    fn page(&self) -> String {
+        match (&self.subject, self.verb) {
+            // What it changes is no longer there.
+            (Subject::Group(_), _) => "failed".to_owned(),
+            (Subject::Job(_), Verb::Cancel) => "jobs".to_owned(),
+            (Subject::Job(jid), _) => job_path(jid),
+            (Subject::Queue(queue), _) => format!("queues/{}", path::part(queue)),
+        }
+    }
+
+    /// The path of the page of what would be changed.
+    fn origin(&self) -> String {
+        match &self.subject {
+            Subject::Job(jid) => job_path(jid),
+            Subject::Group(group) => format!("failed/{}", path::part(group)),
+            Subject::Queue(queue) => format!("queues/{}", path::part(queue)),
+        }
+    }
+}
+
+impl WebServer<'_> {
+    /// The page that asks. `refused` says why the form comes again.
+    pub(super) fn confirmation(
+        &self,
+        asked: &Asked,
+        change: &Change,
+        page: &mut Page,
+        refused: Option<&str>,
+    ) -> Result<Content, Error> {
+        page.is_live = false;
+        let form = form_fields(asked.request);
+        let value = field(&form, "value").unwrap_or_default();
+        let needs_value = change.field().is_some_and(|(_, may_be_empty)| !may_be_empty);
+        let line = change.command(if value.is_empty() && needs_value { "…" } else { value });
+        let plan = if needs_value && value.is_empty() {
+            html! {}
+        } else {
+            let server = &self.contexts[asked.context].server;
+            let run = |session: &mut _| (self.run)(&line, RunMode::Rehearsed, session);
+            let CommandOutput { text, result } = server.with_session(run);
+            result?;
+            html! { pre tabindex="0" { (clean_text(&text).trim_end()) } }
+        };
+        let label = page.destination.label.as_ref().filter(|_| page.destination.is_protected);
+        let main = html! {
+            p.crumb { a href=(page.link(&change.origin())) { "← back, and change nothing" } }
+            h1 { (change.question()) }
+            @if let Some(refused) = refused { p.refused role="alert" { (clean_line(refused)) } }
+            (plan)
+            form.confirm method="post" {
+                input type="hidden" name="token" value=(self.token.word);
+                @if let Some((words, may_be_empty)) = change.field() {
+                    label { span { (words) } input name="value" value=(value) required[!may_be_empty] autocomplete="off"; }
+                }
+                @if let Some(label) = label {
+                    label {
+                        span { "This is " b { (clean_line(label)) } ". Type its name to go on" }
+                        input name="label" required autocomplete="off";
+                    }
+                }
+                div.acts {
+                    button.main.bad[change.verb == Verb::Cancel] type="submit" { (change.word()) }
+                    a.button href=(page.link(&change.origin())) { "Back" }
+                    (command(line.shell_line()))
+                }
+            }
+        };
+        Ok(Content {
+            title: change.question(),
+            place: None,
+            main,
+            footer: html! {},
+        })
+    }
+
+    /// Makes a change that a form asks for.
+    pub(super) fn change(&self, asked: &Asked) -> Response<'static> {
+        let Some(change) = Change::of_path(&asked.names).filter(|_| self.may_change(asked)) else {
+            return Response::text(Status::NotFound, "there is no such page");
+        };
+        if let Err(why) = self.check_origin(asked.request) {
+            return Response::text(Status::Forbidden, why);
+        }
+        let form = form_fields(asked.request);
+        let server = &self.contexts[asked.context].server;
+        let destination = &self.contexts[asked.context].destination;
+        let mut page = self.frame(asked, server.with_session(|session| session.now()));
+        let label = destination.label.clone().filter(|_| destination.is_protected);
+        let typed = field(&form, "label").unwrap_or_default().trim();
+        let refused = if !self.token.is(field(&form, "token").unwrap_or_default()) {
+            Some("This form is not one of this process: look again, then decide.")
+        } else if label.as_ref().is_some_and(|label| label.trim() != typed) {
+            Some("The label was not typed; nothing was changed.")
+        } else {
+            None
+        };
+        if let Some(why) = refused {
+            return match self.confirmation(asked, &change, &mut page, Some(why)) {
+                Ok(content) => html_response(Status::Forbidden, page.render(content).into_string()),
+                Err(error) => self.refusal(&page, &error),
+            };
+        }
+        let line = change.command(field(&form, "value").unwrap_or_default());
+        let mode = RunMode::Confirmed { label };
+        let output = server.with_session(|session| (self.run)(&line, mode.clone(), session));
+        self.forget_pages(asked.context);
+        match output.result {
+            Ok(exit) => {
+                let said = clean_text(&output.text);
+                let said = match (said.trim(), exit) {
+                    ("", Exit::Ok) => format!("{}: done.", change.word()),
+                    (said, _) => said.to_owned(),
+                };
+                let to = page.link(&change.page());
+                let mark = if to.contains('?') { '&' } else { '?' };
+                let to = format!("{to}{mark}did={}", self.token.keep(said));
+                Response::text(Status::SeeOther, "done").with_header("Location", to)
+            }
+            Err(error) => self.refusal(&page, &error),
+        }
+    }
+
+    fn refusal(&self, page: &Page, error: &Error) -> Response<'static> {
+        let main = html! {
+            h1 { "Nothing was changed." }
+            p { (clean_line(error.message().as_bytes())) }
+            @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+            p { a href=(page.link(".")) { "To the overview" } }
+        };
+        let content = Content {
+            title: "Nothing was changed".to_owned(),
+            place: None,
+            main,
+            footer: html! {},
+        };
+        html_response(super::status_of(error), page.render(content).into_string())
+    }
+
+    /// Refuses what a page of another origin sends.
+    fn check_origin(&self, request: &Request) -> Result<(), &'static str> {
+        const FOREIGN: &str = "a change must come from a page of this listener";
+        match request.header(FETCH_SITE) {
+            Some(b"same-origin") => Ok(()),
+            Some(_) => Err(FOREIGN),
+            None => {
+                let origin = request.header("origin").and_then(|origin| str::from_utf8(origin).ok());
+                let host = request.header("host").and_then(|host| str::from_utf8(host).ok());
+                let host_of_origin = origin.and_then(|origin| origin.split_once("://"));
+                match (host_of_origin, host) {
+                    (Some((_, origin)), Some(host)) if origin.eq_ignore_ascii_case(host) => Ok(()),
+                    _ => Err(FOREIGN),
+                }
+            }
+        }
+    }
+}
+
+/// The fields of a form.
+fn form_fields(request: &Request) -> Vec<(String, String)> {
+    url::form_urlencoded::parse(&request.body).into_owned().collect()
+}
+
+fn field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
+    let found = form.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+/// What a change said, above the page that follows it.
+pub(super) fn notice(said: Option<String>) -> Markup {
+    html! { @if let Some(said) = said { pre.notice role="status" { (said) } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(path: &str, value: &str) -> Option<String> {
+        let names = path::names(path);
+        Change::of_path(&names)?.command(value).shell_line()
+    }
+
+    #[test]
+    fn a_path_names_a_command() {
+        let lines = [
+            ("jobs/a/retry", "", "qless retry a"),
+            ("jobs/-a/cancel", "", "qless cancel -- -a"),
+            ("jobs/a/priority", "-5", "qless priority --to=-5 a"),
+            ("jobs/a/tag", "eu", "qless tag --add=eu a"),
+            ("jobs/a/untrack", "", "qless track --remove a"),
+            ("failed/a%2A/retry", "", r"qless failed '--group=a\*' --retry-all"),
+            ("failed/a/cancel", "", "qless failed --group=a --cancel-all"),
+            ("queues/a/pause", "disk swap", "qless pause --reason='disk swap' a"),
+            ("queues/a/unpause", "", "qless unpause a"),
+        ];
+        for (path, value, expected) in lines {
+            let line = line(path, value).unwrap();
+            assert_eq!(line.replace("--group='a\\*'", "'--group=a\\*'"), expected);
+        }
+        for path in ["jobs/a/pause", "queues/a/retry", "jobs/a", "jobs/a/get", "failed/a/tag", "a/b/retry"] {
+            assert_eq!(line(path, ""), None, "{path}");
+        }
+    }
+}

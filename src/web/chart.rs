@@ -1,0 +1,303 @@
+//! Drawings, as SVG without any style of its own: the style sheet colors them.
+
+use std::fmt::Write;
+
+use maud::{Markup, html};
+
+use super::page::raw;
+use crate::clock::moment::Moment;
+use crate::model::job::HistoryEntry;
+use crate::model::overview::history::Flow;
+use crate::model::stats::DurationSpread;
+use crate::text::{duration, format_rough_duration, with_thousands_separators};
+
+/// The size of a chart of flow, and how many of its minutes are one point.
+const FLOW_WIDTH: usize = 120;
+const FLOW_HEIGHT: f64 = 26.0;
+const MINUTES_PER_POINT: usize = 2;
+
+/// What was put and done in the last hour. Nothing where nobody watched.
+pub(super) fn flow(flow: &Flow) -> Markup {
+    let points = |rates: &[Option<f64>]| -> Vec<Option<f64>> {
+        let points = rates.chunks(MINUTES_PER_POINT).map(|rates| {
+            let known: Vec<f64> = rates.iter().flatten().copied().collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        });
+        points.collect()
+    };
+    let (put, done) = (points(&flow.put), points(&flow.done));
+    let most = put.iter().chain(&done).flatten().copied();
+    let most = most.fold(0.0, f64::max);
+    if most <= 0.0 {
+        return html! {};
+    }
+    let rates = (rate_words(flow.put_per_s), rate_words(flow.done_per_s));
+    let label = format!("put {} and done {} in the last hour", rates.0, rates.1);
+    html! {
+        svg.flow viewBox={ "0 0 " (FLOW_WIDTH) " 28" } role="img" aria-label=(label) {
+            path.done d=(flow_path(&done, most, true)) {}
+            path.put d=(flow_path(&put, most, false)) {}
+        }
+    }
+}
+
+/// A line through points, and down to the ground if it is an area. Coordinates are whole, since a page has many.
+fn flow_path(points: &[Option<f64>], most: f64, is_area: bool) -> String {
+    let step = FLOW_WIDTH / points.len().saturating_sub(1).max(1);
+    let mut path = String::new();
+    let (mut last, mut begun) = (None, 0);
+    for (at, point) in points.iter().enumerate() {
+        let x = at * step;
+        let y = point.map(|rate| 27 - (rate / most * FLOW_HEIGHT).round() as i64);
+        match (last, y) {
+            (None, Some(y)) => {
+                begun = x;
+                let start = if is_area {
+                    format!("M{x} 30V{y}")
+                } else {
+                    format!("M{x} {y}")
+                };
+                path.push_str(&start);
+            }
+            (Some(before), Some(y)) => _ = write!(path, "l{step} {}", y - before),
+            (Some(_), None) if is_area => _ = write!(path, "V30H{begun}"),
+            _ => {}
+        }
+        last = y;
+    }
+    if is_area && last.is_some() {
+        _ = write!(path, "V30H{begun}");
+    }
+    path
+}
+
+/// A rate per second for people.
+pub(super) fn rate_words(rate: Option<f64>) -> String {
+    match rate {
+        None => "–".to_owned(),
+        Some(rate) if rate >= 10.0 || rate == 0.0 => format!("{rate:.0}/s"),
+        Some(rate) if rate < 0.1 => format!("{:.1}/min", rate * 60.0),
+        Some(rate) => format!("{rate:.1}/s"),
+    }
+}
+
+/// Failures in slots of ten minutes over two hours.
+pub(super) fn failure_bars(slots: &[Option<f64>]) -> Markup {
+    let most = slots.iter().flatten().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
+        return html! {};
+    }
+    let count: f64 = slots.iter().flatten().sum();
+    let label = format!("{count:.0} failures seen in the last two hours");
+    let mut bars = String::new();
+    for (at, slot) in slots.iter().enumerate() {
+        let Some(failures) = slot else { continue };
+        let height = (failures / most * 22.0).round().max(1.0);
+        let (x, y) = (at * 7, 22.0 - height);
+        _ = write!(bars, r#"<rect x="{x}" y="{y}" width="5" height="{height}" rx="1"/>"#);
+    }
+    html! { svg.bars viewBox="0 0 84 22" role="img" aria-label=(label) { (raw(bars)) } }
+}
+
+/// The upper bounds of the bars of a histogram, in seconds; one more bar takes the rest.
+const BOUNDS: [u64; 12] = [1, 2, 5, 10, 20, 60, 120, 300, 900, 3600, 14_400, 86_400];
+
+/// The size of a histogram: its left and right edge, and its ground.
+const LEFT: f64 = 44.0;
+const RIGHT: f64 = 420.0;
+const GROUND: f64 = 132.0;
+const TOP: f64 = 14.0;
+
+/// How long jobs waited or ran today, with a line for the oldest job that waits now: a histogram falls silent when
+/// nothing finishes.
+pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Option<f64>) -> Markup {
+    let mut bars = [0_u64; BOUNDS.len() + 1];
+    for bucket in spreads.iter().flat_map(|spread| &spread.buckets) {
+        let bar = bucket.le_s.and_then(|le| BOUNDS.iter().position(|bound| le <= *bound));
+        let bar = &mut bars[bar.unwrap_or(BOUNDS.len())];
+        *bar = bar.saturating_add(bucket.count);
+    }
+    let count = bars.iter().fold(0_u64, |sum, bar| sum.saturating_add(*bar));
+    let most = bars.iter().copied().max().unwrap_or_default();
+    if most == 0 {
+        return html! {
+            figure { figcaption { (title) } p.none { "No job yet today." } }
+        };
+    }
+    let step = (RIGHT - LEFT) / bars.len() as f64;
+    let mut drawing = String::new();
+    for (share, label) in [(0.5, short_count(most / 2)), (1.0, short_count(most))] {
+        let y = GROUND - (GROUND - TOP) * share;
+        _ = write!(
+            drawing,
+            r#"<path class="grid" d="M{LEFT} {y}H{RIGHT}"/><text class="tick" x="{}" y="{}" text-anchor="end">{label}</text>"#,
+            LEFT - 6.0,
+            y + 4.0,
+        );
+    }
+    for (at, jobs) in bars.iter().enumerate() {
+        let x = LEFT + step * at as f64;
+        if *jobs > 0 {
+            let height = ((GROUND - TOP) * *jobs as f64 / most as f64).max(1.5);
+            _ = write!(
+                drawing,
+                r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{height:.1}" rx="2"/>"#,
+                x + 1.5,
+                GROUND - height,
+                step - 3.0,
+            );
+        }
+        if let Some(bound) = BOUNDS.get(at).filter(|_| at % 2 == 0) {
+            _ = write!(
+                drawing,
+                r#"<text class="tick" x="{:.1}" y="148" text-anchor="middle">{}</text>"#,
+                x + step,
+                format_rough_duration(*bound as f64),
+            );
+        }
+    }
+    if let Some(oldest) = oldest_s.filter(|oldest| *oldest >= 1.0) {
+        let x = LEFT + step * position(oldest);
+        let (anchor, gap) = if x > 180.0 { ("end", -6.0) } else { ("start", 6.0) };
+        _ = write!(
+            drawing,
+            r#"<path class="oldest" d="M{x:.1} 2V{GROUND}"/><text class="note" x="{:.1}" y="10" text-anchor="{anchor}">oldest now {}</text>"#,
+            x + gap,
+            duration(oldest),
+        );
+    }
+    _ = write!(drawing, r#"<path class="base" d="M{LEFT} {GROUND}H{RIGHT}"/>"#);
+    let jobs = with_thousands_separators(count);
+    html! {
+        figure {
+            figcaption { (title) ", " (jobs) (if count == 1 { " job" } else { " jobs" }) }
+            svg.histogram viewBox="0 0 420 154" role="img" aria-label={ (title) ": bars by duration" } { (raw(drawing)) }
+        }
+    }
+}
+
+/// Where a duration stands on the axis, in bars.
+fn position(seconds: f64) -> f64 {
+    let mut from = 0.0;
+    for (at, bound) in BOUNDS.iter().enumerate() {
+        let to = *bound as f64;
+        if seconds <= to {
+            return at as f64 + (seconds - from) / (to - from);
+        }
+        from = to;
+    }
+    BOUNDS.len() as f64 + 0.5
+}
+
+/// A count on an axis: `950`, `5.1k`.
+fn short_count(count: u64) -> String {
+    match count {
+        ..1000 => count.to_string(),
+        1000..1_000_000 => format!("{:.1}k", count as f64 / 1e3),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+/// A part of a job's life.
+struct Stretch {
+    from: f64,
+    to: f64,
+    /// Whether a worker ran it; else it waited.
+    ran: bool,
+    words: String,
+}
+
+/// The width of a life.
+const LIFE: f64 = 1072.0;
+
+/// The least that a label needs.
+const LABEL: f64 = 110.0;
+
+/// The waits and runs of a job on one line, to `now` if it is not at its end.
+pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -> Markup {
+    let stretches = stretches_of(history, ended.is_some(), now);
+    let (Some(first), Some(last)) = (stretches.first(), stretches.last()) else {
+        return html! {};
+    };
+    let (begin, end) = (first.from, last.to);
+    if end - begin <= 0.0 {
+        return html! {};
+    }
+    // Room for the mark at the end.
+    let width = LIFE - 24.0;
+    // A short run stays visible beside a long wait.
+    let least = 6.0;
+    let free = width - least * stretches.len() as f64;
+    if free <= 0.0 {
+        return html! {};
+    }
+    let mut drawing = String::new();
+    let (mut x, mut label_from) = (0.0, 0.0);
+    for stretch in &stretches {
+        let wide = least + free * (stretch.to - stretch.from) / (end - begin);
+        let (class, y, height) = if stretch.ran {
+            ("ran", 14, 20)
+        } else {
+            ("waited", 21, 6)
+        };
+        _ = write!(
+            drawing,
+            r#"<rect class="{class}" x="{x:.1}" y="{y}" width="{wide:.1}" height="{height}" rx="3"/>"#
+        );
+        if x >= label_from && (wide >= LABEL || stretch.ran) && x + LABEL <= LIFE {
+            let words = crate::text::cut(&stretch.words, 24);
+            let words = html! { (words) }.into_string();
+            _ = write!(drawing, r#"<text class="tick" x="{x:.1}" y="52">{words}</text>"#);
+            label_from = x + 7.0 * words.chars().count() as f64;
+        }
+        x += wide;
+    }
+    if let Some(ended) = ended {
+        let class = if ended == "failed" { "end bad" } else { "end" };
+        _ = write!(drawing, r#"<circle class="{class}" cx="{:.1}" cy="24" r="6"/>"#, x + 8.0);
+    }
+    let total = duration(end - begin);
+    html! {
+        svg.life viewBox="0 0 1072 60" role="img"
+            aria-label={ "waits and runs of the job over " (total) } { (raw(drawing)) }
+    }
+}
+
+fn stretches_of(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
+    let mut began: Option<(f64, bool, String)> = None;
+    for entry in history {
+        let Some(when) = entry.when.map(Moment::seconds) else {
+            continue;
+        };
+        let next = match entry.what.as_bytes() {
+            b"put" | b"retried" | b"timed-out" | b"scheduled" => Some(false),
+            b"popped" => Some(true),
+            b"done" | b"failed" => None,
+            _ => continue,
+        };
+        close(&mut stretches, &mut began, when);
+        if let Some(runs) = next {
+            let worker = entry.note_text("worker").map(|worker| worker.to_string());
+            began = Some((when, runs, worker.unwrap_or_default()));
+        }
+    }
+    if !has_ended {
+        close(&mut stretches, &mut began, now.seconds());
+    }
+    stretches
+}
+
+/// Adds the stretch that began, if one did.
+fn close(stretches: &mut Vec<Stretch>, began: &mut Option<(f64, bool, String)>, to: f64) {
+    let Some((from, ran, worker)) = began.take() else {
+        return;
+    };
+    let to = to.max(from);
+    let words = match (ran, worker.as_str()) {
+        (true, "") => format!("ran {}", duration(to - from)),
+        (true, worker) => format!("ran {} on {worker}", duration(to - from)),
+        (false, _) => format!("waited {}", duration(to - from)),
+    };
+    stretches.push(Stretch { from, to, ran, words });
+}

@@ -1,0 +1,360 @@
+//! The pages of `qless web`: HTML that is made here, with the style and the script that stand in the binary.
+//!
+//! Everything is read by the looks and the calls of the other commands. Answers are shared for an interval, so that
+//! ten browsers cost what one does, and nothing is read while nobody asks.
+
+mod api;
+mod assets;
+mod change;
+mod chart;
+mod live;
+mod page;
+mod pages;
+mod path;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use self::change::{Change, FormToken};
+use self::page::{Content, Destination, Page, TimeWords};
+use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::listen::{CachedAnswer, Method, Request, Response, Status};
+use crate::look::metrics::SeriesChoice;
+use crate::look::server::{Look, LookServer};
+use crate::name::Name;
+use crate::session::Session;
+
+/// The most pages that are shared at a time.
+const MOST_PAGES: usize = 64;
+
+/// Only what this listener serves, and no page of another one around it.
+const CONTENT_POLICY: &str =
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// How a command is run for a page.
+#[derive(Clone, Debug)]
+pub(crate) enum RunMode {
+    /// For its JSON document.
+    Document,
+    /// For its plan; nothing is changed.
+    Rehearsed,
+    /// Really, with the label that was typed if the context is protected.
+    Confirmed { label: Option<String> },
+}
+
+/// What a command printed, and how it ended.
+pub(crate) struct CommandOutput {
+    pub text: Vec<u8>,
+    pub result: Result<Exit, Error>,
+}
+
+/// Runs a command as a shell would, but takes what it prints.
+pub(crate) type RunCommand = dyn Fn(&CommandLine, RunMode, &mut Session) -> CommandOutput + Sync;
+
+/// What the flags say of the pages.
+#[derive(Clone, Debug)]
+pub(crate) struct WebOptions {
+    pub interval: Duration,
+    /// Whether there are buttons.
+    pub allow_changes: bool,
+    pub hide_data: bool,
+    /// A path that requests may begin with, without its last `/`.
+    pub base_path: String,
+}
+
+/// One of the servers that are shown.
+struct WebContext<'s> {
+    destination: Destination,
+    is_read_only: bool,
+    server: LookServer<'s>,
+}
+
+/// Answers the requests of browsers.
+pub(crate) struct WebServer<'s> {
+    contexts: Vec<WebContext<'s>>,
+    /// The names of all contexts.
+    names: Vec<String>,
+    options: WebOptions,
+    run: &'s RunCommand,
+    token: FormToken,
+    pages: Mutex<HashMap<String, Arc<SharedPage>>>,
+}
+
+type SharedPage = CachedAnswer<Arc<RenderedPage>>;
+
+/// A page that is ready to be sent.
+struct RenderedPage {
+    status: Status,
+    text: String,
+    /// Whether it tells how long reading takes.
+    has_read: bool,
+}
+
+/// A request with what its path and query say.
+struct Asked<'r> {
+    request: &'r Request,
+    /// The parts of the path.
+    names: Vec<Name>,
+    context: usize,
+}
+
+impl Asked<'_> {
+    fn query(&self, name: &str) -> Option<&str> {
+        let mut values = self.request.query.iter().filter(|(key, _)| key == name);
+        values.next().map(|(_, value)| value.as_str())
+    }
+
+    fn words(&self) -> Vec<&[u8]> {
+        self.names.iter().map(Name::as_bytes).collect()
+    }
+}
+
+impl<'s> WebServer<'s> {
+    /// `sessions` are those of the servers to show, at least one.
+    pub(crate) fn new(
+        sessions: impl Iterator<Item = &'s mut Session>,
+        options: WebOptions,
+        run: &'s RunCommand,
+    ) -> Result<WebServer<'s>, Error> {
+        let mut contexts = Vec::new();
+        for session in sessions {
+            let destination = Destination {
+                context: session.ui.context_name().map(str::to_owned),
+                label: session.label().map(str::to_owned),
+                is_protected: session.ui.is_protected(),
+                address: session.target()?.to_string(),
+            };
+            let choice = SeriesChoice {
+                max_groups: 100,
+                queues: Vec::new(),
+            };
+            contexts.push(WebContext {
+                destination,
+                is_read_only: session.globals.read_only,
+                server: LookServer::new(session, choice, Vec::new(), options.interval),
+            });
+        }
+        let names = contexts.iter();
+        let names = names.filter_map(|context| context.destination.context.clone());
+        Ok(WebServer {
+            names: names.collect(),
+            contexts,
+            options,
+            run,
+            token: FormToken::new(),
+            pages: Mutex::default(),
+        })
+    }
+
+    /// Looks once at each server. An error if one of them will never answer.
+    pub(crate) fn try_looks(&self) -> Result<(), Error> {
+        let mut contexts = self.contexts.iter();
+        contexts.try_for_each(|context| context.server.try_look())
+    }
+
+    /// Uses what was seen of the first server.
+    pub(crate) fn first(&self) -> Option<&LookServer<'s>> {
+        self.contexts.first().map(|context| &context.server)
+    }
+
+    /// The answer to a request.
+    pub(crate) fn respond(&self, request: &Request) -> Response<'_> {
+        let path = request.path.strip_prefix(self.options.base_path.as_str());
+        // `/qless` alone would make the links of the page lead elsewhere.
+        let Some(path) = path.and_then(|path| path.strip_prefix('/')) else {
+            return self.redirect_to_base(request);
+        };
+        if let Some(asset) = assets::find(path) {
+            return asset;
+        }
+        let Some(context) = self.context_of(request) else {
+            return Response::text(Status::NotFound, "no such context is shown here");
+        };
+        let asked = Asked {
+            request,
+            names: path::names(path),
+            context,
+        };
+        match (request.method, path) {
+            (_, "metrics" | "livez" | "readyz" | "healthz") => {
+                let server = &self.contexts[context].server;
+                server.respond_to(&format!("/{path}"), &request.query)
+            }
+            (Method::Post, _) => self.change(&asked),
+            (_, "live") => live::stream(&self.contexts[context].server, self.options.interval),
+            (_, path) if path.starts_with("api/") => self.api(&asked),
+            _ => self.page(&asked),
+        }
+    }
+
+    fn redirect_to_base(&self, request: &Request) -> Response<'static> {
+        if request.path == self.options.base_path {
+            let to = format!("{}/", self.options.base_path);
+            return Response::text(Status::SeeOther, &to).with_header("Location", to);
+        }
+        Response::text(Status::NotFound, "there is no such page")
+    }
+
+    /// The context that the query names, else the first.
+    fn context_of(&self, request: &Request) -> Option<usize> {
+        let mut named = request.query.iter().filter(|(key, _)| key == "context");
+        match named.next() {
+            Some((_, name)) => self.names.iter().position(|known| known == name),
+            None => Some(0),
+        }
+    }
+
+    fn may_change(&self, asked: &Asked) -> bool {
+        self.options.allow_changes && !self.contexts[asked.context].is_read_only
+    }
+
+    /// A page, shared by all who ask for it within the interval.
+    fn page(&self, asked: &Asked) -> Response<'static> {
+        let mut key = asked.request.path.clone();
+        for (name, value) in &asked.request.query {
+            key.push_str(&format!("\0{name}\0{value}"));
+        }
+        let shared = {
+            let mut all = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() >= MOST_PAGES && !all.contains_key(&key) {
+                all.clear();
+            }
+            let counts = |page: &Arc<RenderedPage>| page.has_read;
+            let new = || Arc::new(CachedAnswer::new(self.options.interval, counts));
+            Arc::clone(all.entry(key).or_insert_with(new))
+        };
+        let page = shared.get(|| Arc::new(self.read_page(asked)));
+        html_response(page.status, page.text.clone())
+    }
+
+    /// Drops all that is shared, so that the next page shows what was changed.
+    fn forget_pages(&self, context: usize) {
+        self.contexts[context].server.forget_looks();
+        let mut all = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        all.clear();
+    }
+
+    fn read_page(&self, asked: &Asked) -> RenderedPage {
+        let server = &self.contexts[asked.context].server;
+        let mut page = self.frame(asked, server.with_session(|session| session.now()));
+        let (status, content) = match self.content(asked, server, &mut page) {
+            Ok(content) => (Status::Ok, content),
+            Err(error) => (status_of(&error), pages::error::content(&page, &error, server)),
+        };
+        RenderedPage {
+            status,
+            text: page.render(content).into_string(),
+            has_read: status != Status::ServiceUnavailable,
+        }
+    }
+
+    /// What the request says about its page.
+    fn frame(&self, asked: &Asked, now: Moment) -> Page<'_> {
+        let context = &self.contexts[asked.context];
+        let times = asked.query("time").and_then(|words| words.parse().ok());
+        let times: TimeWords = times.unwrap_or_default();
+        let mut kept = Vec::new();
+        if let (Some(name), true) = (&context.destination.context, asked.context > 0) {
+            kept.push(("context", name.clone()));
+        }
+        if times != TimeWords::default() {
+            let word: &str = times.into();
+            kept.push(("time", word.to_owned()));
+        }
+        let is_live = asked.query("live") != Some("0");
+        if !is_live {
+            kept.push(("live", "0".to_owned()));
+        }
+        let query = asked.request.query.iter();
+        let query = query.filter(|(name, _)| !matches!(name.as_str(), "time" | "did"));
+        Page {
+            root: match asked.names.len() {
+                0 | 1 => "./".to_owned(),
+                deep => "../".repeat(deep - 1),
+            },
+            now,
+            times,
+            is_live,
+            hides_data: self.options.hide_data,
+            has_changes: self.may_change(asked),
+            destination: &context.destination,
+            contexts: &self.names,
+            kept,
+            said: asked.query("did").and_then(|name| self.token.said(name)),
+            query: query.cloned().collect(),
+        }
+    }
+
+    fn content(
+        &self,
+        asked: &Asked,
+        server: &LookServer,
+        page: &mut Page,
+    ) -> Result<Content, Error> {
+        let words = asked.words();
+        if let Some(change) = Change::of_path(&asked.names).filter(|_| page.has_changes) {
+            return self.confirmation(asked, &change, page, None);
+        }
+        let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
+            server.with_session(|session| {
+                page.now = session.connect()?;
+                read(session, page)
+            })
+        };
+        match words.as_slice() {
+            [b""] => pages::overview::content(page, server),
+            [b"queues"] => pages::queues::content(page, server),
+            [b"workers"] => pages::workers::content(page, server),
+            [b"jobs"] => read(&mut |session, page| pages::jobs::content(page, session, asked.request)),
+            [b"jobs", _] => {
+                read(&mut |session, page| pages::job::content(page, session, &asked.names[1]))
+            }
+            [b"jobs", _, b"graph"] => read(&mut |session, page| {
+                pages::graph::of_job(page, session, &asked.names[1])
+            }),
+            [b"failed"] => pages::failed::content(page, server),
+            [b"failed", _] => {
+                read(&mut |session, page| pages::group::content(page, session, &asked.names[1]))
+            }
+            [b"queues", _] => pages::queue::content(page, server, &asked.names[1]),
+            [b"queues", _, b"graph"] => read(&mut |session, page| {
+                pages::graph::of_queue(page, session, &asked.names[1])
+            }),
+            [b"workers", _] => {
+                read(&mut |session, page| pages::worker::content(page, session, &asked.names[1]))
+            }
+            [b"recurring"] => read(&mut |session, page| pages::recurring::content(page, session)),
+            [b"limits"] => read(&mut |session, page| pages::limits::content(page, session)),
+            _ => Err(Error::not_found("there is no such page")),
+        }
+    }
+}
+
+/// The facts of a look, or why there are none.
+fn facts_of(look: &Look) -> Result<(&crate::model::overview::SystemFacts, Moment), Error> {
+    match &look.facts {
+        Ok((facts, now)) => Ok((facts, *now)),
+        Err(error) => Err(error.clone()),
+    }
+}
+
+/// The status that tells an error.
+fn status_of(error: &Error) -> Status {
+    match error.exit() {
+        Exit::NotFound => Status::NotFound,
+        Exit::Usage => Status::BadRequest,
+        Exit::NotConfirmed => Status::Forbidden,
+        _ if error.kind() == Kind::NoPerm => Status::Forbidden,
+        _ => Status::ServiceUnavailable,
+    }
+}
+
+fn html_response(status: Status, text: String) -> Response<'static> {
+    Response::new(status, "text/html; charset=utf-8", text)
+        .with_header("Content-Security-Policy", CONTENT_POLICY)
+        .with_header("Referrer-Policy", "same-origin")
+}

@@ -1,0 +1,364 @@
+//! The frame of every page, and the words and links that pages share.
+
+use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
+
+use super::change::notice;
+use super::path;
+use crate::clock::moment::Moment;
+use crate::model::job::State;
+use crate::model::overview::SystemFacts;
+use crate::name::Name;
+use crate::text::{self, format_bytes, format_rough_duration, with_thousands_separators};
+use crate::view::{RenderOptions, Times};
+
+/// What stands for nothing.
+pub(super) const NONE: &str = "–";
+
+/// How times are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum TimeWords {
+    #[default]
+    Relative,
+    Utc,
+    Local,
+}
+
+/// The places of the navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Overview,
+    Jobs,
+    Failed,
+    Workers,
+    Recurring,
+    Limits,
+}
+
+const PLACES: [(Place, &str, &str); 6] = [
+    (Place::Overview, "Overview", "."),
+    (Place::Jobs, "Jobs", "jobs"),
+    (Place::Failed, "Failed", "failed"),
+    (Place::Workers, "Workers", "workers"),
+    (Place::Recurring, "Recurring", "recurring"),
+    (Place::Limits, "Limits", "limits"),
+];
+
+/// The server that a page is about, as its header names it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Destination {
+    /// The name of the context, if one was given.
+    pub context: Option<String>,
+    /// The label of the context.
+    pub label: Option<String>,
+    pub is_protected: bool,
+    /// The address without a password.
+    pub address: String,
+}
+
+/// What a request says about every page.
+pub(super) struct Page<'p> {
+    /// The way to the first page: `./`, or `../` for each part of the path but one.
+    pub root: String,
+    pub now: Moment,
+    pub times: TimeWords,
+    /// Whether the page follows what happens.
+    pub is_live: bool,
+    /// Whether lists show no data of jobs.
+    pub hides_data: bool,
+    /// Whether it has buttons.
+    pub has_changes: bool,
+    pub destination: &'p Destination,
+    /// The names of all contexts, if there are several.
+    pub contexts: &'p [String],
+    /// The values of the query that links keep: the context and the form of times.
+    pub kept: Vec<(&'static str, String)>,
+    /// What the change before has said.
+    pub said: Option<String>,
+    /// The rest of the query, which the links to other forms of times keep.
+    pub query: Vec<(String, String)>,
+}
+
+/// The parts of a page.
+pub(super) struct Content {
+    /// The first part of the browser's title.
+    pub title: String,
+    pub place: Option<Place>,
+    pub main: Markup,
+    /// Further parts of the footer.
+    pub footer: Markup,
+}
+
+impl Content {
+    pub(super) fn new(title: impl Into<String>, place: Place, main: Markup) -> Content {
+        Content {
+            title: title.into(),
+            place: Some(place),
+            main,
+            footer: html! {},
+        }
+    }
+}
+
+impl Page<'_> {
+    /// A link from here to a path below the first page, with the values that links keep.
+    pub(super) fn link(&self, path: &str) -> String {
+        let mut link = match path {
+            "." => self.root.clone(),
+            path => format!("{}{path}", self.root),
+        };
+        for (name, value) in &self.kept {
+            link.push(if link.contains('?') { '&' } else { '?' });
+            link.push_str(&format!("{name}={}", path::query_value(value)));
+        }
+        link
+    }
+
+    /// A name that leads to its page, such as `queues/mail`.
+    fn named(&self, kind: &str, name: &Name) -> Markup {
+        let href = self.link(&format!("{kind}/{}", path::part(name)));
+        html! { a href=(href) { (shown(name)) } }
+    }
+
+    pub(super) fn queue(&self, name: &Name) -> Markup {
+        self.named("queues", name)
+    }
+
+    pub(super) fn group(&self, name: &Name) -> Markup {
+        self.named("failed", name)
+    }
+
+    pub(super) fn worker(&self, name: &Name) -> Markup {
+        self.named("workers", name)
+    }
+
+    /// A jid that leads to the page of its job.
+    pub(super) fn job(&self, jid: &Name) -> Markup {
+        let href = self.link(&job_path(jid));
+        html! { a.mono href=(href) { (shown(jid)) } }
+    }
+
+    /// A job by its class, with a short jid.
+    pub(super) fn job_of_class(&self, klass: Option<&Name>, jid: &Name) -> Markup {
+        let href = self.link(&job_path(jid));
+        html! {
+            @if let Some(klass) = klass {
+                a href=(href) { (shown(klass)) } " " span.mono.dim { (text::short_jid(jid)) }
+            } @else {
+                a.mono href=(href) { (shown(jid)) }
+            }
+        }
+    }
+
+    /// A moment: relative, with the exact one on hover, unless the request wants another form.
+    pub(super) fn time(&self, moment: Moment) -> Markup {
+        let words = self.time_words(moment);
+        let exact = moment.to_rfc3339();
+        html! {
+            @if let Some(exact) = exact {
+                time datetime=(exact) title=(exact) { (words) }
+            } @else { (words) }
+        }
+    }
+
+    pub(super) fn time_words(&self, moment: Moment) -> String {
+        match self.times {
+            TimeWords::Relative => {
+                let age = self.now.since(moment);
+                let words = format_rough_duration(age.abs());
+                if age < 0.0 {
+                    format!("in {words}")
+                } else {
+                    format!("{words} ago")
+                }
+            }
+            TimeWords::Utc => self.render_options().format_timestamp(moment),
+            TimeWords::Local => moment
+                .to_local_text()
+                .unwrap_or_else(|| moment.to_string()),
+        }
+    }
+
+    /// A moment of today as its hour and minute in UTC.
+    pub(super) fn clock(&self, moment: Moment) -> Markup {
+        let exact = moment.to_rfc3339().unwrap_or_default();
+        let words = exact.get(11..16).unwrap_or(NONE);
+        html! { time datetime=(exact) title=(exact) { (words) } }
+    }
+
+    /// A moment of a story, to the millisecond: stories tell what was first.
+    pub(super) fn moment(&self, moment: Moment) -> Markup {
+        let exact = moment.to_rfc3339().unwrap_or_else(|| moment.to_string());
+        let is_of_today = self.now.since(moment).abs() < 43_200.0;
+        let words = match self.times {
+            TimeWords::Relative if is_of_today => exact.get(11..23).unwrap_or(&exact),
+            TimeWords::Relative => exact.get(..19).unwrap_or(&exact),
+            _ => return self.time(moment),
+        };
+        html! { time datetime=(exact) title=(exact) { (words.replace('T', " ")) } }
+    }
+
+    /// The options by which models write their texts for people.
+    pub(super) fn render_options(&self) -> RenderOptions {
+        RenderOptions {
+            now: self.now,
+            times: match self.times {
+                TimeWords::Relative => Times::Relative,
+                TimeWords::Utc | TimeWords::Local => Times::Iso,
+            },
+            ..RenderOptions::terminal(100)
+        }
+    }
+
+    /// The whole page.
+    pub(super) fn render(&self, content: Content) -> Markup {
+        let place = |place: Place| (content.place == Some(place)).then_some("page");
+        let Destination { label, address, .. } = self.destination;
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width,initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (content.title) " · qless" }
+                    link rel="icon" href={ (self.root) "icon.svg" };
+                    link rel="stylesheet" href={ (self.root) "style.css" };
+                    script src={ (self.root) "live.js" } defer {}
+                }
+                body data-live=(if self.is_live { "1" } else { "0" }) data-stream=(self.link("live")) {
+                    a.skip href="#main" { "To the content" }
+                    header {
+                        a.brand href=(self.link(".")) { i aria-hidden="true" { "▍" } "qless" }
+                        nav aria-label="Pages" {
+                            @for (at, name, to) in PLACES {
+                                a href=(self.link(to)) aria-current=[place(at)] { (name) }
+                            }
+                        }
+                        div.where {
+                            @if let Some(label) = label {
+                                span.label.bad[self.destination.is_protected] { (text::clean_line(label)) }
+                            }
+                            @if self.contexts.len() > 1 { (self.context_menu()) }
+                            span.address { (text::clean_line(address)) }
+                            button.live type="button" hidden title="Space stops and continues" { "live" }
+                        }
+                    }
+                    main #main { (notice(self.said.clone())) (content.main) }
+                    footer {
+                        (content.footer)
+                        span { "qless " (env!("CARGO_PKG_VERSION")) }
+                        span.end {
+                            @for (words, name) in [(TimeWords::Relative, "ago"), (TimeWords::Utc, "UTC"), (TimeWords::Local, "local")] {
+                                @if words == self.times { b { (name) } } @else { a href=(self.time_query(words)) { (name) } }
+                                " "
+                            }
+                            " · " a href=(self.link("api/v1/status")) { "JSON" }
+                            " · " a href=(self.link("metrics")) { "metrics" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The query that asks for this page with another form of times.
+    fn time_query(&self, words: TimeWords) -> String {
+        let word: &str = words.into();
+        let mut query = format!("?time={word}");
+        for (name, value) in &self.query {
+            let (name, value) = (path::query_value(name), path::query_value(value));
+            query.push_str(&format!("&{name}={value}"));
+        }
+        query
+    }
+
+    fn context_menu(&self) -> Markup {
+        let own = self.destination.context.as_deref();
+        html! {
+            details.menu {
+                summary { (own.map(text::clean_line).unwrap_or_else(|| "contexts".into())) }
+                ul {
+                    @for name in self.contexts {
+                        li {
+                            a href={ (self.root) "?context=" (path::query_value(name)) }
+                                aria-current=[(own == Some(name)).then_some("true")] { (text::clean_line(name)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A button that leads to the confirmation of a change, such as `jobs/JID/retry`.
+    pub(super) fn button(&self, path: &str, word: &str, is_main: bool) -> Markup {
+        html! { a.button.main[is_main] href=(self.link(path)) { (word) "…" } }
+    }
+}
+
+/// The path of a job's page.
+pub(super) fn job_path(jid: &Name) -> String {
+    format!("jobs/{}", path::part(jid))
+}
+
+/// A name as a page shows it: an empty one would be invisible.
+pub(super) fn shown(name: &Name) -> String {
+    if name.is_empty() {
+        "(empty)".to_owned()
+    } else {
+        name.to_string()
+    }
+}
+
+/// A count; a dash for none.
+pub(super) fn count(count: u64) -> String {
+    match count {
+        0 => NONE.to_owned(),
+        count => with_thousands_separators(count),
+    }
+}
+
+/// A cell with a count, in grey if it is none.
+pub(super) fn count_cell(number: u64) -> Markup {
+    html! { td.n.dim[number == 0] { (count(number)) } }
+}
+
+/// The word of a state, marked by its meaning.
+pub(super) fn state_word(state: Option<State>, text: &str) -> Markup {
+    let class = match state {
+        Some(State::Failed | State::Stalled) => "state bad",
+        Some(State::Running | State::Complete) => "state good",
+        Some(State::Scheduled | State::Depends | State::Throttled) => "state quiet",
+        _ => "state",
+    };
+    html! { span class=(class) { (text) } }
+}
+
+/// A command that does the same, ready to be copied.
+pub(super) fn command(line: Option<String>) -> Markup {
+    html! { @if let Some(line) = line { code.command tabindex="0" { (line) } } }
+}
+
+/// What the footer says of the server.
+pub(super) fn server_footer(facts: &SystemFacts) -> Markup {
+    html! {
+        @if let Some(server) = &facts.server {
+            span {
+                "Redis " (text::clean_line(&server.version)) " · " (format_bytes(server.memory_bytes))
+                @if server.max_memory_bytes > 0 { " of " (format_bytes(server.max_memory_bytes)) }
+            }
+        }
+    }
+}
+
+/// Text that is already markup, such as a drawing.
+pub(super) fn raw(markup: String) -> PreEscaped<String> {
+    PreEscaped(markup)
+}
+
+/// A name is written harmless, and escaped as any text.
+impl Render for Name {
+    fn render_to(&self, buffer: &mut String) {
+        shown(self).render_to(buffer);
+    }
+}

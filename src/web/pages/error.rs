@@ -1,0 +1,63 @@
+//! The page in place of another one: Redis is away, or there is nothing of that name.
+
+use maud::{Markup, html};
+
+use crate::doctor;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::look::server::LookServer;
+use crate::model::doctor::{DoctorItem, DoctorLevel};
+use crate::text::{Sanitized, clean_line};
+use crate::web::page::{Content, Page};
+
+pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -> Content {
+    let is_away = error.exit() == Exit::Server;
+    let title = if is_away { "Redis does not answer" } else { "Not shown" };
+    let main = html! {
+        h1 { (if is_away { title.to_owned() } else { sentence(error) }) }
+        @if is_away { p { (sentence(error)) " This page tries again by itself." } }
+        @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+        @if is_away { (diagnosis(server)) }
+        @else { p { a href=(page.link(".")) { "To the overview" } } }
+    };
+    Content {
+        title: title.to_owned(),
+        place: None,
+        main,
+        footer: html! {},
+    }
+}
+
+fn sentence(error: &Error) -> String {
+    let message = Sanitized(&*error.message()).to_string();
+    let mut chars = message.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
+}
+
+/// The steps to the server, as `doctor` sees them.
+fn diagnosis(server: &LookServer) -> Markup {
+    let found = server.with_session(doctor::diagnose);
+    html! {
+        @match found {
+            Ok(found) => { ul.checks { @for item in &found.items { (check_line(item)) } } }
+            Err(error) => { p.dim { (Sanitized(&*error.message()).to_string()) } }
+        }
+    }
+}
+
+fn check_line(item: &DoctorItem) -> Markup {
+    let (mark, words) = match item.level {
+        DoctorLevel::Ok => ("✓", "ok"),
+        DoctorLevel::Warning => ("!", "warning"),
+        DoctorLevel::Error => ("✗", "error"),
+        DoctorLevel::Skipped => ("·", "not checked"),
+    };
+    html! {
+        li.(words.replace(' ', "-")) {
+            i aria-label=(words) { (mark) }
+            b { (item.check.into_str()) }
+            span { (clean_line(&item.what)) @if let Some(hint) = &item.hint { " – " (clean_line(hint)) } }
+        }
+    }
+}

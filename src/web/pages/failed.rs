@@ -1,0 +1,56 @@
+//! The groups of failures.
+
+use maud::html;
+
+use super::overview::group_line;
+use crate::error::Error;
+use crate::look::server::LookServer;
+use crate::name::Name;
+use crate::text::plural;
+use crate::web::page::{Content, Page, Place, server_footer};
+use crate::web::{chart, facts_of};
+
+/// The most groups that are shown.
+const MOST: usize = 100;
+
+pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
+    let look = server.look();
+    let (facts, now) = facts_of(&look)?;
+    page.now = now;
+    let groups = facts.groups.iter().filter(|group| group.jobs > 0);
+    let mut groups: Vec<(Name, u64)> = groups
+        .map(|group| (group.group.clone(), group.jobs))
+        .collect();
+    let count = facts.group_count;
+    let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
+    groups.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
+    groups.truncate(MOST);
+    let newest = server.with_session(|session| session.core()?.newest_failures(now, &groups))?;
+    let title = match jobs {
+        0 => "Nothing has failed".to_owned(),
+        jobs => format!(
+            "{} failed in {}",
+            plural(jobs, "job has", "jobs have"),
+            plural(count, "group", "groups")
+        ),
+    };
+    let more = count.saturating_sub(groups.len() as u64);
+    let main = html! {
+        h1 { (title) }
+        section {
+            ul.fails data-rows {
+                @for ((group, jobs), job) in groups.iter().zip(&newest) {
+                    li data-key=(group) {
+                        (group_line(page, group, *jobs, job.as_ref()))
+                        (chart::failure_bars(&server.with_history(|history| history.failures(group))))
+                    }
+                }
+            }
+            @if more > 0 { p.more { "and " (plural(more, "other group", "other groups")) } }
+        }
+    };
+    Ok(Content {
+        footer: server_footer(facts),
+        ..Content::new(title, Place::Failed, main)
+    })
+}

@@ -1,0 +1,135 @@
+//! Which jobs depend on which, as trees of links.
+
+use std::collections::HashSet;
+
+use maud::{Markup, html};
+
+use crate::command_line::CommandLine;
+use crate::error::Error;
+use crate::graph::{GraphRequest, read_graph_of_jobs, read_graph_of_queue};
+use crate::model::graph::Graph;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::plural;
+use crate::web::page::{Content, Page, Place, command, shown, state_word};
+
+/// The most jobs of a graph.
+const LIMIT: usize = 300;
+
+/// The deepest nesting that is drawn.
+const DEPTH: usize = 40;
+
+const REQUEST: GraphRequest = GraphRequest {
+    dependencies: true,
+    dependents: true,
+    depth: None,
+    limit: LIMIT,
+};
+
+pub(in crate::web) fn of_job(
+    page: &Page,
+    session: &mut Session,
+    jid: &Name,
+) -> Result<Content, Error> {
+    let jids = std::slice::from_ref(jid);
+    let graph = read_graph_of_jobs(session.core()?, page.now, jids, REQUEST)?;
+    let crumb = html! { a href=(page.link("jobs")) { "Jobs" } " / " (page.job(jid)) " / graph" };
+    let line = CommandLine::new("graph").name(jid);
+    Ok(content(page, &graph, crumb, line, &format!("What {} hangs on", shown(jid))))
+}
+
+pub(in crate::web) fn of_queue(
+    page: &Page,
+    session: &mut Session,
+    queue: &Name,
+) -> Result<Content, Error> {
+    let graph = read_graph_of_queue(session.core()?, page.now, queue, REQUEST)?;
+    let crumb = html! { a href=(page.link("queues")) { "Queues" } " / " (page.queue(queue)) " / graph" };
+    let line = CommandLine::new("graph").flag("--queue", queue);
+    Ok(content(page, &graph, crumb, line, &format!("What jobs of {} hang on", shown(queue))))
+}
+
+fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: &str) -> Content {
+    let main = html! {
+        p.crumb { (crumb) }
+        h1 { (title) "." }
+        div.acts { (command(line.shell_line())) }
+        section {
+            @if graph.edges.is_empty() { p.none { "No job depends on another one." } }
+            (trees(page, graph))
+            @if !graph.complete {
+                p.more {
+                    "Left out: " (plural(graph.omitted_jobs, "job", "jobs")) " and "
+                    (plural(graph.omitted_edges, "edge", "edges")) "; "
+                    code { "qless graph --as dot" } " draws more."
+                }
+            }
+        }
+    };
+    Content::new(title, Place::Jobs, main)
+}
+
+/// A tree for each job that nothing depends on, down to what it depends on; then what stands in a circle.
+fn trees(page: &Page, graph: &Graph) -> Markup {
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); graph.nodes.len()];
+    let mut has_above = vec![false; graph.nodes.len()];
+    for edge in &graph.edges {
+        let (from, to) = edge.ends;
+        below[from].push(to);
+        has_above[to] = true;
+    }
+    let mut drawn = HashSet::new();
+    let roots: Vec<usize> = (0..graph.nodes.len()).filter(|at| !has_above[*at]).collect();
+    let mut tree = Tree {
+        page,
+        graph,
+        below: &below,
+        drawn: &mut drawn,
+    };
+    let first: Vec<Markup> = roots.iter().map(|root| tree.node(*root, 0)).collect();
+    let rest = 0..graph.nodes.len();
+    let mut circles = Vec::new();
+    for at in rest {
+        if !tree.drawn.contains(&at) {
+            circles.push(tree.node(at, 0));
+        }
+    }
+    html! { ul.graph { @for tree in first.iter().chain(&circles) { (tree) } } }
+}
+
+struct Tree<'t, 'p> {
+    page: &'t Page<'p>,
+    graph: &'t Graph,
+    below: &'t [Vec<usize>],
+    drawn: &'t mut HashSet<usize>,
+}
+
+impl Tree<'_, '_> {
+    fn node(&mut self, at: usize, depth: usize) -> Markup {
+        let node = &self.graph.nodes[at];
+        let is_new = self.drawn.insert(at);
+        let children = if is_new && depth < DEPTH {
+            self.below[at].clone()
+        } else {
+            Vec::new()
+        };
+        let children: Vec<Markup> = children.iter().map(|to| self.node(*to, depth + 1)).collect();
+        let job = &node.job;
+        let state = match job.state {
+            Some(state) => state.to_string(),
+            None => "missing".to_owned(),
+        };
+        html! {
+            li.blocks[node.blocks].asked[node.asked] {
+                div {
+                    (self.page.job_of_class(job.klass.as_ref(), &job.jid)) " "
+                    @if let Some(queue) = &job.queue { span.dim { (shown(queue)) } " " }
+                    (state_word(job.state, &state))
+                    @if node.blocks { " " span.late { "◄ blocks" } }
+                    @if !is_new { " " span.dim { "(above)" } }
+                }
+                @if !children.is_empty() { ul { @for child in &children { (child) } } }
+            }
+        }
+    }
+}

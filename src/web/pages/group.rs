@@ -1,0 +1,104 @@
+//! A group of failures: its messages by frequency, and its newest jobs.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+
+use super::jobs::job_table;
+use crate::command_line::CommandLine;
+use crate::core::api::index::Index;
+use crate::core::api::job::JobFields;
+use crate::error::Error;
+use crate::model::job::Job;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{Sanitized, decisive_line, plural, with_thousands_separators};
+use crate::web::page::{Content, Page, Place, command, shown};
+use crate::web::path;
+
+/// How many of the newest jobs are read for the messages, and how many are listed.
+const READ: u64 = 500;
+const LISTED: usize = 50;
+/// The most messages that are shown.
+const MESSAGES: usize = 12;
+
+pub(in crate::web) fn content(
+    page: &Page,
+    session: &mut Session,
+    group: &Name,
+) -> Result<Content, Error> {
+    let core = session.core()?;
+    let index = Index::Failed(group.clone());
+    let total = core.index_slice(page.now, &index, 0, 1)?.total;
+    if total == 0 {
+        return Err(Error::not_found(format!("no job has failed in group `{group}`")));
+    }
+    let from = total.saturating_sub(READ);
+    let mut jids = core.index_slice(page.now, &index, from, READ)?.members;
+    // The list has the oldest first.
+    jids.reverse();
+    let jobs = core.jobs(page.now, JobFields::Brief, &jids)?;
+    let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
+    let messages = count_messages(&jobs);
+    let read = jobs.len() as u64;
+    jobs.truncate(LISTED);
+    let have = if total == 1 { "job has" } else { "jobs have" };
+    let title = format!("{} {have} failed: {}", with_thousands_separators(total), shown(group));
+    let retry = CommandLine::new("failed").exact_pattern("--group", group).word("--retry-all");
+    let here = format!("failed/{}", path::part(group));
+    let main = html! {
+        p.crumb { a href=(page.link("failed")) { "Failed" } " / " (group) }
+        h1 { (title) }
+        div.acts {
+            @if page.has_changes {
+                (page.button(&format!("{here}/retry"), "Retry all", true))
+                (page.button(&format!("{here}/cancel"), "Cancel all", false))
+            }
+            (command(retry.shell_line()))
+        }
+        section {
+            h2 { "Messages" small { "of the newest " (plural(read, "job", "jobs")) } }
+            (message_table(&messages))
+        }
+        section {
+            h2 { "Jobs" small { "the newest " (jobs.len()) " of " (with_thousands_separators(total)) } }
+            (job_table(page, &jobs))
+        }
+    };
+    Ok(Content::new(format!("{total} failed: {}", shown(group)), Place::Failed, main))
+}
+
+/// The decisive lines of the messages with how often they occur, the most frequent first. Numbers count as alike.
+fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
+    let mut counts: HashMap<String, (usize, String, u64)> = HashMap::new();
+    for (at, job) in jobs.iter().enumerate() {
+        let Some(failure) = &job.failure else {
+            continue;
+        };
+        let line = Sanitized(decisive_line(failure.message.as_bytes())).to_string();
+        let alike = line.chars().filter(|c| !c.is_ascii_digit()).collect();
+        counts.entry(alike).or_insert((at, line, 0)).2 += 1;
+    }
+    let mut counts: Vec<(usize, String, u64)> = counts.into_values().collect();
+    counts.sort_by_key(|(at, _, count)| (std::cmp::Reverse(*count), *at));
+    counts.into_iter().map(|(_, line, count)| (line, count)).collect()
+}
+
+fn message_table(messages: &[(String, u64)]) -> Markup {
+    let more = messages.len().saturating_sub(MESSAGES);
+    let most = messages.first().map_or(1, |(_, count)| *count);
+    html! {
+        table.messages {
+            tbody {
+                @for (line, count) in messages.iter().take(MESSAGES) {
+                    tr data-key=(line) {
+                        td.n.strong { (with_thousands_separators(*count)) }
+                        td.share { meter min="0" max=(most) value=(count) aria-label="share" {} }
+                        td.mono.wrap { (line) }
+                    }
+                }
+            }
+        }
+        @if more > 0 { p.more { "and " (plural(more as u64, "other message", "other messages")) } }
+    }
+}

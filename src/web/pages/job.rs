@@ -1,0 +1,346 @@
+//! A job: what it is, its life, why it waits, its failure and data, its story, and the jobs around it.
+
+use maud::{Markup, html};
+
+use crate::command_line::CommandLine;
+use crate::core::api::job::JobFields;
+use crate::core::api::not_found;
+use crate::error::{Error, Kind};
+use crate::explain;
+use crate::json::Json;
+use crate::model::explain::Explanation;
+use crate::model::history::{note_text, wait_or_run_text};
+use crate::model::job::text::backoff_text;
+use crate::model::job::{HistoryEntry, Job, Neighbor, State};
+use crate::model::recur::Recurring;
+use crate::model::recur::text::format_interval;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
+use crate::view::json::pretty_value;
+use crate::web::chart;
+use crate::web::page::{Content, NONE, Page, Place, command, job_path, shown};
+
+/// The most neighbours that are listed of each side.
+const NEIGHBORS: usize = 20;
+
+/// The longest data that is shown; the JSON document has all.
+const DATA: usize = 20_000;
+
+pub(in crate::web) fn content(
+    page: &Page,
+    session: &mut Session,
+    jid: &Name,
+) -> Result<Content, Error> {
+    let core = session.core()?;
+    let jids = std::slice::from_ref(jid);
+    let Some(mut job) = core.jobs(page.now, JobFields::Full, jids)?.pop().flatten() else {
+        let recurring = core.recurring_jobs(page.now, jids)?.pop().flatten();
+        return match recurring {
+            Some(recurring) => Ok(recurring_content(page, &recurring)),
+            None => Err(not_found::missing_job(jid)),
+        };
+    };
+    core.add_payloads(page.now, std::iter::once(&mut job))?;
+    if !(job.dependencies.is_empty() && job.dependents.is_empty()) {
+        job.neighbors = core.dependency_neighbors(page.now, &job)?;
+    }
+    let explanation = match explain::explain_read_job(core, page.now, &job) {
+        // The job can be shown although a key of its queue is damaged.
+        Err(error) if error.kind() == Kind::Damaged => None,
+        explanation => Some(explanation?),
+    };
+    let title = sentence(page, &job);
+    let history = job.history.as_deref().unwrap_or_default();
+    let ended = match job.state {
+        Some(State::Failed) => Some("failed"),
+        Some(State::Complete) => Some("complete"),
+        _ => None,
+    };
+    let main = html! {
+        (crumb(page, &job))
+        h1 { (title) }
+        (chart::life(history, ended, page.now))
+        (actions(page, &job))
+        div.two.even {
+            section {
+                @if let Some(failure) = &job.failure {
+                    h2 { "Failure" small { (page.group(&failure.group)) } }
+                    (failure_text(&failure.message))
+                } @else {
+                    h2 { "Now" }
+                    (reasons(page, explanation.as_ref()))
+                }
+            }
+            section { h2 { "Data" } (data(job.data.as_bytes())) }
+        }
+        div.two.even {
+            section { h2 { "Story" } (story(page, history)) }
+            section {
+                h2 { "Job" }
+                (facts(page, &job))
+                (neighbors(page, &job))
+            }
+        }
+    };
+    let klass = job.klass.as_ref().map_or_else(|| shown(&job.jid), shown);
+    let state = job.state_text();
+    Ok(Content::new(format!("{klass} {state}"), Place::Jobs, main))
+}
+
+/// What the job is and how it stands: `Photo::Upload in images failed 50s ago, with no retry left.`
+fn sentence(page: &Page, job: &Job) -> String {
+    let klass = job.klass.as_ref().map_or_else(|| "A job".to_owned(), shown);
+    let queue = job.queue.as_ref().map(|queue| format!(" in {}", shown(queue)));
+    let subject = format!("{klass}{}", queue.unwrap_or_default());
+    let since = job.since.map(|since| page.time_words(since)).unwrap_or_default();
+    let holder = job.worker.as_ref().map(|worker| format!(" on {worker}")).unwrap_or_default();
+    let age = job.since.map(|since| duration(page.now.since(since).max(0.0)));
+    let for_age = age.map(|age| format!(" for {age}")).unwrap_or_default();
+    let rest = match job.state {
+        Some(State::Failed) => {
+            let when = job.failure.as_ref().and_then(|failure| failure.when);
+            let when = when.map_or(since, |when| page.time_words(when));
+            let left = match job.remaining_retries() {
+                Some(0) => ", with no retry left".to_owned(),
+                Some(1) => ", with one retry left".to_owned(),
+                _ => String::new(),
+            };
+            format!("failed {when}{left}")
+        }
+        Some(State::Running) => format!("runs{for_age}{holder}"),
+        Some(State::Stalled) => format!("has lost its lock{holder}"),
+        Some(State::Waiting) => format!("waits{for_age}"),
+        Some(State::Scheduled) => match job.scheduled_for {
+            Some(due) => format!("is due {}", page.time_words(due)),
+            None => "is scheduled".to_owned(),
+        },
+        Some(State::Depends) => match job.dependencies.len() {
+            1 => "waits for another job".to_owned(),
+            jobs => format!("waits for {jobs} other jobs"),
+        },
+        Some(State::Throttled) => "waits for a free slot of a throttle".to_owned(),
+        Some(State::Complete) => format!("was completed {since}"),
+        None => format!("is {}", job.state_text()),
+    };
+    format!("{subject} {rest}.")
+}
+
+fn crumb(page: &Page, job: &Job) -> Markup {
+    html! {
+        p.crumb {
+            @match (&job.failure, &job.queue) {
+                (Some(failure), _) if job.state == Some(State::Failed) => {
+                    a href=(page.link("failed")) { "Failed" } " / " (page.group(&failure.group))
+                }
+                (_, Some(queue)) => { a href=(page.link("queues")) { "Queues" } " / " (page.queue(queue)) }
+                _ => { a href=(page.link("jobs")) { "Jobs" } }
+            }
+            " / " span.mono { (job.jid) }
+        }
+    }
+}
+
+/// What can be done with it, and the line that does the first of it.
+fn actions(page: &Page, job: &Job) -> Markup {
+    let here = job_path(&job.jid);
+    let button = |verb: &str, word: &str, is_main: bool| {
+        page.button(&format!("{here}/{verb}"), word, is_main)
+    };
+    let state = job.state;
+    let can_retry = state == Some(State::Failed);
+    let can_promote = state == Some(State::Scheduled);
+    let is_open = state != Some(State::Complete);
+    let verb = match state {
+        Some(State::Failed) => "retry",
+        Some(State::Scheduled) => "promote",
+        Some(State::Complete) => "get",
+        _ => "explain",
+    };
+    html! {
+        div.acts {
+            @if page.has_changes {
+                @if can_retry { (button("retry", "Retry", true)) }
+                @if can_promote { (button("promote", "Run now", true)) }
+                @if is_open {
+                    (button("cancel", "Cancel", false))
+                    (button("priority", "Priority", false))
+                    (button("tag", "Tag", false))
+                }
+                @if job.tracked { (button("untrack", "Untrack", false)) } @else { (button("track", "Track", false)) }
+            }
+            (command(CommandLine::new(verb).name(&job.jid).shell_line()))
+        }
+    }
+}
+
+/// Why it does not run.
+pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup {
+    let options = page.render_options();
+    let reasons = explanation.map(|found| found.reasons.as_slice()).unwrap_or_default();
+    html! {
+        @if explanation.is_none() { p.none { "A key of its queue has the wrong type." } }
+        @else if reasons.is_empty() { p.none { "Nothing keeps it." } }
+        ul.reasons {
+            @for reason in reasons {
+                li.bad[reason.blocking] {
+                    i aria-label=(if reason.blocking { "blocks" } else { "delays" }) { (if reason.blocking { "✗" } else { "·" }) }
+                    div {
+                        (clean_line(reason.reason_sentence(&options))) " "
+                        span.dim { (clean_line(reason.evidence_text(&options))) }
+                        (command(reason.fix_command()))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The message, its decisive line first to the eye.
+fn failure_text(message: &Name) -> Markup {
+    let text = clean_text(message.as_bytes());
+    let decisive = Sanitized(decisive_line(message.as_bytes())).to_string();
+    html! {
+        pre.bad tabindex="0" {
+            @for (at, line) in text.lines().enumerate() {
+                @if at > 0 { "\n" }
+                @if line == decisive { b { (line) } } @else { (line) }
+            }
+        }
+    }
+}
+
+/// Data as indented JSON, or as it is if it is none.
+fn data(bytes: &[u8]) -> Markup {
+    let pretty = Json::parse(bytes).and_then(|json| pretty_value(&json).ok());
+    let text = clean_text(pretty.as_deref().unwrap_or(bytes));
+    let text = text.trim_end();
+    let cut = text.char_indices().nth(DATA).map_or(text, |(at, _)| &text[..at]);
+    html! {
+        pre tabindex="0" { (cut) @if cut.len() < text.len() { "…" } }
+    }
+}
+
+fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
+    html! {
+        @if history.is_empty() { p.none { "Nothing is written down." } }
+        table.story {
+            tbody {
+                @for (at, entry) in history.iter().enumerate() {
+                    @let note = note_text(entry);
+                    @let took = wait_or_run_text(history, at);
+                    @let is_bad = matches!(entry.what.as_bytes(), b"failed" | b"timed-out");
+                    tr.bad[is_bad] {
+                        td.t { @match entry.when { Some(when) => (page.moment(when)), None => (NONE) } }
+                        td.w { (entry.what) }
+                        td {
+                            (clean_line(&note))
+                            @if !took.is_empty() { @if !note.is_empty() { ", " } (took) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn facts(page: &Page, job: &Job) -> Markup {
+    let retries = match (job.remaining_retries(), job.retries) {
+        (Some(left), Some(all)) => format!("{left} of {all} left"),
+        _ => NONE.to_owned(),
+    };
+    let backoff = job.backoff.as_ref().and_then(backoff_text);
+    html! {
+        dl.facts {
+            dt { "jid" } dd.mono { (job.jid) }
+            dt { "priority" } dd { (job.priority.map_or(NONE.into(), |priority| priority.to_string())) }
+            dt { "retries" } dd { (retries) @if let Some(backoff) = backoff { ", back-off " (clean_line(backoff)) } }
+            @if !job.tags.is_empty() {
+                dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } }
+            }
+            @if let Some(worker) = &job.worker {
+                dt { (if job.state == Some(State::Running) { "worker" } else { "last worker" }) } dd { (page.worker(worker)) }
+            }
+            @if let (Some(State::Running), Some(expires)) = (job.state, job.expires) {
+                dt { "lock" } dd { "expires " (page.time(expires)) }
+            }
+            @if let Some(lane) = &job.key { dt { "lane" } dd { (lane) } }
+            @if !job.throttles.is_empty() {
+                dt { "throttles" } dd { @for id in &job.throttles { span.chip { (id) } " " } }
+            }
+            @if let Some(template) = &job.spawned_from { dt { "from" } dd { (page.job(template)) } }
+            @if job.tracked { dt { "tracked" } dd { "yes" } }
+        }
+    }
+}
+
+/// The jobs that it depends on, and those that depend on it.
+fn neighbors(page: &Page, job: &Job) -> Markup {
+    if job.dependencies.is_empty() && job.dependents.is_empty() {
+        return html! {};
+    }
+    let neighbor = |jid: &Name| job.neighbors.iter().find(|other| other.jid == *jid);
+    let more = |jids: &[Name]| jids.len().saturating_sub(NEIGHBORS);
+    html! {
+        h2 { "Before and after" small { a href=(page.link(&format!("{}/graph", job_path(&job.jid)))) { "graph" } } }
+        ul.tree {
+            @for jid in job.dependencies.iter().take(NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), true)) }
+            @if more(&job.dependencies) > 0 { li.dim { "and " (more(&job.dependencies)) " more" } }
+            @for jid in job.dependents.iter().take(NEIGHBORS) { (neighbor_line(page, jid, neighbor(jid), false)) }
+            @if more(&job.dependents) > 0 { li.dim { "and " (more(&job.dependents)) " more" } }
+        }
+    }
+}
+
+fn neighbor_line(page: &Page, jid: &Name, found: Option<&Neighbor>, is_before: bool) -> Markup {
+    let state = found.and_then(|found| found.state);
+    let mark = match (is_before, state) {
+        (false, _) => "↳",
+        (true, Some(State::Complete)) => "✓",
+        (true, Some(State::Failed) | None) => "✗",
+        (true, _) => "…",
+    };
+    let words = match (is_before, state) {
+        (_, None) => "does not exist".to_owned(),
+        (false, Some(State::Depends)) => "waits for this job".to_owned(),
+        (_, Some(state)) => state.to_string(),
+    };
+    html! {
+        li {
+            i aria-hidden="true" { (mark) }
+            (page.job_of_class(found.and_then(|found| found.klass.as_ref()), jid))
+            span.end { (words) }
+        }
+    }
+}
+
+/// A recurring job.
+fn recurring_content(page: &Page, job: &Recurring) -> Content {
+    let klass = job.klass.as_ref().map_or_else(|| "A job".to_owned(), shown);
+    let every = job.every_s.map_or(NONE.to_owned(), format_interval);
+    let queue = job.queue.as_ref().map_or(NONE.to_owned(), shown);
+    let title = format!("{klass} is put into {queue} every {every}.");
+    let paused = job.pause_text(&page.render_options());
+    let main = html! {
+        p.crumb { a href=(page.link("recurring")) { "Recurring" } " / " span.mono { (job.jid) } }
+        h1 { (title) }
+        div.acts { (command(CommandLine::new("recur get").name(&job.jid).shell_line())) }
+        div.two.even {
+            section {
+                h2 { "Template" }
+                dl.facts {
+                    @if !paused.is_empty() { dt { "state" } dd { (clean_line(paused)) } }
+                    @if let Some(queue) = &job.queue { dt { "queue" } dd { (page.queue(queue)) } }
+                    @if let Some(next) = job.next { dt { "next" } dd { (page.time(next)) } }
+                    dt { "put so far" } dd { (job.count.map_or(NONE.into(), |count| count.to_string())) }
+                    dt { "backlog" } dd { (job.backlog.map_or(NONE.into(), |backlog| backlog.to_string())) }
+                    dt { "priority" } dd { (job.priority.map_or(NONE.into(), |priority| priority.to_string())) }
+                    dt { "retries" } dd { (job.retries.map_or(NONE.into(), |retries| retries.to_string())) }
+                    @if !job.tags.is_empty() { dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } } }
+                }
+            }
+            section { h2 { "Data" } (data(job.data.as_bytes())) }
+        }
+    };
+    Content::new(klass, Place::Recurring, main)
+}

@@ -1,0 +1,220 @@
+//! The jobs that match a selector, which stands in a form.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use clap::{Args as _, FromArgMatches as _};
+use maud::{Markup, html};
+use strum::VariantArray;
+
+use crate::args::shared::Selector;
+use crate::core::api::job::JobFields;
+use crate::error::Error;
+use crate::listen::Request;
+use crate::model::job::{Job, State};
+use crate::select::Selection;
+use crate::session::Session;
+use crate::text::{Sanitized, clean_line, plural, with_thousands_separators};
+use crate::web::page::{Content, NONE, Page, Place, command, state_word};
+use crate::web::path;
+
+/// How many jobs one page has.
+const ROWS: u64 = 50;
+
+/// The longest search.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The fields of the form: their names, which are those of the flags, and what they hold.
+const FIELDS: [(&str, &str, &str); 7] = [
+    ("queue", "Queue", "mail or img-*"),
+    ("group", "Failed group", "timeout"),
+    ("klass", "Class", "Mail::*"),
+    ("tag", "Tag", "eu"),
+    ("held-by", "Worker", "mx-1*"),
+    ("older-than", "Older than", "10m"),
+    ("where", "Data", "user.id=42"),
+];
+
+pub(in crate::web) fn content(
+    page: &Page,
+    session: &mut Session,
+    request: &Request,
+) -> Result<Content, Error> {
+    let query = |name: &str| {
+        let mut found = request.query.iter().filter(|(key, _)| key == name);
+        found.next().map_or("", |(_, value)| value.trim())
+    };
+    let offset: u64 = query("offset").parse().unwrap_or(0);
+    let mut flags: Vec<String> = Vec::new();
+    for name in FIELDS.iter().map(|(name, ..)| *name).chain(["state"]) {
+        if !query(name).is_empty() {
+            flags.push(format!("--{name}={}", query(name)));
+        }
+    }
+    let found = search(page, session, &flags, offset);
+    let (list, title) = match found {
+        Ok(found) => {
+            let title = match found.total {
+                Some(total) => plural(total, "job", "jobs"),
+                None if found.jobs.is_empty() => "No job".to_owned(),
+                None => format!("{} and perhaps more", plural(found.jobs.len() as u64, "job", "jobs")),
+            };
+            (job_list(page, &found, offset, request), title)
+        }
+        // The form stays, to be corrected. Without a server, the whole page says so.
+        Err(error) if crate::core::call::may_answer_later(&error) => return Err(error),
+        Err(error) => {
+            let message = Sanitized(&*error.message()).to_string();
+            (html! { p.none role="alert" { (message) } }, "Jobs".to_owned())
+        }
+    };
+    let line = flags.iter().map(|flag| {
+        let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
+        crate::command_line::flag_with_value(name, value)
+    });
+    let all = if flags.is_empty() { " --all" } else { "" };
+    let line = line.fold("qless jobs".to_owned(), |line, flag| format!("{line} {flag}"));
+    let main = html! {
+        h1 { (title) }
+        form.filter action=(page.link("jobs")) method="get" {
+            label {
+                span { "State" }
+                select name="state" {
+                    option value="" { "any" }
+                    @for state in State::VARIANTS {
+                        option value=(state.into_str()) selected[query("state") == state.into_str()] { (state.into_str()) }
+                    }
+                }
+            }
+            @for (name, label, example) in FIELDS {
+                label { span { (label) } input name=(name) value=(query(name)) placeholder=(example) autocomplete="off"; }
+            }
+            @for (name, value) in &page.kept { input type="hidden" name=(name) value=(value); }
+            button.main type="submit" { "Show" }
+        }
+        div.acts { (command(Some(format!("{line}{all}")))) }
+        section { (list) }
+    };
+    Ok(Content::new(title, Place::Jobs, main))
+}
+
+/// The jobs of a page of the list.
+struct Found {
+    jobs: Vec<Job>,
+    /// How many match, if that is known.
+    total: Option<u64>,
+    /// Whether the search was given up.
+    was_cut: bool,
+}
+
+fn search(
+    page: &Page,
+    session: &mut Session,
+    flags: &[String],
+    offset: u64,
+) -> Result<Found, Error> {
+    let mut selector = parse(flags)?;
+    selector.limit = Some(ROWS);
+    selector.offset = offset;
+    selector.refuse_contradictions()?;
+    let begun = Instant::now();
+    let core = session.core()?;
+    let mut selection = Selection::open(core, page.now, &selector, JobFields::Brief)?;
+    let (mut jobs, mut was_cut) = (Vec::new(), false);
+    while let Some(mut slice) = selection.next_jobs(core)? {
+        jobs.append(&mut slice);
+        if begun.elapsed() > PATIENCE {
+            was_cut = true;
+            break;
+        }
+    }
+    core.count_failed_dependencies(page.now, jobs.iter_mut().collect())?;
+    let total = if was_cut {
+        None
+    } else {
+        selection.total_matches(core)?
+    };
+    Ok(Found {
+        jobs,
+        total,
+        was_cut,
+    })
+}
+
+/// Reads the fields of the form as the flags of a command are read.
+fn parse(flags: &[String]) -> Result<Selector, Error> {
+    let command = Selector::augment_args(clap::Command::new("jobs").no_binary_name(true));
+    let argv = flags.iter().map(OsString::from);
+    let all = flags.is_empty().then(|| OsString::from("--all"));
+    let refused = |error: clap::Error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Error::usage(first.trim_start_matches("error: ").to_owned())
+    };
+    let matches = command.try_get_matches_from(argv.chain(all)).map_err(refused)?;
+    Selector::from_arg_matches(&matches).map_err(refused)
+}
+
+fn job_list(page: &Page, found: &Found, offset: u64, request: &Request) -> Markup {
+    let shown = found.jobs.len() as u64;
+    let has_more = shown == ROWS && found.total.is_none_or(|total| offset + shown < total);
+    html! {
+        @if found.jobs.is_empty() {
+            p.none { "No job matches." }
+        } @else {
+            (job_table(page, &found.jobs))
+        }
+        @if found.was_cut { p.none { "The search was ended after 4 seconds: a queue or a group narrows it." } }
+        nav.pages aria-label="Parts of the list" {
+            @if offset > 0 { a href=(page_query(request, offset.saturating_sub(ROWS))) { "← before" } }
+            @if shown > 0 {
+                span.dim {
+                    (with_thousands_separators(offset + 1)) " to " (with_thousands_separators(offset + shown))
+                    @if let Some(total) = found.total { " of " (with_thousands_separators(total)) }
+                }
+            }
+            @if has_more { a href=(page_query(request, offset + ROWS)) { "after →" } }
+        }
+    }
+}
+
+/// The query of this list from another job on.
+fn page_query(request: &Request, offset: u64) -> String {
+    let mut query = format!("?offset={offset}");
+    for (name, value) in request.query.iter().filter(|(name, _)| name != "offset") {
+        let (name, value) = (path::query_value(name), path::query_value(value));
+        query.push_str(&format!("&{name}={value}"));
+    }
+    query
+}
+
+/// Jobs, a row each.
+pub(super) fn job_table(page: &Page, jobs: &[Job]) -> Markup {
+    let options = page.render_options();
+    html! {
+        table.jobs data-rows {
+            thead {
+                tr {
+                    th scope="col" { "Job" } th scope="col" { "Queue" } th scope="col" { "State" }
+                    th.wide scope="col" { "Detail" } @if !page.hides_data { th.wide scope="col" { "Data" } }
+                }
+            }
+            tbody {
+                @for job in jobs {
+                    tr data-key=(job.jid) {
+                        th scope="row" { (page.job_of_class(job.klass.as_ref(), &job.jid)) }
+                        td { @match &job.queue { Some(queue) => (page.queue(queue)), None => (NONE) } }
+                        td { (state_word(job.state, &job.state_text())) }
+                        td.wide.dim.cut { (clean_line(job.state_detail(&options))) }
+                        @if !page.hides_data { td.wide.mono.dim.cut { (data_start(job)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The beginning of the data: a list needs no more.
+fn data_start(job: &Job) -> String {
+    crate::text::cut(&clean_line(job.data.as_bytes()), 80)
+}

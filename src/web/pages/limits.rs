@@ -1,0 +1,81 @@
+//! Throttles and lanes: what lets only so many jobs run at a time.
+
+use maud::{Markup, html};
+
+use crate::error::Error;
+use crate::model::throttle::Throttle;
+use crate::session::Session;
+use crate::text::{duration, plural, with_thousands_separators};
+use crate::web::page::{Content, NONE, Page, Place};
+
+/// The most of each kind that are shown.
+const MOST: usize = 300;
+
+pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Content, Error> {
+    let found = session.core()?.listed_throttles(page.now)?;
+    let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) =
+        found.throttles.into_values().partition(|throttle| throttle.lane);
+    let title = match (throttles.len() as u64, lanes.len() as u64) {
+        (0, 0) => "No limit is set, and none holds a job back".to_owned(),
+        (count, 0) => plural(count, "throttle", "throttles"),
+        (0, count) => format!("{} with more than one job", plural(count, "lane", "lanes")),
+        (count, more) => format!(
+            "{} and {}",
+            plural(count, "throttle", "throttles"),
+            plural(more, "lane", "lanes")
+        ),
+    };
+    let main = html! {
+        h1 { (title) }
+        @if !throttles.is_empty() { section { h2 { "Throttles" } (table(&throttles)) } }
+        @if !lanes.is_empty() { section { h2 { "Lanes" small { "whose jobs wait for one another" } } (table(&lanes)) } }
+        @if !found.unlisted.is_empty() {
+            p.dim {
+                "Another client has set limits, too. " code { "qless throttle list --all" } " shows those that hold no job now."
+            }
+        }
+    };
+    Ok(Content::new(title, Place::Limits, main))
+}
+
+fn table(throttles: &[Throttle]) -> Markup {
+    let more = throttles.len().saturating_sub(MOST) as u64;
+    html! {
+        table data-rows {
+            thead {
+                tr {
+                    th scope="col" { "Name" } th scope="col" { span.unseen { "Slots" } } th.n scope="col" { "Taken" }
+                    th.n scope="col" { "Held back" } th.n.wide scope="col" { "Ends" }
+                }
+            }
+            tbody { @for throttle in throttles.iter().take(MOST) { (row(throttle)) } }
+        }
+        @if more > 0 { p.more { "and " (plural(more, "more", "more")) } }
+    }
+}
+
+fn row(throttle: &Throttle) -> Markup {
+    let maximum = u64::try_from(throttle.maximum).unwrap_or(0);
+    let taken = match throttle.maximum {
+        0 => format!("{}, no limit", with_thousands_separators(throttle.locks)),
+        ..0 => format!("{}, none may run", with_thousands_separators(throttle.locks)),
+        maximum => format!("{} of {maximum}", with_thousands_separators(throttle.locks)),
+    };
+    let drawn = maximum.min(16);
+    let on = throttle.locks.min(drawn);
+    let is_holding = throttle.pending > 0;
+    html! {
+        tr data-key=(throttle.id) {
+            th scope="row" { (throttle.id) }
+            td {
+                span.slots role="img" aria-label=(taken) {
+                    @for _ in 0..on { i.on {} }
+                    @for _ in on..drawn { i {} }
+                }
+            }
+            td.n { (taken) }
+            td.n.strong[is_holding].dim[!is_holding] { (crate::web::page::count(throttle.pending)) }
+            td.n.wide.dim { (throttle.ttl_s.map_or(NONE.into(), |ttl| format!("in {}", duration(ttl as f64)))) }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The first page: how things stand, what needs a person, and everything at a glance.
+
+use maud::{Markup, html};
+
+use super::queues::queue_table;
+use super::workers::worker_table;
+use crate::clock::moment::Moment;
+use crate::error::Error;
+use crate::look::server::LookServer;
+use crate::look::{self, RECENT};
+use crate::model::job::Job;
+use crate::model::overview::headline::Headline;
+use crate::model::overview::{Overview, ProblemCode, RecentFailures, StatusProblem, SystemFacts};
+use crate::model::stats::DurationSpread;
+use crate::name::Name;
+use crate::text::{self, Sanitized, duration, plural, with_thousands_separators};
+use crate::view::table::NONE;
+use crate::web::chart;
+use crate::web::page::{Content, Page, Place, server_footer};
+use crate::web::{facts_of, path};
+
+/// The most queues, groups and workers that are shown here; the lists have the others.
+const QUEUES: usize = 40;
+const GROUPS: usize = 6;
+const WORKERS: usize = 12;
+
+pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
+    let look = server.look();
+    let (facts, now) = facts_of(&look)?;
+    page.now = now;
+    let mut groups = facts.groups.clone();
+    groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
+    groups.truncate(GROUPS);
+    let newest = server.with_session(|session| read_newest(&groups, now, session))?;
+    let overview = look::build_overview(facts.clone(), RECENT, now);
+    let headline = Headline::new(&overview);
+    let main = html! {
+        h1 { (headline.sentence()) }
+        (problem_list(&overview.problems, page))
+        (sums(&overview, facts, server))
+        section {
+            h2 { "Queues" small { i.key.put {} "put" i.key.done {} "done, last hour" } }
+            (queue_table(page, facts, server, QUEUES))
+        }
+        div.two {
+            section {
+                h2 { "Failed" }
+                (failures(page, &groups, &newest, facts, server))
+            }
+            section {
+                h2 { "Workers" }
+                (worker_table(page, facts, WORKERS))
+            }
+        }
+        (histograms(facts, &overview))
+    };
+    let first = headline.parts().into_iter().next().unwrap_or_default();
+    let since = server.with_history(|history| history.since());
+    Ok(Content {
+        footer: html! {
+            (server_footer(facts))
+            @if let Some(since) = since { span { "watching since " (page.clock(since)) } }
+        },
+        ..Content::new(first, Place::Overview, main)
+    })
+}
+
+fn read_newest(
+    groups: &[RecentFailures],
+    now: Moment,
+    session: &mut crate::session::Session,
+) -> Result<Vec<Option<Job>>, Error> {
+    if groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    let groups = groups.iter().map(|group| (group.group.clone(), group.jobs));
+    let groups: Vec<(Name, u64)> = groups.collect();
+    session.core()?.newest_failures(now, &groups)
+}
+
+/// What needs a person, worst first, each with its next step.
+fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
+    html! {
+        @if !problems.is_empty() {
+            ul.needs {
+                @for problem in problems {
+                    li.bad[!problem.code.is_mild()] data-key=(problem.fact) { (problem_line(problem, page)) }
+                }
+            }
+        }
+    }
+}
+
+fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
+    let subject = problem.group.as_ref().or(problem.queue.as_ref());
+    let subject = subject.or(problem.worker.as_ref()).map(Name::to_string);
+    let fact = Sanitized(&problem.fact).to_string();
+    // The name stands in front of the sentence.
+    let rest = subject.as_ref().and_then(|name| {
+        let rest = fact.strip_prefix(name.as_str())?;
+        Some(rest.strip_prefix(':').unwrap_or(rest).trim_start().to_owned())
+    });
+    let step = next_step(problem, page);
+    html! {
+        span.what {
+            @match (subject, rest) {
+                (Some(name), Some(rest)) => { b { (name) } " " span { (rest) } }
+                _ => span { (fact) }
+            }
+        }
+        @match step {
+            Some((href, words)) => a.do href=(href) { (words) },
+            None => { @if let Some(line) = problem.command() { code.do { (line) } } }
+        }
+    }
+}
+
+/// The page that helps with a problem.
+fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static str)> {
+    let (path, words) = match problem.code {
+        ProblemCode::Failing => match &problem.group {
+            Some(group) => (format!("failed/{}", path::part(group)), "look and retry"),
+            None => ("failed".to_owned(), "see all"),
+        },
+        ProblemCode::Stalled => match &problem.worker {
+            Some(worker) => (format!("workers/{}", path::part(worker)), "see the job"),
+            None => ("jobs?state=stalled".to_owned(), "see the jobs"),
+        },
+        ProblemCode::Late | ProblemCode::Throttle | ProblemCode::Lane => match &problem.queue {
+            Some(queue) => (format!("queues/{}", path::part(queue)), "see why"),
+            None => ("queues".to_owned(), "see all"),
+        },
+        ProblemCode::Paused => match &problem.queue {
+            Some(queue) => (format!("queues/{}", path::part(queue)), "open"),
+            None => ("queues".to_owned(), "see all"),
+        },
+        ProblemCode::NoWorkers | ProblemCode::WorkersSilent => {
+            ("workers".to_owned(), "see the workers")
+        }
+        ProblemCode::LateRecurring => ("recurring".to_owned(), "see them"),
+        ProblemCode::Damaged
+        | ProblemCode::Eviction
+        | ProblemCode::Memory
+        | ProblemCode::Persistence
+        | ProblemCode::Replica => return None,
+    };
+    Some((page.link(&path), words))
+}
+
+/// The five figures.
+fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup {
+    let totals = &overview.totals;
+    let flow = server.with_history(|history| history.total_flow());
+    let slots = facts.workers.iter().map(|worker| worker.process.slots);
+    // Only the workers of this program say how many slots they have.
+    let slots: Option<u64> = slots.sum();
+    let running = match slots.filter(|slots| *slots > 0) {
+        Some(slots) => format!("running in {slots} slots"),
+        None => format!("running on {}", plural(totals.busy_workers, "worker", "workers")),
+    };
+    let oldest = overview.waits.first().map(|wait| wait.wait_s.0);
+    let stalled = match totals.queued.stalled {
+        0 => String::new(),
+        stalled => format!(", {} stalled", with_thousands_separators(stalled)),
+    };
+    let done = match (flow.done_per_s, flow.put_per_s) {
+        (Some(done), Some(put)) => (
+            chart::rate_words(Some(done)),
+            format!("done, {} put", chart::rate_words(Some(put))),
+        ),
+        _ => (
+            with_thousands_separators(overview.today.completed),
+            "done today".to_owned(),
+        ),
+    };
+    let groups = plural(totals.groups, "group", "groups");
+    let is_late = overview.problems.iter().any(|problem| problem.code == ProblemCode::Late);
+    html! {
+        div.sums {
+            (sum(with_thousands_separators(totals.queued.waiting), "waiting", false))
+            (sum(with_thousands_separators(totals.queued.running), &format!("{running}{stalled}"), false))
+            (sum(done.0, &done.1, false))
+            (sum(oldest.map_or(NONE.into(), duration), "oldest wait", is_late))
+            (sum(with_thousands_separators(totals.failed), &format!("failed in {groups}"), totals.failed > 0))
+        }
+    }
+}
+
+fn sum(figure: String, words: &str, is_bad: bool) -> Markup {
+    html! { div.bad[is_bad] { b { (figure) } span { (words) } } }
+}
+
+/// The groups with most recent failures, each with its newest message.
+fn failures(
+    page: &Page,
+    groups: &[RecentFailures],
+    newest: &[Option<Job>],
+    facts: &SystemFacts,
+    server: &LookServer,
+) -> Markup {
+    let more = facts.group_count.saturating_sub(groups.len() as u64);
+    html! {
+        @if groups.is_empty() { p.none { "Nothing has failed." } }
+        ul.fails {
+            @for (group, job) in groups.iter().zip(newest) {
+                li data-key=(group.group) {
+                    (group_line(page, &group.group, group.jobs, job.as_ref()))
+                    (chart::failure_bars(&server.with_history(|history| history.failures(&group.group))))
+                }
+            }
+        }
+        @if more > 0 { p.more { a href=(page.link("failed")) { "and " (plural(more, "other group", "other groups")) } } }
+    }
+}
+
+/// A group with its newest failure.
+pub(super) fn group_line(page: &Page, group: &Name, jobs: u64, newest: Option<&Job>) -> Markup {
+    let failure = newest.and_then(|job| job.failure.as_ref());
+    let queue = newest.and_then(|job| job.queue.as_ref());
+    html! {
+        p.head { b { (page.group(group)) } " " span.n.late { (with_thousands_separators(jobs)) } }
+        @if let Some(failure) = failure {
+            p.sample { (Sanitized(text::decisive_line(failure.message.as_bytes())).to_string()) }
+            p.meta {
+                @if let Some(queue) = queue { (page.queue(queue)) " · " }
+                @if let Some(when) = failure.when { "last " (page.time(when)) }
+            }
+        }
+    }
+}
+
+/// How long jobs waited and ran today.
+fn histograms(facts: &SystemFacts, overview: &Overview) -> Markup {
+    let waits: Vec<&DurationSpread> = facts.queues.iter().filter_map(|queue| queue.wait.as_ref()).collect();
+    let runs: Vec<&DurationSpread> = facts.queues.iter().filter_map(|queue| queue.run.as_ref()).collect();
+    let oldest = overview.waits.first().map(|wait| wait.wait_s.0);
+    html! {
+        div.two.even {
+            section { (chart::histogram("How long jobs waited today", &waits, oldest)) }
+            section { (chart::histogram("How long jobs ran today", &runs, None)) }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! A queue: why its jobs wait, what it holds, its last hour and its day.
+
+use maud::html;
+
+use super::job::reasons;
+use super::jobs::job_table;
+use super::queues::state;
+use crate::command_line::CommandLine;
+use crate::core::api::index::Index;
+use crate::core::api::job::JobFields;
+use crate::error::Error;
+use crate::explain;
+use crate::look::server::LookServer;
+use crate::model::job::Job;
+use crate::model::overview::QueueFacts;
+use crate::model::stats::DurationSpread;
+use crate::name::Name;
+use crate::text::{clean_line, with_thousands_separators};
+use crate::web::chart;
+use crate::web::page::{Content, Page, Place, command, count, shown};
+use crate::web::{facts_of, path};
+
+/// How many of its jobs are listed: those that run, and those that are next.
+const ROWS: u64 = 15;
+
+pub(in crate::web) fn content(
+    page: &mut Page,
+    server: &LookServer,
+    name: &Name,
+) -> Result<Content, Error> {
+    let look = server.look();
+    let (facts, now) = facts_of(&look)?;
+    page.now = now;
+    let (explanation, jobs) = server.with_session(|session| {
+        let core = session.core()?;
+        let explanation = explain::explain_queue(core, now, name)?;
+        let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];
+        let slices = core.index_slices(now, &indexes.map(|index| (index, 0)), ROWS)?;
+        let jids: Vec<Name> = slices.into_iter().flat_map(|slice| slice.members).collect();
+        let jobs = core.jobs(now, JobFields::Brief, &jids)?;
+        Ok::<_, Error>((explanation, jobs))
+    })?;
+    let jobs: Vec<Job> = jobs.into_iter().flatten().collect();
+    let found = facts.queues.iter().find(|queue| queue.counts.name == *name);
+    let counts = explanation.counts.clone().unwrap_or_default();
+    let own = QueueFacts {
+        counts: counts.clone(),
+        ..QueueFacts::default()
+    };
+    let of_look = found.unwrap_or(&own);
+    let flow = server.with_history(|history| history.flow(name));
+    let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
+    let heading = clean_line(explanation.heading_line());
+    let title = format!("{}: {heading}", shown(name));
+    let here = format!("queues/{}", path::part(name));
+    let verb = if counts.paused { "unpause" } else { "pause" };
+    let figures = [
+        ("waiting", counts.waiting),
+        ("running", counts.running),
+        ("stalled", counts.stalled),
+        ("scheduled", counts.scheduled),
+        ("depends", counts.depends),
+        ("throttled", counts.throttled),
+    ];
+    let query = path::query_value(&name.to_string());
+    let spread = |spread: Option<&DurationSpread>, title: &str, oldest: Option<f64>| {
+        let spreads: Vec<&DurationSpread> = spread.into_iter().collect();
+        chart::histogram(title, &spreads, oldest)
+    };
+    let main = html! {
+        p.crumb { a href=(page.link("queues")) { "Queues" } " / " (name) }
+        h1 { (first_letter_large(&heading)) "." }
+        div.acts {
+            @if page.has_changes {
+                (page.button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
+            }
+            (command(CommandLine::new("explain").flag("--queue", name).shell_line()))
+        }
+        div.sums.six {
+            @for (word, number) in figures {
+                div.bad[word == "stalled" && number > 0] {
+                    b { a href=(page.link(&format!("jobs?queue={query}&state={word}"))) { (with_thousands_separators(number)) } }
+                    span { (word) }
+                }
+            }
+        }
+        div.two {
+            section {
+                h2 { "Why" (state(page, of_look)) }
+                (reasons(page, Some(&explanation)))
+            }
+            section {
+                h2 { "Last hour" small { i.key.put {} "put " (chart::rate_words(flow.put_per_s)) i.key.done {} "done " (chart::rate_words(flow.done_per_s)) } }
+                div.bigflow { (chart::flow(&flow)) }
+                p.dim {
+                    (count(of_look.completed)) " done today, " (count(of_look.failures)) " failures, "
+                    (count(of_look.retries)) " lost locks"
+                }
+                p { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
+            }
+        }
+        section {
+            h2 { "Jobs" small { "that run, and that are next" } }
+            @if jobs.is_empty() { p.none { "None runs, and none waits." } } @else { (job_table(page, &jobs)) }
+        }
+        div.two.even {
+            section { (spread(of_look.wait.as_ref(), "How long jobs waited today", oldest)) }
+            section { (spread(of_look.run.as_ref(), "How long jobs ran today", None)) }
+        }
+    };
+    Ok(Content::new(title, Place::Overview, main))
+}
+
+fn first_letter_large(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + chars.as_str()
+}

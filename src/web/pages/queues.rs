@@ -1,0 +1,126 @@
+//! The list of queues.
+
+use maud::{Markup, html};
+
+use crate::error::Error;
+use crate::look::server::LookServer;
+use crate::model::lag::LagCause;
+use crate::model::overview::{QueueFacts, SystemFacts};
+use crate::model::stats::BucketRange;
+use crate::text::{clean_line, duration, plural};
+use crate::web::chart;
+use crate::web::facts_of;
+use crate::web::page::{Content, NONE, Page, Place, count_cell, server_footer};
+
+/// A wait from which on a queue is late, in seconds: that of the problem of `status`.
+use crate::look::LATE;
+
+pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
+    let look = server.look();
+    let (facts, now) = facts_of(&look)?;
+    page.now = now;
+    let queues = plural(facts.queue_count, "queue", "queues");
+    let main = html! {
+        h1 { (queues) }
+        section {
+            h2 { "Queues" small { i.key.put {} "put" i.key.done {} "done, last hour" } }
+            (queue_table(page, facts, server, usize::MAX))
+        }
+    };
+    Ok(Content {
+        footer: server_footer(facts),
+        ..Content::new(queues, Place::Overview, main)
+    })
+}
+
+/// Queues with what they hold: those with most jobs first if not all are shown, else by name.
+pub(super) fn queue_table(
+    page: &Page,
+    facts: &SystemFacts,
+    server: &LookServer,
+    most: usize,
+) -> Markup {
+    let mut queues: Vec<&QueueFacts> = facts.queues.iter().collect();
+    if queues.len() > most {
+        queues.sort_by_key(|queue| {
+            let counts = &queue.counts;
+            std::cmp::Reverse(counts.waiting + counts.running + counts.stalled + counts.throttled)
+        });
+        queues.truncate(most);
+        queues.sort_by(|one, other| one.counts.name.cmp(&other.counts.name));
+    }
+    let more = facts.queue_count.saturating_sub(queues.len() as u64);
+    html! {
+        @if queues.is_empty() {
+            p.none { "No queue yet: " code { "qless put QUEUE CLASS" } " makes one." }
+        } @else {
+            table.queues data-rows {
+                thead {
+                    tr {
+                        th scope="col" { "Queue" } th.flowhead { span.unseen { "Last hour" } }
+                        th.n scope="col" { "Waiting" } th.n scope="col" { "Running" } th.n.wide scope="col" { "Scheduled" }
+                        th.n.wide scope="col" { "Depends" } th.n scope="col" { "Next waits" } th.n.wide scope="col" { "Wait p95" }
+                        th.last { span.unseen { "State" } }
+                    }
+                }
+                tbody { @for queue in queues { (queue_row(page, queue, server)) } }
+            }
+        }
+        @if more > 0 { p.more { a href=(page.link("queues")) { "and " (plural(more, "more queue", "more queues")) } } }
+    }
+}
+
+fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
+    let counts = &queue.counts;
+    let flow = server.with_history(|history| history.flow(&counts.name));
+    let wait = counts.head_wait_s.map(|wait| wait.0);
+    let is_late = wait.is_some_and(|wait| wait > LATE) && !counts.paused;
+    let p95 = queue.wait.as_ref().map(|wait| wait.p95);
+    html! {
+        tr data-key=(counts.name) {
+            th scope="row" { (page.queue(&counts.name)) }
+            td.flowcell { (chart::flow(&flow)) }
+            td.n.strong.dim[counts.waiting == 0] { (crate::text::with_thousands_separators(counts.waiting)) }
+            (count_cell(counts.running))
+            td.n.wide.dim { (crate::web::page::count(counts.scheduled)) }
+            td.n.wide.dim { (crate::web::page::count(counts.depends)) }
+            td.n.late[is_late].dim[wait.is_none()] { (wait.map_or(NONE.into(), duration)) }
+            td.n.wide.dim { (p95.map_or(NONE.into(), upper_bound)) }
+            td.last { (state(page, queue)) }
+        }
+    }
+}
+
+/// The end of a range of durations.
+pub(super) fn upper_bound(range: BucketRange) -> String {
+    match range.hi_s {
+        Some(0) => NONE.to_owned(),
+        Some(most) => duration(most as f64),
+        None => format!("> {}", duration(range.lo_s as f64)),
+    }
+}
+
+/// What somebody chose for a queue, or what holds its jobs.
+pub(super) fn state(page: &Page, queue: &QueueFacts) -> Markup {
+    let counts = &queue.counts;
+    let paused = counts.paused.then(|| {
+        let since = counts.paused_since.map(|since| duration(page.now.since(since).max(0.0)));
+        let reason = counts.paused_reason.as_ref().map(|reason| format!("· {reason}"));
+        let parts = [Some("paused".to_owned()), since, reason];
+        parts.into_iter().flatten().collect::<Vec<String>>().join(" ")
+    });
+    let title = counts.paused_by.as_ref().map(|by| format!("by {by}"));
+    let held = match (queue.why, &queue.held_by) {
+        (Some(LagCause::Throttled), Some(id)) => Some(format!("throttle {id} is full")),
+        (Some(LagCause::Ordered), Some(lane)) => Some(format!("behind lane {lane}")),
+        _ => None,
+    };
+    html! {
+        @if counts.stalled > 0 { span.chip.red { (plural(counts.stalled, "stalled", "stalled")) } " " }
+        @if let Some(paused) = paused {
+            span.chip.amber title=[title] { (clean_line(paused)) }
+        } @else if let Some(held) = held {
+            span.chip { (clean_line(held)) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A worker: the jobs that it holds, and those whose locks it lost.
+
+use maud::html;
+
+use super::jobs::job_table;
+use crate::command_line::CommandLine;
+use crate::error::Error;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::plural;
+use crate::web::page::{Content, Page, Place, command, shown};
+
+/// The most of its jobs that are listed.
+const ROWS: usize = 200;
+
+pub(in crate::web) fn content(
+    page: &Page,
+    session: &mut Session,
+    name: &Name,
+) -> Result<Content, Error> {
+    let Some(worker) = session.core()?.worker_with_jobs(page.now, name)? else {
+        return Err(Error::not_found(format!("no worker is called `{name}`")));
+    };
+    let seen = worker.last_seen.map(|seen| page.time_words(seen));
+    let seen = seen.map_or_else(|| "was never seen".to_owned(), |seen| format!("was seen {seen}"));
+    let holds = match worker.jobs.len() as u64 {
+        0 => "holds no job".to_owned(),
+        jobs => format!("holds {}", plural(jobs, "job", "jobs")),
+    };
+    let lost = match worker.stalled.len() as u64 {
+        0 => String::new(),
+        jobs => format!(", and has lost the locks of {}", plural(jobs, "job", "jobs")),
+    };
+    let jobs = &worker.details[..worker.details.len().min(ROWS)];
+    let main = html! {
+        p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
+        h1 { (shown(name)) " " (seen) ", " (holds) (lost) "." }
+        div.acts { (command(CommandLine::new("workers").name(name).shell_line())) }
+        section {
+            h2 { "Jobs" }
+            @if jobs.is_empty() { p.none { "None." } } @else { (job_table(page, jobs)) }
+        }
+    };
+    Ok(Content::new(format!("{} {holds}", shown(name)), Place::Workers, main))
+}

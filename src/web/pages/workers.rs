@@ -1,0 +1,95 @@
+//! The list of workers.
+
+use maud::{Markup, html};
+
+use crate::error::Error;
+use crate::look::server::LookServer;
+use crate::model::overview::SystemFacts;
+use crate::model::worker::Worker;
+use crate::text::plural;
+use crate::web::facts_of;
+use crate::web::page::{Content, NONE, Page, Place, server_footer};
+
+/// The most slots that are drawn.
+const DRAWN: u64 = 16;
+
+pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
+    let look = server.look();
+    let (facts, now) = facts_of(&look)?;
+    page.now = now;
+    let title = match facts.worker_count {
+        0 => "No worker was seen lately".to_owned(),
+        count => plural(count, "worker", "workers"),
+    };
+    let main = html! {
+        h1 { (title) }
+        section { h2 { "Workers" small { "seen lately, the last first" } } (worker_table(page, facts, usize::MAX)) }
+    };
+    Ok(Content {
+        footer: server_footer(facts),
+        ..Content::new(title, Place::Workers, main)
+    })
+}
+
+/// Workers, those that need a person first, then those seen last.
+pub(super) fn worker_table(page: &Page, facts: &SystemFacts, most: usize) -> Markup {
+    let mut workers: Vec<&Worker> = facts.workers.iter().collect();
+    if workers.len() > most {
+        workers.sort_by_key(|worker| std::cmp::Reverse((worker.stalled, worker.last_seen)));
+        workers.truncate(most);
+    }
+    workers.sort_by(|one, other| one.name.cmp(&other.name));
+    let more = facts.worker_count.saturating_sub(workers.len() as u64);
+    html! {
+        @if facts.has_damaged_workers {
+            p.none { "Workers cannot be read, because a key has the wrong type." }
+        } @else if workers.is_empty() {
+            p.none { "No worker was seen lately." }
+        } @else {
+            table.workers data-rows {
+                thead {
+                    tr {
+                        th scope="col" { "Worker" } th scope="col" { span.unseen { "Slots" } }
+                        th.n scope="col" { "Runs" } th.n scope="col" { "Seen" }
+                    }
+                }
+                tbody { @for worker in workers { (worker_row(page, worker)) } }
+            }
+        }
+        @if more > 0 { p.more { a href=(page.link("workers")) { "and " (plural(more, "more worker", "more workers")) } } }
+    }
+}
+
+fn worker_row(page: &Page, worker: &Worker) -> Markup {
+    let slots = worker.process.slots;
+    let runs = match slots {
+        Some(slots) => format!("{} of {slots}", worker.running),
+        None => worker.running.to_string(),
+    };
+    let is_silent = !worker.is_alive(page.now);
+    html! {
+        tr data-key=(worker.name) {
+            th scope="row" { (page.worker(&worker.name)) }
+            td { (slot_row(worker)) }
+            td.n { (runs) }
+            td.n.dim[!is_silent].late[is_silent] {
+                @match worker.last_seen { Some(seen) => (page.time(seen)), None => (NONE) }
+            }
+        }
+    }
+}
+
+/// The slots as blocks: those that run a job, those that lost one, and the free ones.
+fn slot_row(worker: &Worker) -> Markup {
+    let (running, stalled) = (worker.running.min(DRAWN), worker.stalled.min(DRAWN));
+    let slots = worker.process.slots.unwrap_or(0).min(DRAWN);
+    let free = slots.saturating_sub(running + stalled);
+    let label = format!("{} running, {} lost", worker.running, worker.stalled);
+    html! {
+        span.slots role="img" aria-label=(label) {
+            @for _ in 0..stalled { i.lost {} }
+            @for _ in 0..running { i.on {} }
+            @for _ in 0..free { i {} }
+        }
+    }
+}

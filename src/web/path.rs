@@ -1,0 +1,63 @@
+//! Names in the paths of pages, byte for byte.
+//!
+//! A browser reads `.`, `..` and an empty part of a path as steps, even if they are encoded. A `~` before such a
+//! name, and before one that begins with `~`, keeps it.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+
+use crate::name::Name;
+
+/// What is encoded. The others mean nothing in a part of a path or of a query.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// A name as a part of a path.
+pub(super) fn part(name: &Name) -> String {
+    let bytes = name.as_bytes();
+    let needs_mark = matches!(bytes, b"" | b"." | b"..") || bytes.starts_with(b"~");
+    let mark = if needs_mark { "~" } else { "" };
+    format!("{mark}{}", percent_encode(bytes, ENCODED))
+}
+
+/// A value as a part of a query.
+pub(super) fn query_value(value: &str) -> String {
+    percent_encode(value.as_bytes(), ENCODED).to_string()
+}
+
+/// The names of a path, without the `/` at its start.
+pub(super) fn names(path: &str) -> Vec<Name> {
+    let parts = path.split('/').map(|part| {
+        let bytes: Vec<u8> = percent_decode_str(part).collect();
+        Name::from(bytes.strip_prefix(b"~").unwrap_or(&bytes))
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_survives_a_path() {
+        for name in [
+            &b"mail"[..],
+            b"",
+            b".",
+            b"..",
+            b"~",
+            b"~.",
+            b"a/b?c#d%e f",
+            b"\xff\x00\n",
+            "🦀".as_bytes(),
+        ] {
+            let name = Name::from(name);
+            let text = part(&name);
+            assert!(!text.is_empty() && !text.contains(['/', '?', '#', ' ']), "{text}");
+            assert_eq!(names(&text), [name]);
+        }
+        assert_eq!(names("jobs/a%2Fb"), [Name::from("jobs"), Name::from("a/b")]);
+    }
+}
