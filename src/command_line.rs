@@ -74,15 +74,30 @@ impl CommandLine {
         if !self.has_valid_arguments() {
             return Vec::new();
         }
-        let line = self.to_destination();
-        let words = line.words.iter().map(|word| match &word.value {
+        let program = [Name::from("qless")].into_iter();
+        program.chain(self.to_destination().own_words()).collect()
+    }
+
+    /// The words without the program, and without flags that say to which server they go.
+    pub(crate) fn words_for_here(&self) -> Vec<Name> {
+        if self.has_valid_arguments() {
+            self.own_words().collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn own_words(&self) -> impl Iterator<Item = Name> {
+        let words = self.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
         });
         let separator = self.double_dash_if_needed().map(Name::from);
-        let program = [Name::from("qless")].into_iter();
-        let names = self.names.iter().cloned();
-        program.chain(words).chain(separator).chain(names).collect()
+        let words: Vec<Name> = words
+            .chain(separator)
+            .chain(self.names.iter().cloned())
+            .collect();
+        words.into_iter()
     }
 
     /// The line as a shell reads it; `None` if no process can run it.

@@ -26,6 +26,7 @@ mod support {
     pub mod jobs;
     pub mod keyboard;
     pub mod listener;
+    pub mod listening;
     pub mod promtool;
     pub mod proxy;
     pub mod qless;
@@ -166,6 +167,7 @@ mod commands {
     mod version;
     mod wait;
     mod watch;
+    mod web;
     mod workers;
 }
 

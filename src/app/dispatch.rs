@@ -9,14 +9,15 @@ use super::{completion, members, usage};
 use crate::clock::Clock;
 use crate::command_line;
 use crate::commands::ConfigFileUse;
+use crate::commands::MemberUse;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::select::nothing;
-use crate::session::Session;
+use crate::session::{Session, context_label};
 use crate::settings;
 use crate::settings::{ConfigFile, ContextSettings};
 use crate::text::Sanitized;
-use crate::ui::{ContextLabel, Ui};
+use crate::ui::Ui;
 use crate::watch;
 
 /// Runs one command line and returns the code to exit with.
@@ -73,14 +74,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 /// change, a note names a context that protects the server although another name was given.
 fn announce_context(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
     let protected_by = settings.protecting_context();
-    ui.set_context(ContextLabel {
-        name: settings
-            .context
-            .as_ref()
-            .map(|context| context.name.clone()),
-        label: settings.label().map(str::to_owned),
-        protected: protected_by.is_some(),
-    });
+    ui.set_context(context_label(settings));
     let read_only = |context: &ContextSettings| context.values.read_only == Some(true);
     if let (true, Some(by)) = (writes, protected_by)
         && settings.members.is_none()
@@ -109,7 +103,9 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
             "`--watch` repeats only commands that change nothing",
         ));
     }
-    if writes {
+    // A page has no buttons for a server that is only read.
+    let is_view = matches!(command.member_use(), MemberUse::Apart);
+    if writes && !is_view {
         session.require_writable(&format!("`qless {}`", session.command_name()))?;
         session.ui.continue_without_stdout();
     }

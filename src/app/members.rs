@@ -53,6 +53,11 @@ pub(super) fn run(
     let all = || members.list.iter().map(|_| MemberPart::default());
     match member_use {
         MemberUse::Itself => command.run(session),
+        MemberUse::Apart => {
+            session.refuse_typed_password()?;
+            session.members = members.list.clone();
+            command.run(session)
+        }
         MemberUse::Refused(why) => Err(group.refused_error(why)),
         _ if command.writes() && session.canonical_command().has_flag("--limit") => {
             Err(group.refused_error("`--limit` counts the jobs of one"))

@@ -35,8 +35,8 @@ impl Globals {
                 None => AddressOrigin::Nowhere,
             };
         }
-        if self.context.is_none() {
-            self.context = env::utf8_var("QLESS_CONTEXT")?;
+        if self.context.is_empty() {
+            self.context = env::utf8_var("QLESS_CONTEXT")?.into_iter().collect();
         }
         if self.config.is_none() {
             self.config = env::var("QLESS_CONFIG");
@@ -83,15 +83,14 @@ impl Globals {
         });
         let name = |text: &Option<String>| text.as_deref().map(Name::from);
         let config = self.config.as_deref().map(Name::from);
-        [
-            ("--redis", redis),
-            ("--config", config),
-            ("--context", name(&self.context)),
-            ("--prefix", name(&self.prefix)),
-        ]
-        .into_iter()
-        .filter_map(|(flag, value)| Some((flag, value?)))
-        .collect()
+        let contexts = self.context.iter();
+        let contexts = contexts.map(|context| ("--context", Some(Name::from(context.as_str()))));
+        let flags = [("--redis", redis), ("--config", config)].into_iter();
+        let flags = flags.chain(contexts);
+        flags
+            .chain([("--prefix", name(&self.prefix))])
+            .filter_map(|(flag, value)| Some((flag, value?)))
+            .collect()
     }
 }
 

@@ -24,9 +24,9 @@ pub(crate) struct Globals {
     /// The flags that were typed.
     #[arg(skip)]
     pub given: TypedFlags,
-    /// Context of the config file [QLESS_CONTEXT; default: the one that the file names]
+    /// Context of the config file; repeated: several as one [QLESS_CONTEXT; default: the one that the file names]
     #[arg(long, global = true, value_name = "NAME", add = value::CandidateKind::Contexts)]
-    pub context: Option<String>,
+    pub context: Vec<String>,
     /// Config file; `none` for none [QLESS_CONFIG; default ~/.config/qless/config.toml]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<OsString>,

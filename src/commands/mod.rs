@@ -146,6 +146,8 @@ pub(crate) enum MemberUse<'a> {
     NewJobs(&'a put::Args),
     /// By a process for each.
     Processes,
+    /// Once, with a session for each of them.
+    Apart,
     /// Not at all, for this reason.
     Refused(&'static str),
 }

@@ -70,8 +70,8 @@ pub(crate) struct Args {
     no_retry: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Inspect, |args| args.allow_changes, run)
-    .members(|_| MemberUse::Refused("a page is of one"));
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Inspect, |args| args.allow_changes, run).members(|_| MemberUse::Apart);
 
 /// The longest that a connection to Redis, and a call, takes while browsers wait.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -82,21 +82,30 @@ const SAVED_EVERY: Duration = Duration::from_secs(60);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let access = args.access.read(|warning| session.ui.warn(warning))?;
-    session.globals.timeout = Some(session.timeout().min(PATIENCE));
-    if args.no_retry {
-        session.connect()?;
+    let mut members = session.sessions_of_members();
+    let mut sessions: Vec<&mut Session> = if members.is_empty() {
+        vec![&mut *session]
+    } else {
+        members.iter_mut().collect()
+    };
+    for session in &mut sessions {
+        session.globals.timeout = Some(session.timeout().min(PATIENCE));
+        session.changes = args.allow_changes && !session.globals.read_only;
+        if args.no_retry {
+            session.connect()?;
+        }
     }
     let kept = args.history.as_deref().map(read_history).transpose()?;
     let listener = Listener::bind(&args.listen, access)?.accepting_posts();
-    let url = listener.url();
-    session.ui.note(&format!("listening on {url}{}/", args.base_path));
+    let place = format!("listening on {}{}/", listener.url(), args.base_path);
+    sessions[0].ui.note(&place);
     let options = WebOptions {
         interval: args.interval,
         allow_changes: args.allow_changes,
         hide_data: args.hide_data,
         base_path: args.base_path,
     };
-    let server = WebServer::new(std::iter::once(session), options, &run_command)?;
+    let server = WebServer::new(sessions.into_iter(), options, &run_command)?;
     if let (Some(first), Some(kept)) = (server.first(), kept) {
         first.with_history(|history| *history = kept);
     }
@@ -109,7 +118,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         |request| server.respond(request),
         || {
             let is_over = interrupt.received_kind().is_some();
-            if let (Some(path), Some(first), Ok(mut saved)) = (&args.history, server.first(), saved_at.lock())
+            if let (Some(path), Some(first), Ok(mut saved)) =
+                (&args.history, server.first(), saved_at.lock())
                 && (is_over || saved.elapsed() >= SAVED_EVERY)
             {
                 **saved = Instant::now();
@@ -126,8 +136,11 @@ fn read_history(path: &std::path::Path) -> Result<History, Error> {
     match std::fs::read(path) {
         Ok(text) => serde_json::from_slice(&text).map_err(|_| {
             let shown = path.display().to_string();
-            Error::usage(format!("`{}` is not a history", crate::text::clean_line(&shown)))
-                .hint("name another file, or delete this one")
+            Error::usage(format!(
+                "`{}` is not a history",
+                crate::text::clean_line(&shown)
+            ))
+            .hint("name another file, or delete this one")
         }),
         Err(_) => Ok(History::default()),
     }
@@ -136,7 +149,9 @@ fn read_history(path: &std::path::Path) -> Result<History, Error> {
 /// Writes what was counted. The page does not depend on it: a failure is said once the disk is looked at.
 fn save_history(path: &std::path::Path, server: &LookServer) {
     let text = server.with_history(|history| serde_json::to_vec(history));
-    let written = text.map_err(Error::internal).and_then(|text| fs::write_private(path, &text));
+    let written = text
+        .map_err(Error::internal)
+        .and_then(|text| fs::write_private(path, &text));
     if let Err(error) = written {
         server.with_session(|session| session.ui.warn(&error.message()));
     }
@@ -145,22 +160,25 @@ fn save_history(path: &std::path::Path, server: &LookServer) {
 /// A path that begins with `/` and does not end with one.
 fn base_path(typed: &str) -> Result<String, Invalid> {
     let path = typed.trim_end_matches('/');
-    let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));
+    let is_plain = path
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));
     if is_plain && (path.is_empty() || path.starts_with('/')) && !path.contains("//") {
         Ok(path.to_owned())
     } else {
-        Err(Invalid::expects("a path such as `/qless`, of letters, digits, `-`, `_`, `.` and `~`"))
+        Err(Invalid::expects(
+            "a path such as `/qless`, of letters, digits, `-`, `_`, `.` and `~`",
+        ))
     }
 }
 
 /// Runs one of the commands that pages need, and takes what it prints.
 fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> CommandOutput {
-    let mut words: Vec<OsString> = line
-        .argv()
+    let words = line.words_for_here();
+    let words = words
         .iter()
-        .skip(1)
-        .map(|word| OsStr::from_bytes(word.as_bytes()).to_owned())
-        .collect();
+        .map(|word| OsStr::from_bytes(word.as_bytes()).to_owned());
+    let mut words: Vec<OsString> = words.collect();
     if words.is_empty() {
         let why = "an empty name or a NUL byte cannot be given to a command";
         return CommandOutput {

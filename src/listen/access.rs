@@ -3,6 +3,8 @@
 //! A web page of a stranger can send requests to this machine from a browser, and read the responses if a
 //! name of the stranger leads to this machine. Such a request names the stranger's host.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use subtle::ConstantTimeEq;
 use url::Host;
 
@@ -63,19 +65,29 @@ impl Access {
         let Some(token) = &self.token else {
             return Ok(());
         };
-        let given = head.header("authorization")?.and_then(bearer_token);
+        let given = head.header("authorization")?.and_then(token_of);
         if given.is_some_and(|given| given.ct_eq(token.reveal()).into()) {
             return Ok(());
         }
         let why = "the request needs the token: `Authorization: Bearer TOKEN`";
         let refused = Response::text(Status::Unauthorized, why);
-        Err(refused.with_header("WWW-Authenticate", "Bearer realm=\"qless\""))
+        let schemes = "Basic realm=\"qless\", Bearer realm=\"qless\"";
+        Err(refused.with_header("WWW-Authenticate", schemes))
     }
 }
 
-fn bearer_token(authorization: &[u8]) -> Option<&[u8]> {
-    let (scheme, token) = authorization.split_at_checked("Bearer ".len())?;
-    scheme
-        .eq_ignore_ascii_case(b"Bearer ")
-        .then_some(token.trim_ascii())
+/// The token of a request: that of a program, or the password that a browser asked for.
+fn token_of(authorization: &[u8]) -> Option<Vec<u8>> {
+    let end = authorization.iter().position(|byte| *byte == b' ')?;
+    let (scheme, given) = authorization.split_at(end);
+    let given = given.trim_ascii();
+    if scheme.eq_ignore_ascii_case(b"Bearer") {
+        return Some(given.to_vec());
+    }
+    if !scheme.eq_ignore_ascii_case(b"Basic") {
+        return None;
+    }
+    let pair = STANDARD.decode(given).ok()?;
+    let colon = pair.iter().position(|byte| *byte == b':')?;
+    Some(pair[colon + 1..].to_vec())
 }

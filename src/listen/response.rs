@@ -21,6 +21,7 @@ pub enum Status {
     NotFound = 404,
     MethodNotAllowed = 405,
     RequestTimeout = 408,
+    Conflict = 409,
     LengthRequired = 411,
     ContentTooLarge = 413,
     #[strum(serialize = "URI Too Long")]
@@ -28,6 +29,7 @@ pub enum Status {
     ExpectationFailed = 417,
     MisdirectedRequest = 421,
     RequestHeaderFieldsTooLarge = 431,
+    InternalServerError = 500,
     ServiceUnavailable = 503,
     #[strum(serialize = "HTTP Version Not Supported")]
     HttpVersionNotSupported = 505,

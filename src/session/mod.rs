@@ -30,7 +30,7 @@ use crate::model::server::{NO_EVICTION, eviction_sentence};
 use crate::settings::members::Member;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::{self, Sanitized};
-use crate::ui::Ui;
+use crate::ui::{ContextLabel, Ui};
 
 /// The timeout if none is given.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -49,6 +49,8 @@ pub(crate) struct Session {
     pub file: Option<File>,
     /// Whether this command may change data.
     pub changes: bool,
+    /// The members of the context, for a command that shows each by itself.
+    pub members: Vec<Member>,
     /// What `status --watch` counted in the last minute.
     pub history: History,
     command_line: CommandText,
@@ -112,6 +114,7 @@ impl Session {
             ui,
             file,
             changes: false,
+            members: Vec::new(),
             history: History::default(),
             command_line: typed,
             clock,
@@ -134,6 +137,16 @@ impl Session {
         session.changes = self.changes;
         session.part = Some(part);
         session
+    }
+
+    /// A session for each member of the context, if it has several.
+    pub(crate) fn sessions_of_members(&self) -> Vec<Session> {
+        let sessions = self.members.iter().map(|member| {
+            let mut ui = Ui::new(&member.globals);
+            ui.set_context(context_label(&member.file));
+            self.for_member(member, ui, MemberPart::default())
+        });
+        sessions.collect()
     }
 
     /// Refuses a password that would have to be typed once for each member.
@@ -515,6 +528,16 @@ impl Session {
             writes: self.changes,
             asks_for_eviction: self.changes && BRING_WORK.contains(&self.command_name()),
         }
+    }
+}
+
+/// What prompts and plans say of the context in use.
+pub(crate) fn context_label(settings: &File) -> ContextLabel {
+    let context = settings.context.as_ref();
+    ContextLabel {
+        name: context.map(|context| context.name.clone()),
+        label: settings.label().map(str::to_owned),
+        protected: settings.protecting_context().is_some(),
     }
 }
 

@@ -336,14 +336,48 @@ impl ConfigFile {
         context.map(ContextSettings::label)
     }
 
+    /// A context by its name, or several by their names with commas between them, as one.
+    fn named_context(&self, name: &str) -> Result<ContextSettings, Error> {
+        match self.existing_context(name) {
+            Err(error) if !name.contains(',') => Err(error),
+            Err(_) => {
+                let names: Vec<String> = name.split(',').map(str::to_owned).collect();
+                self.joined_context(&names)
+            }
+            found => found,
+        }
+    }
+
+    /// Several contexts as one, as if the file had a context with these `members`.
+    fn joined_context(&self, names: &[String]) -> Result<ContextSettings, Error> {
+        for name in names {
+            let values = self.existing_context(name)?.values;
+            if values.members.is_some() || values.prefixes.is_some() {
+                let name = Sanitized(name);
+                let what = format!("context `{name}` names several itself");
+                return Err(Error::usage(what).hint("name its members"));
+            }
+        }
+        let values = ConfigValues {
+            members: Some(names.to_vec()),
+            ..ConfigValues::default()
+        };
+        Ok(ContextSettings {
+            name: names.join(","),
+            values,
+        })
+    }
+
     /// The context to use: the one named, else the default one, unless a flag or the environment
     /// names another server.
     pub(crate) fn choose_context(
         &self,
         globals: &Globals,
     ) -> Result<Option<ContextSettings>, Error> {
-        if let Some(name) = &globals.context {
-            return self.existing_context(name).map(Some);
+        match globals.context.as_slice() {
+            [] => {}
+            [name] => return self.named_context(name).map(Some),
+            names => return self.joined_context(names).map(Some),
         }
         let Some((name, place)) = &self.contents.default else {
             return Ok(None);

@@ -30,10 +30,18 @@ impl Ui {
         });
         page.terminal = !document;
         page.headers = !document;
-        page.times = if document { Times::Iso } else { Times::Relative };
+        page.times = if document {
+            Times::Iso
+        } else {
+            Times::Relative
+        };
         page.color = false;
         page.width = 100;
-        self.format = if document { Format::Json } else { Format::Table };
+        self.format = if document {
+            Format::Json
+        } else {
+            Format::Table
+        };
         (self.yes, self.no_input) = (false, true);
         self.stdout.begin_capture(!document);
     }

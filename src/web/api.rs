@@ -12,7 +12,7 @@ use crate::model::ending::exhausted_retries_group;
 use crate::model::job::QueuedCounts;
 use crate::model::overview::SystemFacts;
 use crate::model::queue::RoundedSeconds;
-use crate::name::{Name, escape_invalid_utf8};
+use crate::name::{Name, escape_invalid_utf8, escape_wildcards};
 use crate::view::json;
 
 const JSON: &str = "application/json; charset=utf-8";
@@ -25,7 +25,9 @@ impl WebServer<'_> {
             [b"api", b"v1", b"stats"] => return self.stats(asked),
             [b"api", b"v1", b"status"] => CommandLine::new("status"),
             [b"api", b"v1", b"queues"] => CommandLine::new("queues"),
-            [b"api", b"v1", b"queues", _] => CommandLine::new("queues").name(&asked.names[3]),
+            [b"api", b"v1", b"queues", _] => {
+                CommandLine::new("queues").name(escape_wildcards(&asked.names[3]))
+            }
             [b"api", b"v1", b"jobs", _] => CommandLine::new("get").name(&asked.names[3]),
             [b"api", b"v1", b"failed"] => CommandLine::new("failed"),
             [b"api", b"v1", b"workers"] => CommandLine::new("workers"),

@@ -122,8 +122,14 @@ impl Change {
         let verb: &str = self.verb.into();
         match (&self.subject, self.verb) {
             (Subject::Group(group), verb) => {
-                let all = if verb == Verb::Cancel { "--cancel-all" } else { "--retry-all" };
-                CommandLine::new("failed").exact_pattern("--group", group).word(all)
+                let all = if verb == Verb::Cancel {
+                    "--cancel-all"
+                } else {
+                    "--retry-all"
+                };
+                CommandLine::new("failed")
+                    .exact_pattern("--group", group)
+                    .word(all)
             }
             (Subject::Job(jid), Verb::Priority) => {
                 CommandLine::new(verb).flag("--to", value).name(jid)
@@ -206,8 +212,14 @@ impl WebServer<'_> {
         page.is_live = false;
         let form = form_fields(asked.request);
         let value = field(&form, "value").unwrap_or_default();
-        let needs_value = change.field().is_some_and(|(_, may_be_empty)| !may_be_empty);
-        let line = change.command(if value.is_empty() && needs_value { "…" } else { value });
+        let needs_value = change
+            .field()
+            .is_some_and(|(_, may_be_empty)| !may_be_empty);
+        let line = change.command(if value.is_empty() && needs_value {
+            "…"
+        } else {
+            value
+        });
         let plan = if needs_value && value.is_empty() {
             html! {}
         } else {
@@ -217,7 +229,11 @@ impl WebServer<'_> {
             result?;
             html! { pre tabindex="0" { (clean_text(&text).trim_end()) } }
         };
-        let label = page.destination.label.as_ref().filter(|_| page.destination.is_protected);
+        let label = page
+            .destination
+            .label
+            .as_ref()
+            .filter(|_| page.destination.is_protected);
         let main = html! {
             p.crumb { a href=(page.link(&change.origin())) { "← back, and change nothing" } }
             h1 { (change.question()) }
@@ -261,7 +277,10 @@ impl WebServer<'_> {
         let server = &self.contexts[asked.context].server;
         let destination = &self.contexts[asked.context].destination;
         let mut page = self.frame(asked, server.with_session(|session| session.now()));
-        let label = destination.label.clone().filter(|_| destination.is_protected);
+        let label = destination
+            .label
+            .clone()
+            .filter(|_| destination.is_protected);
         let typed = field(&form, "label").unwrap_or_default().trim();
         let refused = if !self.token.is(field(&form, "token").unwrap_or_default()) {
             Some("This form is not one of this process: look again, then decide.")
@@ -319,8 +338,12 @@ impl WebServer<'_> {
             Some(b"same-origin") => Ok(()),
             Some(_) => Err(FOREIGN),
             None => {
-                let origin = request.header("origin").and_then(|origin| str::from_utf8(origin).ok());
-                let host = request.header("host").and_then(|host| str::from_utf8(host).ok());
+                let origin = request
+                    .header("origin")
+                    .and_then(|origin| str::from_utf8(origin).ok());
+                let host = request
+                    .header("host")
+                    .and_then(|host| str::from_utf8(host).ok());
                 let host_of_origin = origin.and_then(|origin| origin.split_once("://"));
                 match (host_of_origin, host) {
                     (Some((_, origin)), Some(host)) if origin.eq_ignore_ascii_case(host) => Ok(()),
@@ -333,7 +356,9 @@ impl WebServer<'_> {
 
 /// The fields of a form.
 fn form_fields(request: &Request) -> Vec<(String, String)> {
-    url::form_urlencoded::parse(&request.body).into_owned().collect()
+    url::form_urlencoded::parse(&request.body)
+        .into_owned()
+        .collect()
 }
 
 fn field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
@@ -363,16 +388,31 @@ mod tests {
             ("jobs/a/priority", "-5", "qless priority --to=-5 a"),
             ("jobs/a/tag", "eu", "qless tag --add=eu a"),
             ("jobs/a/untrack", "", "qless track --remove a"),
-            ("failed/a%2A/retry", "", r"qless failed '--group=a\*' --retry-all"),
+            (
+                "failed/a%2A/retry",
+                "",
+                r"qless failed '--group=a\*' --retry-all",
+            ),
             ("failed/a/cancel", "", "qless failed --group=a --cancel-all"),
-            ("queues/a/pause", "disk swap", "qless pause --reason='disk swap' a"),
+            (
+                "queues/a/pause",
+                "disk swap",
+                "qless pause --reason='disk swap' a",
+            ),
             ("queues/a/unpause", "", "qless unpause a"),
         ];
         for (path, value, expected) in lines {
             let line = line(path, value).unwrap();
             assert_eq!(line.replace("--group='a\\*'", "'--group=a\\*'"), expected);
         }
-        for path in ["jobs/a/pause", "queues/a/retry", "jobs/a", "jobs/a/get", "failed/a/tag", "a/b/retry"] {
+        for path in [
+            "jobs/a/pause",
+            "queues/a/retry",
+            "jobs/a",
+            "jobs/a/get",
+            "failed/a/tag",
+            "a/b/retry",
+        ] {
             assert_eq!(line(path, ""), None, "{path}");
         }
     }

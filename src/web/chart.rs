@@ -94,7 +94,10 @@ pub(super) fn failure_bars(slots: &[Option<f64>]) -> Markup {
         let Some(failures) = slot else { continue };
         let height = (failures / most * 22.0).round().max(1.0);
         let (x, y) = (at * 7, 22.0 - height);
-        _ = write!(bars, r#"<rect x="{x}" y="{y}" width="5" height="{height}" rx="1"/>"#);
+        _ = write!(
+            bars,
+            r#"<rect x="{x}" y="{y}" width="5" height="{height}" rx="1"/>"#
+        );
     }
     html! { svg.bars viewBox="0 0 84 22" role="img" aria-label=(label) { (raw(bars)) } }
 }
@@ -113,7 +116,9 @@ const TOP: f64 = 14.0;
 pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Option<f64>) -> Markup {
     let mut bars = [0_u64; BOUNDS.len() + 1];
     for bucket in spreads.iter().flat_map(|spread| &spread.buckets) {
-        let bar = bucket.le_s.and_then(|le| BOUNDS.iter().position(|bound| le <= *bound));
+        let bar = bucket
+            .le_s
+            .and_then(|le| BOUNDS.iter().position(|bound| le <= *bound));
         let bar = &mut bars[bar.unwrap_or(BOUNDS.len())];
         *bar = bar.saturating_add(bucket.count);
     }
@@ -158,7 +163,11 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     }
     if let Some(oldest) = oldest_s.filter(|oldest| *oldest >= 1.0) {
         let x = LEFT + step * position(oldest);
-        let (anchor, gap) = if x > 180.0 { ("end", -6.0) } else { ("start", 6.0) };
+        let (anchor, gap) = if x > 180.0 {
+            ("end", -6.0)
+        } else {
+            ("start", 6.0)
+        };
         _ = write!(
             drawing,
             r#"<path class="oldest" d="M{x:.1} 2V{GROUND}"/><text class="note" x="{:.1}" y="10" text-anchor="{anchor}">oldest now {}</text>"#,
@@ -166,7 +175,10 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
             duration(oldest),
         );
     }
-    _ = write!(drawing, r#"<path class="base" d="M{LEFT} {GROUND}H{RIGHT}"/>"#);
+    _ = write!(
+        drawing,
+        r#"<path class="base" d="M{LEFT} {GROUND}H{RIGHT}"/>"#
+    );
     let jobs = with_thousands_separators(count);
     html! {
         figure {
@@ -247,14 +259,21 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
         if x >= label_from && (wide >= LABEL || stretch.ran) && x + LABEL <= LIFE {
             let words = crate::text::cut(&stretch.words, 24);
             let words = html! { (words) }.into_string();
-            _ = write!(drawing, r#"<text class="tick" x="{x:.1}" y="52">{words}</text>"#);
+            _ = write!(
+                drawing,
+                r#"<text class="tick" x="{x:.1}" y="52">{words}</text>"#
+            );
             label_from = x + 7.0 * words.chars().count() as f64;
         }
         x += wide;
     }
     if let Some(ended) = ended {
         let class = if ended == "failed" { "end bad" } else { "end" };
-        _ = write!(drawing, r#"<circle class="{class}" cx="{:.1}" cy="24" r="6"/>"#, x + 8.0);
+        _ = write!(
+            drawing,
+            r#"<circle class="{class}" cx="{:.1}" cy="24" r="6"/>"#,
+            x + 8.0
+        );
     }
     let total = duration(end - begin);
     html! {
@@ -299,5 +318,10 @@ fn close(stretches: &mut Vec<Stretch>, began: &mut Option<(f64, bool, String)>, 
         (true, worker) => format!("ran {} on {worker}", duration(to - from)),
         (false, _) => format!("waited {}", duration(to - from)),
     };
-    stretches.push(Stretch { from, to, ran, words });
+    stretches.push(Stretch {
+        from,
+        to,
+        ran,
+        words,
+    });
 }

@@ -243,7 +243,10 @@ impl<'s> WebServer<'s> {
         let mut page = self.frame(asked, server.with_session(|session| session.now()));
         let (status, content) = match self.content(asked, server, &mut page) {
             Ok(content) => (Status::Ok, content),
-            Err(error) => (status_of(&error), pages::error::content(&page, &error, server)),
+            Err(error) => (
+                status_of(&error),
+                pages::error::content(&page, &error, server),
+            ),
         };
         RenderedPage {
             status,
@@ -309,21 +312,23 @@ impl<'s> WebServer<'s> {
             [b""] => pages::overview::content(page, server),
             [b"queues"] => pages::queues::content(page, server),
             [b"workers"] => pages::workers::content(page, server),
-            [b"jobs"] => read(&mut |session, page| pages::jobs::content(page, session, asked.request)),
+            [b"jobs"] => {
+                read(&mut |session, page| pages::jobs::content(page, session, asked.request))
+            }
             [b"jobs", _] => {
                 read(&mut |session, page| pages::job::content(page, session, &asked.names[1]))
             }
-            [b"jobs", _, b"graph"] => read(&mut |session, page| {
-                pages::graph::of_job(page, session, &asked.names[1])
-            }),
+            [b"jobs", _, b"graph"] => {
+                read(&mut |session, page| pages::graph::of_job(page, session, &asked.names[1]))
+            }
             [b"failed"] => pages::failed::content(page, server),
             [b"failed", _] => {
                 read(&mut |session, page| pages::group::content(page, session, &asked.names[1]))
             }
             [b"queues", _] => pages::queue::content(page, server, &asked.names[1]),
-            [b"queues", _, b"graph"] => read(&mut |session, page| {
-                pages::graph::of_queue(page, session, &asked.names[1])
-            }),
+            [b"queues", _, b"graph"] => {
+                read(&mut |session, page| pages::graph::of_queue(page, session, &asked.names[1]))
+            }
             [b"workers", _] => {
                 read(&mut |session, page| pages::worker::content(page, session, &asked.names[1]))
             }
@@ -347,9 +352,11 @@ fn status_of(error: &Error) -> Status {
     match error.exit() {
         Exit::NotFound => Status::NotFound,
         Exit::Usage => Status::BadRequest,
+        Exit::Conflict => Status::Conflict,
         Exit::NotConfirmed => Status::Forbidden,
         _ if error.kind() == Kind::NoPerm => Status::Forbidden,
-        _ => Status::ServiceUnavailable,
+        Exit::Server => Status::ServiceUnavailable,
+        _ => Status::InternalServerError,
     }
 }
 

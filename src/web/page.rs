@@ -173,9 +173,7 @@ impl Page<'_> {
                 }
             }
             TimeWords::Utc => self.render_options().format_timestamp(moment),
-            TimeWords::Local => moment
-                .to_local_text()
-                .unwrap_or_else(|| moment.to_string()),
+            TimeWords::Local => moment.to_local_text().unwrap_or_else(|| moment.to_string()),
         }
     }
 

@@ -55,7 +55,10 @@ mod tests {
         ] {
             let name = Name::from(name);
             let text = part(&name);
-            assert!(!text.is_empty() && !text.contains(['/', '?', '#', ' ']), "{text}");
+            assert!(
+                !text.is_empty() && !text.contains(['/', '?', '#', ' ']),
+                "{text}"
+            );
             assert_eq!(names(&text), [name]);
         }
         assert_eq!(names("jobs/a%2Fb"), [Name::from("jobs"), Name::from("a/b")]);

@@ -1,17 +1,15 @@
 //! `qless metrics`
 
-use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use rustix::process::Signal;
 
+use crate::support::listening::Listening;
 use crate::support::promtool;
-use crate::support::qless::{Qless, RunOutput, Running};
+use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 
 /// Fills a database with something of everything. The time is 90,000: an hour after midnight.
@@ -276,63 +274,10 @@ fn statsd_gets_gauges_in_small_datagrams() {
         "#]]);
 }
 
-/// A listener on a Unix socket, and a request to it.
-struct Listening {
-    running: Running,
-    socket: PathBuf,
-}
-
-impl Listening {
-    fn start(redis: &Redis, more: &str) -> Listening {
-        let socket = redis.socket().with_file_name("listener.sock");
-        let line = format!("metrics --listen unix:{} {more}", socket.display());
-        let running = redis.qless().start(&line);
-        let listening = Listening { running, socket };
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while UnixStream::connect(&listening.socket).is_err() {
-            assert!(Instant::now() < deadline, "nothing listens");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        listening
-    }
-
-    /// The status and the body of the response.
-    fn get(&self, path: &str, host: &str) -> (u16, String) {
-        let mut stream = UnixStream::connect(&self.socket).unwrap();
-        let limit = Some(Duration::from_secs(20));
-        stream.set_read_timeout(limit).unwrap();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, body.to_owned())
-    }
-
-    /// Asks until the status is this one.
-    fn until(&self, path: &str, status: u16) -> String {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        loop {
-            let (found, body) = self.get(path, "localhost");
-            if found == status {
-                return body;
-            }
-            assert!(Instant::now() < deadline, "{path}: {found} {body}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn end(self, signal: Signal) -> RunOutput {
-        self.running.signal(signal);
-        self.running.end()
-    }
-}
-
 #[test]
 fn a_listener_answers_prometheus_and_load_balancers() {
     let redis = filled();
-    let listening = Listening::start(&redis, "--queue mail --label site=berlin");
+    let listening = Listening::of_metrics(&redis, "--queue mail --label site=berlin");
     let (status, text) = listening.get("/metrics", "localhost");
     assert_eq!(status, 200);
     let line = "qless_queue_paused{queue=\"mail\",site=\"berlin\"} 0\n";
@@ -366,7 +311,7 @@ fn a_listener_answers_prometheus_and_load_balancers() {
 #[test]
 fn many_scrapers_share_one_look() {
     let redis = filled();
-    let listening = Listening::start(&redis, "");
+    let listening = Listening::of_metrics(&redis, "");
     listening.get("/metrics", "localhost");
     let before = redis.scripts_run();
     let begun = Instant::now();
@@ -383,7 +328,7 @@ fn many_scrapers_share_one_look() {
 fn a_listener_starts_without_redis_and_heals() {
     let mut redis = filled();
     redis.kill();
-    let listening = Listening::start(&redis, "--timeout 1s");
+    let listening = Listening::of_metrics(&redis, "--timeout 1s");
     let away = listening.until("/readyz", 503);
     assert!(away.starts_with("cannot "), "{away}");
     let (status, text) = listening.get("/metrics", "localhost");
@@ -410,7 +355,7 @@ fn a_listener_starts_without_redis_and_heals() {
 #[test]
 fn a_listener_that_cannot_start_says_why() {
     let mut redis = filled();
-    let listening = Listening::start(&redis, "");
+    let listening = Listening::of_metrics(&redis, "");
     let socket = listening.socket.display();
     let again = redis
         .qless()

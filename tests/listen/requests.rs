@@ -201,6 +201,9 @@ fn a_token_is_needed_if_there_is_one() {
         "Authorization: Bearer\n",
         "Authorization: Bearer \n",
         "Authorization: Basic s3cret\n",
+        // `ann:s3cret` and `:s3cre` in base64: a browser asks for a user and a password.
+        "Authorization: Basic YW5uOnMzY3JldA==\n",
+        "Authorization: Basic OnMzY3Jl\n",
         "Authorization: s3cret\n",
         "Authorization: Bearer s3cret\nAuthorization: Bearer s3cret\n",
     ]
@@ -210,31 +213,35 @@ fn a_token_is_needed_if_there_is_one() {
         &listener,
         &requests,
         expect![[r#"
-        GET /a HTTP/1.1\nHost: localhost\n\n
-            401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cret\n\n
-            200 OK: GET /a
-        GET /a HTTP/1.1\nHost: localhost\nauthorization: bearer s3cret\n\n
-            200 OK: GET /a
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cre\n\n
-            401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cretx\n\n
-            401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer\n\n
-            401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer \n\n
-            401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: Basic s3cret\n\n
-            401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: s3cret\n\n
-            401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
-        GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cret\nAuthorization: Bearer s3cret\n\n
-            400 Bad Request: the request has more than one `authorization`
-    "#]],
+            GET /a HTTP/1.1\nHost: localhost\n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cret\n\n
+                200 OK: GET /a
+            GET /a HTTP/1.1\nHost: localhost\nauthorization: bearer s3cret\n\n
+                200 OK: GET /a
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cre\n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cretx\n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer\n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer \n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Basic s3cret\n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Basic YW5uOnMzY3JldA==\n\n
+                200 OK: GET /a
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Basic OnMzY3Jl\n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: s3cret\n\n
+                401 Unauthorized: the request needs the token: `Authorization: Bearer TOKEN`
+            GET /a HTTP/1.1\nHost: localhost\nAuthorization: Bearer s3cret\nAuthorization: Bearer s3cret\n\n
+                400 Bad Request: the request has more than one `authorization`
+        "#]],
     );
     let refused = listener.exchange("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(
-        refused.contains("\r\nWWW-Authenticate: Bearer realm=\"qless\"\r\n"),
+        refused.contains("\r\nWWW-Authenticate: Basic realm=\"qless\", Bearer realm=\"qless\"\r\n"),
         "{refused}"
     );
     // The host is judged first: a stranger's page learns nothing about the token.

@@ -12,7 +12,11 @@ use crate::web::page::{Content, Page};
 
 pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -> Content {
     let is_away = error.exit() == Exit::Server;
-    let title = if is_away { "Redis does not answer" } else { "Not shown" };
+    let title = if is_away {
+        "Redis does not answer"
+    } else {
+        "Not shown"
+    };
     let main = html! {
         h1 { (if is_away { title.to_owned() } else { sentence(error) }) }
         @if is_away { p { (sentence(error)) " This page tries again by itself." } }

@@ -35,7 +35,13 @@ pub(in crate::web) fn of_job(
     let graph = read_graph_of_jobs(session.core()?, page.now, jids, REQUEST)?;
     let crumb = html! { a href=(page.link("jobs")) { "Jobs" } " / " (page.job(jid)) " / graph" };
     let line = CommandLine::new("graph").name(jid);
-    Ok(content(page, &graph, crumb, line, &format!("What {} hangs on", shown(jid))))
+    Ok(content(
+        page,
+        &graph,
+        crumb,
+        line,
+        &format!("What {} hangs on", shown(jid)),
+    ))
 }
 
 pub(in crate::web) fn of_queue(
@@ -44,9 +50,16 @@ pub(in crate::web) fn of_queue(
     queue: &Name,
 ) -> Result<Content, Error> {
     let graph = read_graph_of_queue(session.core()?, page.now, queue, REQUEST)?;
-    let crumb = html! { a href=(page.link("queues")) { "Queues" } " / " (page.queue(queue)) " / graph" };
+    let crumb =
+        html! { a href=(page.link("queues")) { "Queues" } " / " (page.queue(queue)) " / graph" };
     let line = CommandLine::new("graph").flag("--queue", queue);
-    Ok(content(page, &graph, crumb, line, &format!("What jobs of {} hang on", shown(queue))))
+    Ok(content(
+        page,
+        &graph,
+        crumb,
+        line,
+        &format!("What jobs of {} hang on", shown(queue)),
+    ))
 }
 
 fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: &str) -> Content {
@@ -79,7 +92,9 @@ fn trees(page: &Page, graph: &Graph) -> Markup {
         has_above[to] = true;
     }
     let mut drawn = HashSet::new();
-    let roots: Vec<usize> = (0..graph.nodes.len()).filter(|at| !has_above[*at]).collect();
+    let roots: Vec<usize> = (0..graph.nodes.len())
+        .filter(|at| !has_above[*at])
+        .collect();
     let mut tree = Tree {
         page,
         graph,
@@ -113,7 +128,10 @@ impl Tree<'_, '_> {
         } else {
             Vec::new()
         };
-        let children: Vec<Markup> = children.iter().map(|to| self.node(*to, depth + 1)).collect();
+        let children: Vec<Markup> = children
+            .iter()
+            .map(|to| self.node(*to, depth + 1))
+            .collect();
         let job = &node.job;
         let state = match job.state {
             Some(state) => state.to_string(),

@@ -31,7 +31,9 @@ pub(in crate::web) fn content(
     let index = Index::Failed(group.clone());
     let total = core.index_slice(page.now, &index, 0, 1)?.total;
     if total == 0 {
-        return Err(Error::not_found(format!("no job has failed in group `{group}`")));
+        return Err(Error::not_found(format!(
+            "no job has failed in group `{group}`"
+        )));
     }
     let from = total.saturating_sub(READ);
     let mut jids = core.index_slice(page.now, &index, from, READ)?.members;
@@ -43,8 +45,14 @@ pub(in crate::web) fn content(
     let read = jobs.len() as u64;
     jobs.truncate(LISTED);
     let have = if total == 1 { "job has" } else { "jobs have" };
-    let title = format!("{} {have} failed: {}", with_thousands_separators(total), shown(group));
-    let retry = CommandLine::new("failed").exact_pattern("--group", group).word("--retry-all");
+    let title = format!(
+        "{} {have} failed: {}",
+        with_thousands_separators(total),
+        shown(group)
+    );
+    let retry = CommandLine::new("failed")
+        .exact_pattern("--group", group)
+        .word("--retry-all");
     let here = format!("failed/{}", path::part(group));
     let main = html! {
         p.crumb { a href=(page.link("failed")) { "Failed" } " / " (group) }
@@ -65,7 +73,11 @@ pub(in crate::web) fn content(
             (job_table(page, &jobs))
         }
     };
-    Ok(Content::new(format!("{total} failed: {}", shown(group)), Place::Failed, main))
+    Ok(Content::new(
+        format!("{total} failed: {}", shown(group)),
+        Place::Failed,
+        main,
+    ))
 }
 
 /// The decisive lines of the messages with how often they occur, the most frequent first. Numbers count as alike.
@@ -81,7 +93,10 @@ fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
     }
     let mut counts: Vec<(usize, String, u64)> = counts.into_values().collect();
     counts.sort_by_key(|(at, _, count)| (std::cmp::Reverse(*count), *at));
-    counts.into_iter().map(|(_, line, count)| (line, count)).collect()
+    counts
+        .into_iter()
+        .map(|(_, line, count)| (line, count))
+        .collect()
 }
 
 fn message_table(messages: &[(String, u64)]) -> Markup {

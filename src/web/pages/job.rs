@@ -8,6 +8,7 @@ use crate::core::api::not_found;
 use crate::error::{Error, Kind};
 use crate::explain;
 use crate::json::Json;
+use crate::json::quote::quote_as_core;
 use crate::model::explain::Explanation;
 use crate::model::history::{note_text, wait_or_run_text};
 use crate::model::job::text::backoff_text;
@@ -17,12 +18,15 @@ use crate::model::recur::text::format_interval;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
-use crate::view::json::pretty_value;
 use crate::web::chart;
 use crate::web::page::{Content, NONE, Page, Place, command, job_path, shown};
 
 /// The most neighbours that are listed of each side.
 const NEIGHBORS: usize = 20;
+
+/// The longest line of data, and the deepest that is laid out.
+const LINE: usize = 48;
+const DEPTH: usize = 30;
 
 /// The longest data that is shown; the JSON document has all.
 const DATA: usize = 20_000;
@@ -91,11 +95,23 @@ pub(in crate::web) fn content(
 /// What the job is and how it stands: `Photo::Upload in images failed 50s ago, with no retry left.`
 fn sentence(page: &Page, job: &Job) -> String {
     let klass = job.klass.as_ref().map_or_else(|| "A job".to_owned(), shown);
-    let queue = job.queue.as_ref().map(|queue| format!(" in {}", shown(queue)));
+    let queue = job
+        .queue
+        .as_ref()
+        .map(|queue| format!(" in {}", shown(queue)));
     let subject = format!("{klass}{}", queue.unwrap_or_default());
-    let since = job.since.map(|since| page.time_words(since)).unwrap_or_default();
-    let holder = job.worker.as_ref().map(|worker| format!(" on {worker}")).unwrap_or_default();
-    let age = job.since.map(|since| duration(page.now.since(since).max(0.0)));
+    let since = job
+        .since
+        .map(|since| page.time_words(since))
+        .unwrap_or_default();
+    let holder = job
+        .worker
+        .as_ref()
+        .map(|worker| format!(" on {worker}"))
+        .unwrap_or_default();
+    let age = job
+        .since
+        .map(|since| duration(page.now.since(since).max(0.0)));
     let for_age = age.map(|age| format!(" for {age}")).unwrap_or_default();
     let rest = match job.state {
         Some(State::Failed) => {
@@ -177,7 +193,9 @@ fn actions(page: &Page, job: &Job) -> Markup {
 /// Why it does not run.
 pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup {
     let options = page.render_options();
-    let reasons = explanation.map(|found| found.reasons.as_slice()).unwrap_or_default();
+    let reasons = explanation
+        .map(|found| found.reasons.as_slice())
+        .unwrap_or_default();
     html! {
         @if explanation.is_none() { p.none { "A key of its queue has the wrong type." } }
         @else if reasons.is_empty() { p.none { "Nothing keeps it." } }
@@ -210,15 +228,42 @@ fn failure_text(message: &Name) -> Markup {
     }
 }
 
-/// Data as indented JSON, or as it is if it is none.
+/// Data as JSON with a line for each member, or as it is if it is none.
 fn data(bytes: &[u8]) -> Markup {
-    let pretty = Json::parse(bytes).and_then(|json| pretty_value(&json).ok());
-    let text = clean_text(pretty.as_deref().unwrap_or(bytes));
-    let text = text.trim_end();
-    let cut = text.char_indices().nth(DATA).map_or(text, |(at, _)| &text[..at]);
+    let text = match Json::parse(bytes) {
+        Some(json) => laid_out(&json, 0),
+        None => clean_text(bytes),
+    };
+    let cut = text
+        .char_indices()
+        .nth(DATA)
+        .map_or(&*text, |(at, _)| &text[..at]);
     html! {
         pre tabindex="0" { (cut) @if cut.len() < text.len() { "…" } }
     }
+}
+
+/// JSON on one line as long as it is short, else with a line for each member. No number is read and printed again.
+fn laid_out(json: &Json, depth: usize) -> String {
+    let line = clean_line(json.to_single_line());
+    if line.chars().count() + 2 * depth <= LINE || depth > DEPTH {
+        return line;
+    }
+    let (open, close, parts) = if let Some(members) = json.object() {
+        let members = members.iter().map(|(key, value)| {
+            let key = clean_line(quote_as_core(key.as_bytes()));
+            format!("{key}: {}", laid_out(value, depth + 1))
+        });
+        ('{', '}', members.collect::<Vec<String>>())
+    } else if let Some(items) = json.array() {
+        let items = items.iter().map(|item| laid_out(item, depth + 1));
+        ('[', ']', items.collect())
+    } else {
+        return line;
+    };
+    let indent = "  ".repeat(depth);
+    let parts = parts.join(&format!(",\n{indent}  "));
+    format!("{open}\n{indent}  {parts}\n{indent}{close}")
 }
 
 fn story(page: &Page, history: &[HistoryEntry]) -> Markup {

@@ -57,7 +57,10 @@ pub(in crate::web) fn content(
             let title = match found.total {
                 Some(total) => plural(total, "job", "jobs"),
                 None if found.jobs.is_empty() => "No job".to_owned(),
-                None => format!("{} and perhaps more", plural(found.jobs.len() as u64, "job", "jobs")),
+                None => format!(
+                    "{} and perhaps more",
+                    plural(found.jobs.len() as u64, "job", "jobs")
+                ),
             };
             (job_list(page, &found, offset, request), title)
         }
@@ -65,7 +68,10 @@ pub(in crate::web) fn content(
         Err(error) if crate::core::call::may_answer_later(&error) => return Err(error),
         Err(error) => {
             let message = Sanitized(&*error.message()).to_string();
-            (html! { p.none role="alert" { (message) } }, "Jobs".to_owned())
+            (
+                html! { p.none role="alert" { (message) } },
+                "Jobs".to_owned(),
+            )
         }
     };
     let line = flags.iter().map(|flag| {
@@ -73,7 +79,9 @@ pub(in crate::web) fn content(
         crate::command_line::flag_with_value(name, value)
     });
     let all = if flags.is_empty() { " --all" } else { "" };
-    let line = line.fold("qless jobs".to_owned(), |line, flag| format!("{line} {flag}"));
+    let line = line.fold("qless jobs".to_owned(), |line, flag| {
+        format!("{line} {flag}")
+    });
     let main = html! {
         h1 { (title) }
         form.filter action=(page.link("jobs")) method="get" {
@@ -151,7 +159,9 @@ fn parse(flags: &[String]) -> Result<Selector, Error> {
         let first = text.lines().next().unwrap_or_default();
         Error::usage(first.trim_start_matches("error: ").to_owned())
     };
-    let matches = command.try_get_matches_from(argv.chain(all)).map_err(refused)?;
+    let matches = command
+        .try_get_matches_from(argv.chain(all))
+        .map_err(refused)?;
     Selector::from_arg_matches(&matches).map_err(refused)
 }
 

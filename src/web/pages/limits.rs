@@ -13,8 +13,10 @@ const MOST: usize = 300;
 
 pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Content, Error> {
     let found = session.core()?.listed_throttles(page.now)?;
-    let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) =
-        found.throttles.into_values().partition(|throttle| throttle.lane);
+    let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) = found
+        .throttles
+        .into_values()
+        .partition(|throttle| throttle.lane);
     let title = match (throttles.len() as u64, lanes.len() as u64) {
         (0, 0) => "No limit is set, and none holds a job back".to_owned(),
         (count, 0) => plural(count, "throttle", "throttles"),
@@ -58,7 +60,10 @@ fn row(throttle: &Throttle) -> Markup {
     let maximum = u64::try_from(throttle.maximum).unwrap_or(0);
     let taken = match throttle.maximum {
         0 => format!("{}, no limit", with_thousands_separators(throttle.locks)),
-        ..0 => format!("{}, none may run", with_thousands_separators(throttle.locks)),
+        ..0 => format!(
+            "{}, none may run",
+            with_thousands_separators(throttle.locks)
+        ),
         maximum => format!("{} of {maximum}", with_thousands_separators(throttle.locks)),
     };
     let drawn = maximum.min(16);

@@ -98,7 +98,12 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
     // The name stands in front of the sentence.
     let rest = subject.as_ref().and_then(|name| {
         let rest = fact.strip_prefix(name.as_str())?;
-        Some(rest.strip_prefix(':').unwrap_or(rest).trim_start().to_owned())
+        Some(
+            rest.strip_prefix(':')
+                .unwrap_or(rest)
+                .trim_start()
+                .to_owned(),
+        )
     });
     let step = next_step(problem, page);
     html! {
@@ -156,7 +161,10 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
     let slots: Option<u64> = slots.sum();
     let running = match slots.filter(|slots| *slots > 0) {
         Some(slots) => format!("running in {slots} slots"),
-        None => format!("running on {}", plural(totals.busy_workers, "worker", "workers")),
+        None => format!(
+            "running on {}",
+            plural(totals.busy_workers, "worker", "workers")
+        ),
     };
     let oldest = overview.waits.first().map(|wait| wait.wait_s.0);
     let stalled = match totals.queued.stalled {
@@ -174,7 +182,10 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
         ),
     };
     let groups = plural(totals.groups, "group", "groups");
-    let is_late = overview.problems.iter().any(|problem| problem.code == ProblemCode::Late);
+    let is_late = overview
+        .problems
+        .iter()
+        .any(|problem| problem.code == ProblemCode::Late);
     html! {
         div.sums {
             (sum(with_thousands_separators(totals.queued.waiting), "waiting", false))
@@ -231,8 +242,16 @@ pub(super) fn group_line(page: &Page, group: &Name, jobs: u64, newest: Option<&J
 
 /// How long jobs waited and ran today.
 fn histograms(facts: &SystemFacts, overview: &Overview) -> Markup {
-    let waits: Vec<&DurationSpread> = facts.queues.iter().filter_map(|queue| queue.wait.as_ref()).collect();
-    let runs: Vec<&DurationSpread> = facts.queues.iter().filter_map(|queue| queue.run.as_ref()).collect();
+    let waits: Vec<&DurationSpread> = facts
+        .queues
+        .iter()
+        .filter_map(|queue| queue.wait.as_ref())
+        .collect();
+    let runs: Vec<&DurationSpread> = facts
+        .queues
+        .iter()
+        .filter_map(|queue| queue.run.as_ref())
+        .collect();
     let oldest = overview.waits.first().map(|wait| wait.wait_s.0);
     html! {
         div.two.even {

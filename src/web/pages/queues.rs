@@ -104,10 +104,19 @@ pub(super) fn upper_bound(range: BucketRange) -> String {
 pub(super) fn state(page: &Page, queue: &QueueFacts) -> Markup {
     let counts = &queue.counts;
     let paused = counts.paused.then(|| {
-        let since = counts.paused_since.map(|since| duration(page.now.since(since).max(0.0)));
-        let reason = counts.paused_reason.as_ref().map(|reason| format!("· {reason}"));
+        let since = counts
+            .paused_since
+            .map(|since| duration(page.now.since(since).max(0.0)));
+        let reason = counts
+            .paused_reason
+            .as_ref()
+            .map(|reason| format!("· {reason}"));
         let parts = [Some("paused".to_owned()), since, reason];
-        parts.into_iter().flatten().collect::<Vec<String>>().join(" ")
+        parts
+            .into_iter()
+            .flatten()
+            .collect::<Vec<String>>()
+            .join(" ")
     });
     let title = counts.paused_by.as_ref().map(|by| format!("by {by}"));
     let held = match (queue.why, &queue.held_by) {

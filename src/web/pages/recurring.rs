@@ -16,12 +16,16 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
     let mut jobs = session.core()?.recurring_like(page.now, &[])?;
     let count = jobs.len() as u64;
     jobs.truncate(MOST);
-    let is_late = |job: &&Recurring| !job.is_paused() && job.next.is_some_and(|next| next < page.now);
+    let is_late =
+        |job: &&Recurring| !job.is_paused() && job.next.is_some_and(|next| next < page.now);
     let late = jobs.iter().filter(is_late).count() as u64;
     let title = match (count, late) {
         (0, _) => "No recurring job".to_owned(),
         (count, 0) => plural(count, "recurring job", "recurring jobs"),
-        (count, late) => format!("{}, {late} due", plural(count, "recurring job", "recurring jobs")),
+        (count, late) => format!(
+            "{}, {late} due",
+            plural(count, "recurring job", "recurring jobs")
+        ),
     };
     let more = count.saturating_sub(jobs.len() as u64);
     let main = html! {

@@ -22,14 +22,20 @@ pub(in crate::web) fn content(
         return Err(Error::not_found(format!("no worker is called `{name}`")));
     };
     let seen = worker.last_seen.map(|seen| page.time_words(seen));
-    let seen = seen.map_or_else(|| "was never seen".to_owned(), |seen| format!("was seen {seen}"));
+    let seen = seen.map_or_else(
+        || "was never seen".to_owned(),
+        |seen| format!("was seen {seen}"),
+    );
     let holds = match worker.jobs.len() as u64 {
         0 => "holds no job".to_owned(),
         jobs => format!("holds {}", plural(jobs, "job", "jobs")),
     };
     let lost = match worker.stalled.len() as u64 {
         0 => String::new(),
-        jobs => format!(", and has lost the locks of {}", plural(jobs, "job", "jobs")),
+        jobs => format!(
+            ", and has lost the locks of {}",
+            plural(jobs, "job", "jobs")
+        ),
     };
     let jobs = &worker.details[..worker.details.len().min(ROWS)];
     let main = html! {
@@ -41,5 +47,9 @@ pub(in crate::web) fn content(
             @if jobs.is_empty() { p.none { "None." } } @else { (job_table(page, jobs)) }
         }
     };
-    Ok(Content::new(format!("{} {holds}", shown(name)), Place::Workers, main))
+    Ok(Content::new(
+        format!("{} {holds}", shown(name)),
+        Place::Workers,
+        main,
+    ))
 }

@@ -1,0 +1,541 @@
+//! `qless web`: what the listener answers. How the pages look and move is seen in a browser: `tests/browser.rs`.
+
+use expect_test::expect;
+use regex::Regex;
+use rustix::process::Signal;
+
+use crate::support::config::ConfigHome;
+use crate::support::listening::Listening;
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+
+/// The header of a browser that sends a form of this page.
+const OWN: &str = "Sec-Fetch-Site: same-origin\r\n";
+
+/// A queue of each kind, a failed job, and one that waits for it.
+fn filled() -> Redis {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    for line in [
+        "put mail Mail::Welcome --arg user:=9007199254740993 --jid first --tag eu",
+        "put mail Mail::Welcome {} --jid second",
+        "put images Photo::Upload {} --jid photo",
+        "pop mail --worker mx-1",
+        "fail first --worker mx-1 --group upload/error --message 503",
+        "put index Index {} --jid index --depends first",
+        "pause images --reason disk",
+        "recur put reports Daily {} --every 1h --jid daily",
+        "throttle set api 2",
+    ] {
+        qless.run(line).ok();
+    }
+    redis
+}
+
+struct Web(Listening);
+
+impl Web {
+    fn start(redis: &Redis, more: &str) -> Web {
+        Web::with(&redis.qless(), redis, more)
+    }
+
+    fn with(qless: &Qless, beside: &Redis, more: &str) -> Web {
+        Web(Listening::start(qless, beside, "web", more))
+    }
+
+    fn page(&self, path: &str) -> String {
+        let (status, body) = self.0.get(path, "localhost");
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+
+    fn status(&self, path: &str) -> u16 {
+        self.0.get(path, "localhost").0
+    }
+
+    /// Sends a form. Returns the status, where it leads to, and the text of the page.
+    fn post(&self, path: &str, headers: &str, form: &str) -> (u16, String, String) {
+        let headers = format!(
+            "Host: localhost\r\nContent-Length: {}\r\n{headers}",
+            form.len()
+        );
+        let (status, head, body) = self.0.ask(&format!("POST {path}"), &headers, form);
+        let to = head
+            .lines()
+            .find_map(|line| line.strip_prefix("Location: "));
+        (status, to.unwrap_or_default().to_owned(), text_of(&body))
+    }
+
+    /// The token of a form.
+    fn token(&self, path: &str) -> String {
+        let found = Regex::new("name=\"token\" value=\"([^\"]*)\"").unwrap();
+        let page = self.page(path);
+        found.captures(&page).unwrap()[1].to_owned()
+    }
+}
+
+/// What a reader of the content sees, a line for each block.
+fn text_of(page: &str) -> String {
+    let main = page.split_once("<main").map_or(page, |(_, rest)| rest);
+    let main = main.split("</main>").next().unwrap();
+    let main = main.split_once('>').map_or(main, |(_, rest)| rest);
+    let block =
+        Regex::new("</?(h1|h2|p|li|tr|div|pre|section|dd|label|form|button|thead)[^>]*>").unwrap();
+    let tag = Regex::new("<[^>]*>").unwrap();
+    let lines = block
+        .replace_all(main, "\n")
+        .replace("</td>", " ")
+        .replace("</th>", " ");
+    let text = tag.replace_all(&lines, "").into_owned();
+    let text = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&");
+    let lines = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    lines
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn every_page_says_first_how_things_stand() {
+    let redis = filled();
+    let web = Web::start(&redis, "--hide-data");
+    let titles: Vec<String> = [
+        "/",
+        "/queues",
+        "/queues/mail",
+        "/queues/mail/graph",
+        "/jobs",
+        "/jobs?queue=mail&state=waiting",
+        "/jobs?queue=nope",
+        "/jobs?older-than=x",
+        "/jobs/first",
+        "/jobs/index",
+        "/jobs/index/graph",
+        "/jobs/daily",
+        "/failed",
+        "/failed/upload%2Ferror",
+        "/workers",
+        "/workers/mx-1",
+        "/recurring",
+        "/limits",
+    ]
+    .iter()
+    .map(|path| {
+        let page = web.page(path);
+        let text = text_of(&page);
+        let heading = text.lines().find(|line| !line.contains(" / "));
+        let heading = Regex::new(r"\d+[smh] ago|for \d+s")
+            .unwrap()
+            .replace_all(heading.unwrap(), "…")
+            .into_owned();
+        format!("{path}  {heading}")
+    })
+    .collect();
+    expect![[r#"
+        /  1 job has failed, and images is paused.
+        /queues  4 queues
+        /queues/mail  A pop of mail would get second.
+        /queues/mail/graph  What jobs of mail hang on.
+        /jobs  4 jobs
+        /jobs?queue=mail&state=waiting  1 job
+        /jobs?queue=nope  Jobs
+        /jobs?older-than=x  Jobs
+        /jobs/first  Mail::Welcome in mail failed ….
+        /jobs/index  Index in index waits for another job.
+        /jobs/index/graph  What index hangs on.
+        /jobs/daily  Daily is put into reports every 1h.
+        /failed  1 job has failed in 1 group
+        /failed/upload%2Ferror  1 job has failed: upload/error
+        /workers  1 worker
+        /workers/mx-1  mx-1 was seen …, holds no job.
+        /recurring  1 recurring job, 1 due
+        /limits  1 throttle
+    "#]]
+    .assert_eq(&(titles.join("\n") + "\n"));
+    assert!(
+        !web.page("/jobs").contains("9007199254740993"),
+        "--hide-data"
+    );
+    assert!(web.page("/jobs/first").contains("9007199254740993"));
+    assert_eq!(web.0.end(Signal::INT).code(), 130);
+}
+
+#[test]
+fn what_is_not_there_is_a_page_with_the_right_status() {
+    let redis = filled();
+    let web = Web::start(&redis, "");
+    let mut answers = String::new();
+    for path in [
+        "/nope",
+        "/jobs/nope",
+        "/queues/nope",
+        "/failed/nope",
+        "/workers/nope",
+        "/api/v1/nope",
+        "/api/v1/jobs/nope",
+        "/api/v1/queues/nope",
+        "/?context=nope",
+        "/jobs/first/retry",
+        "//mail",
+        "/%2e%2e/",
+    ] {
+        let (status, body) = web.0.get(path, "localhost");
+        let said = text_of(&body);
+        answers.push_str(&format!(
+            "{path} {status} {}\n",
+            said.lines().next().unwrap_or_default()
+        ));
+    }
+    expect![[r#"
+        /nope 404 There is no such page.
+        /jobs/nope 404 Job `nope` does not exist.
+        /queues/nope 404 Queue `nope` does not exist.
+        /failed/nope 404 No job has failed in group `nope`.
+        /workers/nope 404 No worker is called `nope`.
+        /api/v1/nope 404 {"kind":"error","v":1,"code":"not_found","exit":4,"message":"there is no such document","hint":null,"jid":null}
+        /api/v1/jobs/nope 404 {"kind":"error","v":1,"code":"not_found","exit":4,"message":"job `nope` does not exist","hint":null,"jid":"nope"}
+        /api/v1/queues/nope 404 {"kind":"error","v":1,"code":"not_found","exit":4,"message":"queue `nope` does not exist","hint":null,"jid":null}
+        /?context=nope 404 no such context is shown here
+        /jobs/first/retry 404 There is no such page.
+        //mail 404 There is no such page.
+        /%2e%2e/ 404 There is no such page.
+    "#]].assert_eq(&answers);
+    assert_eq!(web.0.get("/", "evil.example").0, 421);
+    let (status, head, _) = web.0.ask("GET /", "Host: localhost\r\n", "");
+    assert_eq!(status, 200);
+    for header in [
+        "Content-Security-Policy: default-src 'self';",
+        "Cache-Control: no-store",
+        "X-Content-Type-Options: nosniff",
+    ] {
+        assert!(head.contains(header), "{head}");
+    }
+}
+
+#[test]
+fn programs_get_the_documents_of_the_commands() {
+    let redis = filled();
+    // Waits are counted up to the same moment.
+    let qless = redis.at(4_000_000_000_u64);
+    let web = Web::with(&qless, &redis, "--interval 1ms");
+    for (path, line) in [
+        ("/api/v1/queues", "queues -o json"),
+        ("/api/v1/queues/mail", "queues mail -o json"),
+        ("/api/v1/jobs/first", "get first -o json"),
+        ("/api/v1/failed", "failed -o json"),
+        ("/api/v1/workers", "workers -o json"),
+    ] {
+        assert_eq!(web.page(path).trim_end(), qless.run(line).ok(), "{path}");
+    }
+    let parse = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(parse(&web.page("/api/v1/status"))["kind"], "status");
+    let stats = parse(&web.page("/api/v1/stats"));
+    assert_eq!(stats["total"]["length"], 3);
+    assert_eq!(stats["total"]["morgue_length"], 0);
+    assert_eq!(stats["by_worker"]["mail"]["length"], 1);
+    assert!(stats["by_worker"]["mail"]["lag"].is_number());
+    assert!(
+        web.page("/metrics")
+            .contains("qless_queue_jobs{queue=\"mail\",state=\"waiting\"} 1")
+    );
+    assert_eq!(web.page("/livez"), "ok\n");
+    assert_eq!(web.status("/healthz?max-waiting=mail:0"), 503);
+}
+
+#[test]
+fn looking_is_all_unless_changes_are_allowed() {
+    let redis = filled();
+    let web = Web::start(&redis, "");
+    assert!(!web.page("/jobs/first").contains("/retry\""));
+    assert_eq!(web.status("/jobs/first/retry"), 404);
+    assert_eq!(web.post("/jobs/first/retry", OWN, "token=x").0, 404);
+    assert_eq!(redis.qless().run("get first --field state").ok(), "failed");
+}
+
+#[test]
+fn a_change_is_confirmed_with_the_plan_of_the_command_line() {
+    let redis = filled();
+    let web = Web::start(&redis, "--allow-changes --interval 1ms");
+    let path = "/failed/upload%2Ferror/retry";
+    let asked = text_of(&web.page(path)).replace(&redis.url(), "REDIS");
+    let asked = Regex::new(r"\d+s \d+s").unwrap().replace(&asked, "AGES").into_owned();
+    expect![[r#"
+        ← back, and change nothing
+        Retry all jobs of upload/error?
+        Retry 1 failed job on REDIS
+        QUEUE STATE JOBS OLDEST NEWEST
+        mail failed 1 AGES
+        each goes back to its own queue with 5 fresh retries
+        would retry 1
+        Retry
+        Backqless failed --group=upload/error --retry-all"#]]
+    .assert_eq(&asked);
+    let token = web.token(path);
+    let form = format!("token={token}");
+    // A page of another origin, a form of another process.
+    for (headers, form) in [
+        ("", form.as_str()),
+        ("Sec-Fetch-Site: cross-site\r\n", &form),
+        ("Sec-Fetch-Site: same-site\r\n", &form),
+        ("Origin: http://evil.example\r\n", &form),
+        (OWN, ""),
+        (OWN, "token=x"),
+    ] {
+        assert_eq!(web.post(path, headers, form).0, 403, "{headers} {form}");
+    }
+    assert_eq!(redis.qless().run("get first --field state").ok(), "failed");
+    // A browser that sends no such header, but an origin.
+    let (status, to, _) = web.post(path, "Origin: http://localhost\r\n", &form);
+    assert_eq!(status, 303);
+    assert!(to.starts_with("../../failed?did="), "{to}");
+    let after = web.page(&to.replace("../../", "/"));
+    assert!(text_of(&after).contains("1 retried"), "{after}");
+    assert_eq!(redis.qless().run("get first --field state").ok(), "waiting");
+    // Again: there is nothing to retry any more.
+    let (status, _, text) = web.post(path, OWN, &form);
+    assert_eq!(
+        (status, text.lines().next()),
+        (404, Some("Nothing was changed.")),
+        "{text}"
+    );
+}
+
+#[test]
+fn each_change_is_that_of_its_command() {
+    let redis = filled();
+    redis
+        .qless()
+        .run("put mail Later {} --jid later --delay 1h")
+        .ok();
+    let web = Web::start(&redis, "--allow-changes --interval 1ms");
+    let mut told = String::new();
+    for (path, value) in [
+        ("/jobs/second/priority", "value=-7"),
+        ("/jobs/second/tag", "value=vip"),
+        ("/jobs/second/track", ""),
+        ("/jobs/second/untrack", ""),
+        ("/jobs/later/promote", ""),
+        ("/jobs/second/cancel", ""),
+        ("/jobs/first/cancel", ""),
+        ("/jobs/second/priority", "value=high"),
+        ("/queues/mail/pause", "value=night"),
+        ("/queues/images/unpause", ""),
+        ("/failed/upload%2Ferror/cancel", ""),
+    ] {
+        let token = web.token("/queues/mail/pause");
+        let (status, to, text) = web.post(path, OWN, &format!("token={token}&{value}"));
+        let said = match status {
+            303 => text_of(&web.page(&to.replace("../../", "/"))),
+            _ => text,
+        };
+        let first: Vec<&str> = said.lines().take(2).collect();
+        told.push_str(&format!("{path} {value}: {status} {}\n", first.join(" | ")));
+    }
+    expect![[r#"
+        /jobs/second/priority value=-7: 303 JID OLD NEW | second 0 -7
+        /jobs/second/tag value=vip: 303 JID TAGS | second vip
+        /jobs/second/track : 303 Track: done. | Queues / mail / second
+        /jobs/second/untrack : 303 Untrack: done. | Queues / mail / second
+        /jobs/later/promote : 303 Run now: done. | Queues / mail / later
+        /jobs/second/cancel : 303 JID | second
+        /jobs/first/cancel : 409 Nothing was changed. | cannot cancel `first`: `index` waits for it
+        /jobs/second/priority value=high: 400 Nothing was changed. | invalid value 'high' for '--to <N>': expects a whole number between -9007199254740992 and 9007199254740992
+        /queues/mail/pause value=night: 303 Pause: done. | Queues / mail
+        /queues/images/unpause : 303 Unpause: done. | Queues / images
+        /failed/upload%2Ferror/cancel : 303 0 cancelled, 1 failed | failed 1 `index` waits for it: first
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn a_protected_context_asks_for_its_label_and_a_read_only_one_has_no_buttons() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{url}\"\nlabel = \"PROD\"\nprotected = true\n\
+         [context.still]\nredis = \"{url}\"\nprefix = \"other:\"\nread-only = true\n",
+        url = redis.url()
+    ));
+    let web = Web::with(
+        &home.qless(),
+        &redis,
+        "--allow-changes --interval 1ms --context prod --context still",
+    );
+    let page = web.page("/jobs/first");
+    assert!(page.contains("class=\"label bad\">PROD"), "{page}");
+    assert!(page.contains("?context=still"), "{page}");
+    let path = "/jobs/first/retry";
+    let token = web.token(path);
+    for label in ["", "&label=prod", "&label=still"] {
+        let (status, _, text) = web.post(path, OWN, &format!("token={token}{label}"));
+        assert_eq!(status, 403);
+        assert!(
+            text.contains("The label was not typed; nothing was changed."),
+            "{text}"
+        );
+    }
+    let (status, ..) = web.post(path, OWN, &format!("token={token}&label=PROD"));
+    assert_eq!(status, 303);
+    let state = home
+        .qless()
+        .run("get first --field state --context prod")
+        .ok();
+    assert_eq!(state, "waiting");
+    // The other context: its own prefix, and no change.
+    let page = web.page("/?context=still");
+    assert!(page.contains("Nothing is here yet"), "{page}");
+    assert_eq!(web.status("/queues/mail/pause?context=still"), 404);
+    let form = format!("token={token}");
+    assert_eq!(
+        web.post("/queues/mail/pause?context=still", OWN, &form).0,
+        404
+    );
+}
+
+#[test]
+fn the_page_starts_without_redis_and_heals() {
+    let redis = Redis::start();
+    let socket = redis.socket();
+    let beside = Redis::start();
+    let elsewhere = socket.with_file_name("later.sock");
+    let qless = Qless::bare().env("QLESS_REDIS_URL", format!("unix://{}", elsewhere.display()));
+    let web = Web::with(&qless, &beside, "--interval 50ms");
+    let (status, body) = web.0.get("/", "localhost");
+    assert_eq!(status, 503);
+    let text = text_of(&body);
+    assert!(text.starts_with("Redis does not answer\n"), "{text}");
+    assert!(text.contains("connect"), "{text}");
+    std::os::unix::fs::symlink(socket, &elsewhere).unwrap();
+    assert!(web.0.until("/", 200).contains("Nothing is here yet"));
+    let refused = Qless::bare()
+        .env("QLESS_REDIS_URL", "unix:///no/socket")
+        .run("web --listen unix:never.sock --no-retry");
+    assert_eq!(refused.code(), 6);
+}
+
+#[test]
+fn a_stream_says_that_there_is_something_new() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 50ms");
+    let mut stream = std::os::unix::net::UnixStream::connect(&web.0.socket).unwrap();
+    use std::io::{Read, Write};
+    stream
+        .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    let mut text = String::new();
+    while text
+        .matches("event: look\ndata: {\"interval_s\":0.05}")
+        .count()
+        < 3
+    {
+        let mut bytes = [0; 512];
+        let count = stream.read(&mut bytes).unwrap();
+        assert!(count > 0, "{text}");
+        text.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+    }
+    for header in [
+        "Content-Type: text/event-stream",
+        "X-Accel-Buffering: no",
+        "Cache-Control: no-store",
+    ] {
+        assert!(text.contains(header), "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 1h");
+    web.page("/");
+    let before = redis.scripts_run();
+    for _ in 0..10 {
+        web.page("/");
+        web.page("/api/v1/stats");
+        web.page("/metrics");
+    }
+    assert_eq!(redis.scripts_run(), before);
+}
+
+#[test]
+fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
+    let redis = filled();
+    let history = redis.socket().with_file_name("history.json");
+    let more = format!(
+        "--base-path /qless --allow-host ops.example --interval 20ms --history {}",
+        history.display()
+    );
+    let web = Web::start(&redis, &more);
+    let (status, head, _) = web.0.ask("GET /qless", "Host: ops.example\r\n", "");
+    assert_eq!(status, 303);
+    assert!(head.contains("Location: /qless/"), "{head}");
+    assert_eq!(web.status("/qless/jobs"), 200);
+    assert_eq!(web.status("/jobs"), 404);
+    assert!(
+        web.page("/qless/queues/mail")
+            .contains("href=\"../style.css\"")
+    );
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    web.page("/qless/");
+    assert_eq!(web.0.end(Signal::TERM).code(), 143);
+    let kept = std::fs::read_to_string(&history).unwrap();
+    assert!(kept.contains("\"watched\""), "{kept}");
+    use std::os::unix::fs::PermissionsExt;
+    assert_eq!(
+        history.metadata().unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let web = Web::start(&redis, &more);
+    web.page("/qless/");
+    web.0.end(Signal::INT);
+    std::fs::write(&history, "no history").unwrap();
+    let refused = redis.qless().run(&format!(
+        "web --listen unix:never.sock --history {}",
+        history.display()
+    ));
+    refused.shows(expect![[r#"
+        --- stderr
+        error: `DIR/history.json` is not a history
+        hint: name another file, or delete this one
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn hostile_names_are_text_and_lead_to_their_pages() {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    let names = [
+        "<script>alert(1)</script>",
+        "\"><img src=x>",
+        "..",
+        "~",
+        "a/b?c#d%e",
+        "\u{202e}rtl",
+        "o'k",
+    ];
+    for name in names {
+        qless
+            .args(["put", name, name, "{}", "--jid", &format!("j{name}")])
+            .ok();
+    }
+    let web = Web::start(&redis, "");
+    for page in ["/", "/queues", "/jobs"] {
+        let text = web.page(page);
+        assert!(!text.contains("<script>alert"), "{page}");
+        assert!(!text.contains("<img"), "{page}");
+        assert!(!text.contains('\u{202e}'), "{page}");
+        let links = Regex::new("<th scope=\"row\"><a[^>]* href=\"\\./([^\"]*)\"").unwrap();
+        let links: Vec<String> = links
+            .captures_iter(&text)
+            .map(|found| found[1].to_owned())
+            .collect();
+        assert_eq!(links.len(), names.len(), "{page}: {text}");
+        for link in links {
+            web.page(&format!("/{}", link.replace("&amp;", "&")));
+        }
+    }
+}
