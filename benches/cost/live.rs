@@ -4,10 +4,13 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use redis::cmd;
 
 use crate::measured_server::{Call, Server};
+use crate::page::Page;
 
 /// The number of resident jobs of the large database, if none is given.
 const MANY: usize = 1_000_000;
@@ -45,6 +48,9 @@ const MANY_NAMES: Names = Names {
     workers: 100_000,
     tags: 100_000,
 };
+
+/// The line that measures a tick of the page.
+const PAGE: &str = "web, one tick";
 
 /// A command to measure.
 struct Line<'a> {
@@ -99,6 +105,7 @@ pub fn print(rounds: usize, sizes: &[usize]) {
         line("metrics", "metrics", true),
         line("health", "health -q --max-waiting 2000000", false),
         line("throttle list", "throttle list", false),
+        line(PAGE, "web", true),
         line("explain of a waiting job", "explain q7-7", true),
         line("explain --queue", "explain --queue q7", true),
         Line {
@@ -120,7 +127,7 @@ pub fn print(rounds: usize, sizes: &[usize]) {
     let heads = [MOST_READ, MANY_NAMES].map(|names| format!("{} queues", names.queues));
     let servers = [MOST_READ, MANY_NAMES].map(|names| filled(|server| fill_names(server, &names)));
     // No `wait`: there are no complete jobs.
-    compare(rounds, &lines[..6], f64::INFINITY, heads, servers);
+    compare(rounds, &lines[..7], f64::INFINITY, heads, servers);
 }
 
 fn filled(fill: impl FnOnce(&mut Server)) -> Server {
@@ -170,10 +177,21 @@ fn compare(
 }
 
 fn measure(server: &mut Server, line: &Line<'_>) -> Figures {
+    // A look at the page lasts a moment, so that each request is a tick.
+    let page = (line.name == PAGE).then(|| Page::start(server, "1ms"));
+    if let Some(page) = &page {
+        page.get("/");
+    }
     server.watch_slow(Some(0));
     let (cpu, calls) = (server.cpu(), script_calls(server));
     for _ in 0..line.repeats {
-        run(server, line.command);
+        match &page {
+            Some(page) => {
+                thread::sleep(Duration::from_millis(2));
+                page.get("/");
+            }
+            None => run(server, line.command),
+        }
     }
     let repeats = line.repeats as f64;
     let micros = (server.cpu() - cpu) / repeats;
@@ -270,6 +288,11 @@ fn write_names(server: &Server, count: usize, body: &str) {
     }
 }
 
+/// Puts a few jobs into all queues.
+pub fn fill_few(server: &mut Server) {
+    fill(server, FEW);
+}
+
 /// Puts the resident jobs into all queues, a tenth of them failed, and the awaited jobs, complete.
 fn fill(server: &mut Server, jobs: usize) {
     let put = |at: f64, queue: &str, jid: String| -> Call {
@@ -324,7 +347,7 @@ fn fill(server: &mut Server, jobs: usize) {
 }
 
 /// The number of script calls so far.
-fn script_calls(server: &Server) -> u64 {
+pub fn script_calls(server: &Server) -> u64 {
     let mut connection = server.redis.connect();
     let mut info = cmd("INFO");
     let info: String = info.arg("commandstats").query(&mut connection).unwrap();

@@ -13,6 +13,7 @@ mod damage;
 mod dearest;
 mod live;
 mod measured_server;
+mod page;
 mod private_redis;
 mod recover;
 mod search;
@@ -30,7 +31,8 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
-/// `search`, `check`, `damage`, `live`, `work`, `dearest`; a number sets the jobs of `check`, `live` and `work`.
+/// `search`, `check`, `damage`, `live`, `page`, `work`, `dearest`; a number sets the jobs of `check`, `live` and `work`,
+/// and the seconds for which the page of `page` stays open.
 fn main() {
     if worker::play() {
         return;
@@ -73,6 +75,9 @@ fn main() {
     }
     if is_named("live") {
         live::print(10, &sizes);
+    }
+    if is_named("page") {
+        page::print(&sizes, live::fill_few, live::script_calls);
     }
     if is_named("dearest") {
         dearest::print(3);

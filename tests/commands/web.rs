@@ -264,7 +264,10 @@ fn a_change_is_confirmed_with_the_plan_of_the_command_line() {
     let web = Web::start(&redis, "--allow-changes --interval 1ms");
     let path = "/failed/upload%2Ferror/retry";
     let asked = text_of(&web.page(path)).replace(&redis.url(), "REDIS");
-    let asked = Regex::new(r"\d+s \d+s").unwrap().replace(&asked, "AGES").into_owned();
+    let asked = Regex::new(r"\d+s \d+s")
+        .unwrap()
+        .replace(&asked, "AGES")
+        .into_owned();
     expect![[r#"
         ← back, and change nothing
         Retry all jobs of upload/error?
@@ -523,13 +526,13 @@ fn hostile_names_are_text_and_lead_to_their_pages() {
             .ok();
     }
     let web = Web::start(&redis, "");
+    let link = Regex::new("<th scope=\"row\"><a[^>]* href=\"\\./([^\"]*)\"").unwrap();
     for page in ["/", "/queues", "/jobs"] {
         let text = web.page(page);
         assert!(!text.contains("<script>alert"), "{page}");
         assert!(!text.contains("<img"), "{page}");
         assert!(!text.contains('\u{202e}'), "{page}");
-        let links = Regex::new("<th scope=\"row\"><a[^>]* href=\"\\./([^\"]*)\"").unwrap();
-        let links: Vec<String> = links
+        let links: Vec<String> = link
             .captures_iter(&text)
             .map(|found| found[1].to_owned())
             .collect();

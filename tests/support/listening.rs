@@ -12,7 +12,8 @@ use super::redis::Redis;
 
 /// A listener on a Unix socket, and a request to it.
 pub struct Listening {
-    pub running: Running,
+    /// `None` once its end was waited for.
+    running: Option<Running>,
     pub socket: PathBuf,
 }
 
@@ -26,7 +27,10 @@ impl Listening {
         let socket = beside.socket().with_file_name("listener.sock");
         let line = format!("{command} --listen unix:{} {more}", socket.display());
         let running = qless.start(&line);
-        let listening = Listening { running, socket };
+        let listening = Listening {
+            running: Some(running),
+            socket,
+        };
         let deadline = Instant::now() + Duration::from_secs(20);
         while UnixStream::connect(&listening.socket).is_err() {
             assert!(Instant::now() < deadline, "nothing listens");
@@ -69,8 +73,18 @@ impl Listening {
         }
     }
 
-    pub fn end(self, signal: Signal) -> RunOutput {
-        self.running.signal(signal);
-        self.running.end()
+    pub fn end(mut self, signal: Signal) -> RunOutput {
+        let running = self.running.take().unwrap();
+        running.signal(signal);
+        running.end()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.signal(Signal::KILL);
+            running.end();
+        }
     }
 }

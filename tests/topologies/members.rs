@@ -112,6 +112,38 @@ fn what_the_members_have_is_listed_as_one() {
 }
 
 #[test]
+fn contexts_that_are_named_together_are_as_one() {
+    let two = Two::with_jobs();
+    let both = two.qless().run("queues").ok();
+    for line in [
+        "queues --context one --context two",
+        "queues --context one,two",
+    ] {
+        assert_eq!(two.qless().run(line).ok(), both);
+    }
+    assert_eq!(two.on("one,two").run("queues").ok(), both);
+    let mut refused = String::new();
+    for contexts in [
+        "--context one --context nope",
+        "--context both --context two",
+        "--context one --context one",
+    ] {
+        let run = two.qless().run(&format!("queues {contexts}"));
+        refused.push_str(&format!("{contexts}: {} {}\n", run.code(), run.stderr()));
+    }
+    expect![[r#"
+        --context one --context nope: 4 error: context `nope` does not exist
+        hint: did you mean `one`?
+
+        --context both --context two: 2 error: context `both` names several itself
+        hint: name its members
+
+        --context one --context one: 2 error: members `one` and `one` of the context have the same jobs
+
+    "#]].assert_eq(&refused);
+}
+
+#[test]
 fn completion_offers_the_names_of_all_members() {
     let two = Two::new();
     for (context, queue) in [("one", "images"), ("two", "mail"), ("two", "images")] {
