@@ -3,6 +3,7 @@
 #![allow(unreachable_pub)] // A test binary exports nothing.
 
 mod architecture;
+mod browser;
 mod completion;
 mod connection;
 mod examples;
@@ -16,6 +17,7 @@ mod tls;
 mod widths;
 
 mod support {
+    pub mod browser;
     pub mod check_calls;
     pub mod clean;
     pub mod client;

@@ -13,6 +13,11 @@
   let seen = Date.now();
   let interval = 2;
 
+  // One stream serves all tabs of a browser: the tab that holds the lock has it, and tells the others.
+  const streamUrl = new URL(document.body.dataset.stream, location.href).href;
+  const channel = "BroadcastChannel" in window ? new BroadcastChannel("qless " + streamUrl) : null;
+  if (channel) channel.onmessage = (message) => looked(message.data);
+
   button.hidden = false;
   button.addEventListener("click", toggle);
   document.addEventListener("keydown", (event) => {
@@ -31,10 +36,6 @@
     running = !running;
     connect();
   }
-
-  // One stream serves all tabs of a browser: the tab that holds the lock has it, and tells the others.
-  const channel = "BroadcastChannel" in window ? new BroadcastChannel("qless " + document.body.dataset.stream) : null;
-  if (channel) channel.onmessage = (message) => looked(message.data);
 
   function connect() {
     const needed = running && !document.hidden;
@@ -60,7 +61,7 @@
 
   function open() {
     if (source) return;
-    source = new EventSource(document.body.dataset.stream);
+    source = new EventSource(streamUrl);
     for (const name of ["look", "away"]) {
       source.addEventListener(name, (event) => {
         const news = { name, interval: JSON.parse(event.data).interval_s };

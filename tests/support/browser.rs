@@ -1,0 +1,269 @@
+//! A real browser without a window, driven over the protocol of its developer tools.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The longest wait for anything that a page does.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The program: the one that BROWSER names, else one on the path.
+fn program() -> Option<String> {
+    let named = std::env::var("BROWSER").ok();
+    let known = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
+    let mut programs = named.into_iter().chain(known);
+    programs.find(|program| {
+        let ran = Command::new(program)
+            .arg("--version")
+            .stderr(Stdio::null())
+            .output();
+        ran.is_ok_and(|ran| ran.status.success())
+    })
+}
+
+/// A page of a browser of its own.
+pub struct Browser {
+    child: Child,
+    to: File,
+    from: BufReader<File>,
+    session: Option<String>,
+    calls: u64,
+    /// What the page has told meanwhile.
+    events: Vec<Value>,
+    _home: TempDir,
+}
+
+impl Browser {
+    /// Starts a browser. `None`, and a line on stderr, if none is installed.
+    pub fn start_or_skip() -> Option<Browser> {
+        let Some(program) = program() else {
+            eprintln!("skipped: no Chromium is installed; BROWSER names one");
+            return None;
+        };
+        let home = tempfile::tempdir().unwrap();
+        let pipe = |name: &str| {
+            let path = home.path().join(name);
+            assert!(
+                Command::new("mkfifo")
+                    .arg(&path)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            path
+        };
+        let (commands, answers) = (pipe("commands"), pipe("answers"));
+        let child = Command::new("sh")
+            .arg("-c")
+            .arg("exec \"$@\" 3<\"$COMMANDS\" 4>\"$ANSWERS\"")
+            .args([
+                "sh",
+                &program,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+            ])
+            .args([
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--remote-debugging-pipe",
+            ])
+            .arg(format!(
+                "--user-data-dir={}",
+                home.path().join("home").display()
+            ))
+            .env("COMMANDS", &commands)
+            .env("ANSWERS", &answers)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let to = OpenOptions::new().write(true).open(&commands).unwrap();
+        let from = BufReader::new(File::open(&answers).unwrap());
+        let mut browser = Browser {
+            child,
+            to,
+            from,
+            session: None,
+            calls: 0,
+            events: Vec::new(),
+            _home: home,
+        };
+        let target = browser.call("Target.createTarget", json!({"url": "about:blank"}));
+        let target = json!({"targetId": target["targetId"], "flatten": true});
+        let attached = browser.call("Target.attachToTarget", target);
+        browser.session = Some(attached["sessionId"].as_str().unwrap().to_owned());
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        Some(browser)
+    }
+
+    /// Calls a method of the protocol, and returns its result.
+    pub fn call(&mut self, method: &str, params: Value) -> Value {
+        self.calls += 1;
+        let id = self.calls;
+        let mut call = json!({"id": id, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            call["sessionId"] = json!(session);
+        }
+        let mut bytes = call.to_string().into_bytes();
+        bytes.push(0);
+        self.to.write_all(&bytes).unwrap();
+        loop {
+            let message = self.receive();
+            if message["id"] == id {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].clone();
+            }
+            self.events.push(message);
+        }
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        self.from.read_until(0, &mut bytes).unwrap();
+        assert_eq!(bytes.pop(), Some(0), "the browser has ended");
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    /// Opens an address, and waits until it is loaded.
+    pub fn open(&mut self, url: &str) {
+        self.events
+            .retain(|event| event["method"] != "Page.loadEventFired");
+        let opened = self.call("Page.navigate", json!({"url": url}));
+        assert!(opened["errorText"].is_null(), "{url}: {opened}");
+        let is_loaded = |event: &Value| event["method"] == "Page.loadEventFired";
+        while !self.events.iter().any(is_loaded) {
+            let event = self.receive();
+            self.events.push(event);
+        }
+    }
+
+    /// The value of an expression in the page.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let found = self.call("Runtime.evaluate", params);
+        assert!(found["exceptionDetails"].is_null(), "{expression}: {found}");
+        found["result"]["value"].clone()
+    }
+
+    pub fn text(&mut self, expression: &str) -> String {
+        self.value(expression)
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    /// Waits until an expression is true.
+    pub fn until(&mut self, expression: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        while self.value(expression) != true {
+            if Instant::now() > deadline {
+                let text = self.text("document.body.innerText");
+                panic!("never true: {expression}\n{text}");
+            }
+            thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Moves the pointer to the middle of an element.
+    pub fn point_at(&mut self, selector: &str) -> (f64, f64) {
+        let at = self.value(&format!(
+            "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'center'}}); \
+             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }})()"
+        ));
+        let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
+        self.mouse("mouseMoved", x, y);
+        (x, y)
+    }
+
+    pub fn mouse(&mut self, kind: &str, x: f64, y: f64) {
+        let params = json!({"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1});
+        self.call("Input.dispatchMouseEvent", params);
+    }
+
+    /// Clicks an element, and waits for the page that it leads to.
+    pub fn follow(&mut self, selector: &str) {
+        self.value("window.isOld = true");
+        let (x, y) = self.point_at(selector);
+        self.mouse("mousePressed", x, y);
+        self.mouse("mouseReleased", x, y);
+        self.until("window.isOld !== true && document.readyState === 'complete'");
+    }
+
+    pub fn press(&mut self, key: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({"type": kind, "key": key, "text": key}),
+            );
+        }
+    }
+
+    /// Sets the width of the window, and the colors that the reader prefers.
+    pub fn view(&mut self, width: u32, scheme: &str) {
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
+    /// What the browser has complained of: errors and warnings of the console, dialogs, and requests to other hosts.
+    pub fn complaints(&mut self, host: &str) -> Vec<String> {
+        // What has happened is told before the answer.
+        self.value("1");
+        let told = self.events.drain(..).filter_map(|event| {
+            let params = &event["params"];
+            match event["method"].as_str()? {
+                "Runtime.exceptionThrown" | "Page.javascriptDialogOpening" => Some(brief(params)),
+                "Runtime.consoleAPICalled" => Some(brief(params)),
+                "Log.entryAdded" => Some(brief(&params["entry"])),
+                "Network.requestWillBeSent" => {
+                    let url = params["request"]["url"].as_str()?;
+                    (!url.starts_with(host)).then(|| format!("asked for {url}"))
+                }
+                _ => None,
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        told.dedup();
+        told
+    }
+
+    /// Lets a script judge the page: [axe-core](https://github.com/dequelabs/axe-core).
+    pub fn violations(&mut self, axe: &Path) -> Vec<String> {
+        let script = std::fs::read_to_string(axe).unwrap();
+        self.call("Runtime.evaluate", json!({"expression": script}));
+        let found = self.value(
+            "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations \
+             .filter(one => ['serious', 'critical'].includes(one.impact)) \
+             .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 120) + ' ' + \
+             (node.any[0] || node.all[0] || {message: ''}).message).slice(0, 3).join(' | ')))",
+        );
+        let found = found.as_array().unwrap().iter();
+        found.map(|one| one.as_str().unwrap().to_owned()).collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
+
+fn brief(told: &Value) -> String {
+    let exception = &told["exceptionDetails"]["exception"]["description"];
+    let text = exception
+        .as_str()
+        .map_or_else(|| told.to_string(), str::to_owned);
+    text.chars().take(300).collect()
+}
