@@ -34,6 +34,7 @@ mod session;
 mod settings;
 mod submit;
 mod text;
+mod top;
 mod trace;
 mod ui;
 mod view;

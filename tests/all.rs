@@ -163,6 +163,7 @@ mod commands {
     mod tag;
     mod throttle;
     mod timeout;
+    mod top;
     mod track;
     mod unfail;
     mod unpause;

@@ -41,7 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("operations", &["explain"]),
     ("operations", &["bulk", "doctor"]),
-    ("operations", &["web"]),
+    ("operations", &["top", "web"]),
     ("operations", &["submit", "check::scan"]),
     ("operations", &["check::verify"]),
     ("operations", &["check::repair"]),

@@ -151,6 +151,7 @@ subcommands! {
     Throttle => throttle,
     Metrics => metrics,
     Web => web,
+    Top => top,
     Export => export,
     Import => import,
     Doctor => doctor,

@@ -65,6 +65,7 @@ mod subcommands;
 pub(crate) mod tag;
 pub(crate) mod throttle;
 pub(crate) mod timeout;
+pub(crate) mod top;
 pub(crate) mod track;
 pub(crate) mod unfail;
 pub(crate) mod unpause;

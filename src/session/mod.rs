@@ -139,6 +139,23 @@ impl Session {
         session
     }
 
+    /// A session for the same server, with a connection of its own.
+    pub(crate) fn copy(&self) -> Session {
+        let mut ui = Ui::new(&self.globals);
+        if let Some(file) = &self.file {
+            ui.set_context(context_label(file));
+        }
+        let mut session = Session::new(
+            self.globals.clone(),
+            self.command_line.clone(),
+            self.file.clone(),
+            ui,
+            self.clock.clone(),
+        );
+        session.changes = self.changes;
+        session
+    }
+
     /// A session for each member of the context, if it has several.
     pub(crate) fn sessions_of_members(&self) -> Vec<Session> {
         let sessions = self.members.iter().map(|member| {

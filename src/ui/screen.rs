@@ -101,6 +101,12 @@ impl Ui {
         }
     }
 
+    /// Whether stdin and stdout are a terminal that a screen can fill.
+    pub(crate) fn can_fill_screen(&self) -> bool {
+        let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
+        self.tty && !dumb && std::io::IsTerminal::is_terminal(&std::io::stdin())
+    }
+
     /// Reads the width of the terminal again.
     pub(crate) fn update_width(&mut self) {
         if self.tty {

@@ -1,0 +1,71 @@
+//! `qless top`
+
+use std::time::Duration;
+
+use super::{Group, MemberUse, Spec};
+use crate::args::value;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::pattern::Pattern;
+use crate::session::Session;
+use crate::top::{self, TopOptions};
+
+/// Watch the queues on a full screen
+///
+/// Shows how things stand in one line, the queues, the groups of failures and the workers, and follows what
+/// happens: once per `--interval` in one call. Enter opens a queue, a group, a worker or a job; `?` lists all keys.
+///
+/// Small letters only look. Capital letters change something: retry, cancel, promote, track, pause. Each asks first, runs
+/// the command of the command line, and `w` shows it. With `--read-only` there are none.
+///
+/// If Redis does not answer, the screen says so with the steps of `qless doctor`, and goes on when it answers.
+/// Several `--context` are shown one after the other with `c`.
+///
+/// Examples: `qless top`
+/// · `qless top 'mail*' --interval 5s`
+/// · `qless top --context prod --context staging`
+///
+/// Exit codes: 0, 2 no terminal, 6 server with `--no-retry`, 130 SIGINT, 143 SIGTERM.
+///
+/// See also: `qless status`, `qless web`, `qless queues`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only these queues (name or glob)
+    #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::CandidateKind::Queues)]
+    queues: Vec<Pattern>,
+    /// How often to look
+    #[arg(long, value_name = "D", value_parser = value::positive_duration, default_value = "2s")]
+    interval: Duration,
+    /// End with 6 if Redis does not answer at the start
+    #[arg(long)]
+    no_retry: bool,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).members(|_| MemberUse::Apart);
+
+/// The longest that a connection to Redis, and a call, takes while somebody looks.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    if !session.ui.can_fill_screen() {
+        return Err(Error::usage("`top` requires a terminal")
+            .hint("`qless queues --watch -o ndjson` writes a line for each look"));
+    }
+    let mut sessions = session.sessions_of_members();
+    if sessions.is_empty() {
+        sessions.push(session.copy());
+    }
+    for session in &mut sessions {
+        session.globals.timeout = Some(session.timeout().min(PATIENCE));
+        if args.no_retry {
+            session.connect()?;
+        }
+    }
+    let options = TopOptions {
+        interval: args.interval,
+        queues: args.queues,
+        color: session.ui.render_options().color,
+    };
+    top::run(options, sessions)
+}

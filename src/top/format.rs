@@ -1,0 +1,96 @@
+//! Cells of tables: texts of a fixed width, and small drawings.
+
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use crate::text::{cut, width};
+
+/// What a text means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ink {
+    #[default]
+    Plain,
+    Dim,
+    Strong,
+    Good,
+    Warn,
+    Bad,
+}
+
+impl Ink {
+    /// The look of the text. Without color, what is wrong is still bold.
+    pub(super) fn style(self, color: bool) -> Style {
+        let plain = Style::default();
+        let colored = |hue: Color| if color { plain.fg(hue) } else { plain };
+        match self {
+            Ink::Plain => plain,
+            Ink::Dim => plain.add_modifier(Modifier::DIM),
+            Ink::Strong => plain.add_modifier(Modifier::BOLD),
+            Ink::Good => colored(Color::Green),
+            Ink::Warn => colored(Color::Yellow),
+            Ink::Bad => colored(Color::Red).add_modifier(Modifier::BOLD),
+        }
+    }
+}
+
+/// A cell: its text, its width, and whether it stands on the right of it.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub text: String,
+    pub width: usize,
+    pub right: bool,
+    pub ink: Ink,
+}
+
+pub(super) fn left(text: impl Into<String>, width: usize, ink: Ink) -> Cell {
+    Cell {
+        text: text.into(),
+        width,
+        right: false,
+        ink,
+    }
+}
+
+pub(super) fn right(text: impl Into<String>, width: usize, ink: Ink) -> Cell {
+    Cell {
+        right: true,
+        ..left(text, width, ink)
+    }
+}
+
+/// Cells side by side, with two blanks between them.
+pub(super) fn row(mark: &str, cells: &[Cell], color: bool) -> Line<'static> {
+    let mut spans = vec![Span::raw(mark.to_owned())];
+    for (at, cell) in cells.iter().enumerate() {
+        let text = cut(&cell.text, cell.width);
+        let gap = " ".repeat(cell.width.saturating_sub(width(&text)));
+        let text = if cell.right {
+            format!("{gap}{text}")
+        } else {
+            format!("{text}{gap}")
+        };
+        if at > 0 {
+            spans.push(Span::raw("  "));
+        }
+        spans.push(Span::styled(text, cell.ink.style(color)));
+    }
+    Line::from(spans)
+}
+
+/// Values as bars of eighths, one column each; blank where nobody watched.
+pub(super) fn sparkline(values: &[Option<f64>], columns: usize) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let per_column = values.len().div_ceil(columns.max(1)).max(1);
+    let means = values.chunks(per_column).map(|chunk| {
+        let known: Vec<f64> = chunk.iter().flatten().copied().collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    });
+    let means: Vec<Option<f64>> = means.collect();
+    let most = means.iter().flatten().copied().fold(0.0, f64::max);
+    let bar = |mean: &Option<f64>| match mean {
+        None => ' ',
+        Some(_) if most <= 0.0 => BARS[0],
+        Some(mean) => BARS[((mean / most * 7.0).round() as usize).min(7)],
+    };
+    means.iter().map(bar).collect()
+}

@@ -1,0 +1,791 @@
+//! A state as a frame.
+
+use std::time::Instant;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+
+use super::format::{Ink, row};
+use super::keys::{CHANGES, LOOKS};
+use super::lists::{Rows, Table};
+use super::state::{Overlay, STATES, State, View};
+use crate::text::{clean_line, duration, format_rough_duration, plural, width};
+
+/// The lines of each table but the focused one, with its head.
+const SMALL_TABLE: usize = 5;
+
+/// The lines above and below the tables.
+const FRAME: usize = 4;
+
+pub(super) fn draw(state: &mut State, frame: &mut Frame) {
+    let area = frame.area();
+    let (columns, lines) = (area.width as usize, area.height as usize);
+    state.width = columns.saturating_sub(1).max(20);
+    let body = lines.saturating_sub(FRAME);
+    state.page = body.saturating_sub(1).max(1);
+    let mut text = vec![
+        header(state, columns),
+        headline(state, columns),
+        Line::default(),
+    ];
+    let mut content = match state.views.last() {
+        None if state.here().seen.is_none() => away(state),
+        None => tables(state, body),
+        Some(View::Text { text, scroll, .. }) => {
+            let lines = text.lines().skip(*scroll).take(body);
+            lines
+                .map(|line| Line::raw(format!("  {}", clean_line(line))))
+                .collect()
+        }
+        Some(View::Jobs { .. }) => jobs(state, body),
+    };
+    content.truncate(body);
+    content.resize(body, Line::default());
+    text.append(&mut content);
+    text.push(footer(state, columns));
+    text.truncate(lines);
+    frame.render_widget(Paragraph::new(text), area);
+    match &state.overlay {
+        Some(Overlay::Keys) => over(frame, area, keys(state)),
+        Some(Overlay::Commands(lines)) => {
+            let lines = lines.iter().map(|line| Line::raw(format!("  {line}")));
+            over(frame, area, lines.collect());
+        }
+        Some(Overlay::Question(_)) | None => {}
+    }
+}
+
+/// Text over the middle of the screen.
+fn over(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
+    let widest = lines.iter().map(Line::width).max().unwrap_or(0) + 2;
+    let (wide, high) = (
+        widest.min(area.width as usize),
+        (lines.len() + 2).min(area.height as usize),
+    );
+    let place = Rect {
+        x: (area.width - wide as u16) / 2,
+        y: (area.height - high as u16) / 2,
+        width: wide as u16,
+        height: high as u16,
+    };
+    let mut text = vec![Line::default()];
+    text.extend(lines);
+    frame.render_widget(Clear, place);
+    let page = Paragraph::new(text);
+    frame.render_widget(
+        page.style(ratatui::style::Style::default().add_modifier(Modifier::REVERSED)),
+        place,
+    );
+}
+
+/// `left`, and `right` at the end of the line if both fit.
+fn apart(
+    left: Vec<Span<'static>>,
+    right: String,
+    ink: Ink,
+    state: &State,
+    columns: usize,
+) -> Line<'static> {
+    let mut line = Line::from(left);
+    let gap = columns.saturating_sub(line.width() + width(&right) + 1);
+    if gap > 0 {
+        line.push_span(Span::raw(" ".repeat(gap)));
+        line.push_span(Span::styled(right, ink.style(state.color)));
+    }
+    line
+}
+
+fn header(state: &State, columns: usize) -> Line<'static> {
+    let place = state.here();
+    let mut left = vec![Span::styled(" qless ", Ink::Strong.style(state.color))];
+    if let Some(label) = &place.label {
+        let ink = if place.is_protected {
+            Ink::Bad
+        } else {
+            Ink::Strong
+        };
+        left.push(Span::styled(
+            format!("▍{}  ", clean_line(label)),
+            ink.style(state.color),
+        ));
+    }
+    left.push(Span::styled(
+        clean_line(&place.address),
+        Ink::Dim.style(state.color),
+    ));
+    let every = duration_of(state.interval.as_secs_f64());
+    let (right, ink) = match (&place.away, &place.seen) {
+        (Some((_, _, at)), _) => {
+            let ago = Instant::now().saturating_duration_since(*at).as_secs();
+            (format!("away, tried {ago}s ago"), Ink::Bad)
+        }
+        (None, Some(seen)) => {
+            let age = Instant::now()
+                .saturating_duration_since(seen.at)
+                .as_secs_f64();
+            let clock = seen.now.to_rfc3339().unwrap_or_default();
+            let clock = clock.get(11..19).unwrap_or_default().to_owned();
+            if age > state.interval.as_secs_f64() * 2.0 + 2.0 {
+                (
+                    format!("{} old  {clock}", format_rough_duration(age)),
+                    Ink::Bad,
+                )
+            } else {
+                (format!("live {every}  {clock}"), Ink::Dim)
+            }
+        }
+        (None, None) => ("reading".to_owned(), Ink::Dim),
+    };
+    apart(left, right, ink, state, columns)
+}
+
+fn duration_of(seconds: f64) -> String {
+    if seconds < 1.0 {
+        format!("{seconds:.1}s")
+    } else {
+        duration(seconds)
+    }
+}
+
+fn headline(state: &State, columns: usize) -> Line<'static> {
+    let mut text = match state.views.last() {
+        Some(View::Jobs {
+            title, jobs, total, ..
+        }) => {
+            let shown = jobs.len() as u64;
+            let of = if *total > shown {
+                format!(", the first {shown}")
+            } else {
+                String::new()
+            };
+            format!("{title} · {}{of}", plural(*total, "job", "jobs"))
+        }
+        Some(View::Text { title, .. }) => title.clone(),
+        None => state.headline().join(" · "),
+    };
+    if let (None, Some((error, ..))) = (&state.here().seen, &state.here().away) {
+        text = clean_line(error.message().as_bytes());
+    }
+    let is_quiet = state
+        .here()
+        .seen
+        .as_ref()
+        .is_some_and(|seen| seen.overview.problems.is_empty());
+    let ink = if is_quiet || !state.views.is_empty() {
+        Ink::Strong
+    } else {
+        Ink::Bad
+    };
+    let text = crate::text::cut(&clean_line(text), columns.saturating_sub(2));
+    Line::from(vec![
+        Span::raw(" "),
+        Span::styled(text, ink.style(state.color)),
+    ])
+}
+
+/// What is known while nothing was read yet.
+fn away(state: &State) -> Vec<Line<'static>> {
+    match &state.here().away {
+        None => vec![Line::raw("  …")],
+        Some((_, steps, _)) => steps
+            .iter()
+            .map(|step| Line::raw(format!("  {}", clean_line(step))))
+            .collect(),
+    }
+}
+
+/// The tables of the first screen; if they do not fit, only the one with the focus.
+fn tables(state: &State, lines: usize) -> Vec<Line<'static>> {
+    let all = Table::ALL.map(|table| (table, state.rows(table)));
+    if lines < 3 * SMALL_TABLE + 1 {
+        let rows = state.rows(state.table);
+        return table(state, state.table, &rows, lines);
+    }
+    let focused = state.table;
+    let wants = |rows: &Rows| rows.rows.len().max(1) + 1;
+    let others: usize = all
+        .iter()
+        .filter(|(table, _)| *table != focused)
+        .map(|(_, rows)| wants(rows).min(SMALL_TABLE))
+        .sum();
+    let mut text = Vec::new();
+    for (which, rows) in &all {
+        let most = if *which == focused {
+            lines.saturating_sub(others + 2)
+        } else {
+            wants(rows).min(SMALL_TABLE)
+        };
+        text.append(&mut table(state, *which, rows, most));
+        text.push(Line::default());
+    }
+    text
+}
+
+fn table(state: &State, which: Table, rows: &Rows, lines: usize) -> Vec<Line<'static>> {
+    let is_focused = which == state.table;
+    let at = is_focused.then(|| state.position_of_table(which, rows));
+    let omitted = state.here().seen.as_ref().map(|seen| seen.facts.omitted());
+    let more = omitted.map_or(0, |omitted| match which {
+        Table::Queues => omitted.queues,
+        Table::Failed => omitted.groups,
+        Table::Workers => omitted.workers,
+    });
+    let none = match which {
+        Table::Queues => "no queue",
+        Table::Failed => "nothing has failed",
+        Table::Workers => "no worker was seen lately",
+    };
+    lines_of(state, rows, at, lines, none, more)
+}
+
+fn jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
+    let Some(View::Jobs { error, .. }) = state.views.last() else {
+        return Vec::new();
+    };
+    if let Some(error) = error {
+        return vec![Line::raw(format!("  {}", clean_line(error)))];
+    }
+    let rows = state.front_rows();
+    let at = state.front_position(&rows);
+    lines_of(state, &rows, Some(at), lines, "none", 0)
+}
+
+/// The head and the rows around the selected one.
+fn lines_of(
+    state: &State,
+    rows: &Rows,
+    selected: Option<usize>,
+    lines: usize,
+    none: &str,
+    more: u64,
+) -> Vec<Line<'static>> {
+    let mut text = vec![row("  ", &rows.head, state.color)];
+    if rows.rows.is_empty() {
+        text.push(Line::styled(
+            format!("  {none}"),
+            Ink::Dim.style(state.color),
+        ));
+        return text;
+    }
+    let fits = lines.saturating_sub(1).max(1);
+    let is_cut = rows.rows.len() > fits || more > 0;
+    let shown = if is_cut {
+        fits.saturating_sub(1).max(1)
+    } else {
+        fits
+    };
+    let at = selected.unwrap_or(0);
+    let from = (at + 1).saturating_sub(shown);
+    for (index, one) in rows.rows.iter().enumerate().skip(from).take(shown) {
+        let is_selected = selected == Some(index);
+        let mark = match (
+            is_selected,
+            state.marked.contains(&one.name) && selected.is_some(),
+        ) {
+            (true, true) => "▶●",
+            (true, false) => "▶ ",
+            (false, true) => " ●",
+            (false, false) => "  ",
+        };
+        let mut line = row(mark, &one.cells, state.color);
+        if is_selected {
+            line = line.patch_style(ratatui::style::Style::default().add_modifier(Modifier::BOLD));
+        }
+        text.push(line);
+    }
+    let rest = (rows.rows.len() - shown.min(rows.rows.len())) as u64 + more;
+    if is_cut && rest > 0 && fits > 1 {
+        let rest = format!(
+            "  and {} more",
+            crate::text::with_thousands_separators(rest)
+        );
+        text.push(Line::styled(rest, Ink::Dim.style(state.color)));
+    }
+    text
+}
+
+fn keys(state: &State) -> Vec<Line<'static>> {
+    let line = |key: &str, what: &str| Line::raw(format!("  {key:<10} {what}"));
+    let looks = LOOKS.iter().map(|(key, what)| line(key, what));
+    let mut lines: Vec<Line> = looks.collect();
+    if !state.here().is_read_only {
+        lines.extend(
+            CHANGES
+                .iter()
+                .map(|(key, what)| line(&key.to_string(), what)),
+        );
+    }
+    lines
+}
+
+fn footer(state: &State, columns: usize) -> Line<'static> {
+    let text = if let Some(Overlay::Question(line)) = &state.overlay {
+        let line = line.shell_line().unwrap_or_default();
+        let line = crate::text::cut(&line, columns.saturating_sub(22));
+        return Line::from(vec![
+            Span::styled(format!(" {line}"), Ink::Strong.style(state.color)),
+            Span::styled("  y does it", Ink::Warn.style(state.color)),
+        ]);
+    } else if state.is_typing {
+        format!(" / {}▏", state.filter)
+    } else if let Some(message) = &state.message {
+        format!(" {message}")
+    } else {
+        let keys = match state.views.last() {
+            None => " ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command",
+            Some(View::Jobs {
+                source: super::reader::JobSource::Queue(..),
+                ..
+            }) => " ↑↓ select  ⏎ open  esc back  e explain  w command",
+            Some(View::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
+            Some(View::Text { .. }) => " ↑↓ scroll  esc back  w command",
+        };
+        let changes = CHANGES
+            .iter()
+            .filter(|(key, _)| state.change(*key).is_some());
+        let changes = changes.map(|(key, what)| {
+            let word = what.split([':', ' ']).next().unwrap_or_default();
+            format!("  {key} {word}")
+        });
+        format!("{keys}{}  ? all", changes.collect::<String>())
+    };
+    let mut text = text;
+    if let Some(View::Jobs {
+        source: super::reader::JobSource::Queue(_, own),
+        ..
+    }) = state.views.last()
+        && !state.is_typing
+    {
+        let states = STATES.iter().enumerate().map(|(at, one)| {
+            let word = one.into_str();
+            if one == own {
+                format!("[{word}]")
+            } else {
+                format!("{}{word}", at + 1)
+            }
+        });
+        text = format!(" {}  ? all", states.collect::<Vec<String>>().join(" "));
+    }
+    let mut right = String::new();
+    if !state.marked.is_empty() {
+        right = format!("{} marked", state.marked.len());
+    } else if !state.filter.is_empty() && !state.is_typing {
+        right = format!("only {}", clean_line(&state.filter));
+    }
+    let room = columns.saturating_sub(width(&right) + 2);
+    let text = crate::text::cut(&text, room);
+    apart(
+        vec![Span::styled(text, Ink::Dim.style(state.color))],
+        right,
+        Ink::Warn,
+        state,
+        columns,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use expect_test::{Expect, expect};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::buffer::Buffer;
+    use ratatui::style::Color;
+
+    use super::*;
+    use crate::clock::moment::Moment;
+    use crate::model::overview::history::History;
+    use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
+    use crate::model::queue::{Queue, RoundedSeconds};
+    use crate::model::worker::Worker;
+    use crate::model::worker_name::WorkerProcess;
+    use crate::name::Name;
+    use crate::top::TopOptions;
+    use crate::top::keys::Key;
+    use crate::top::reader::{Answer, Ask, Found, Wanted};
+    use crate::top::state::Place;
+
+    const NOON: f64 = 1_800_014_400.0;
+
+    fn facts(tick: u64) -> SystemFacts {
+        let queue = |name: &str, waiting, running, stalled, wait: Option<f64>| Queue {
+            name: Name::from(name),
+            waiting,
+            running,
+            stalled,
+            head_wait_s: wait.map(RoundedSeconds),
+            ..Queue::default()
+        };
+        let fact = |counts, completed| QueueFacts {
+            counts,
+            completed,
+            since: Moment::from_seconds(NOON - 252.0),
+            jid: Some(Name::from("first")),
+            ..QueueFacts::default()
+        };
+        let mut images = queue("images", 0, 3, 1, None);
+        images.paused = true;
+        images.paused_reason = Some(Name::from("disk swap"));
+        let worker = |name: &str, running, stalled, slots, seen: f64| Worker {
+            name: Name::from(name),
+            running,
+            stalled,
+            last_seen: Moment::from_seconds(NOON - seen),
+            process: WorkerProcess {
+                slots,
+                ..WorkerProcess::default()
+            },
+            recent: true,
+        };
+        let group = |name: &str, jobs, recent| RecentFailures {
+            group: Name::from(name),
+            jobs,
+            recent,
+        };
+        SystemFacts {
+            group_count: 2,
+            queue_count: 3,
+            worker_count: 2,
+            groups: vec![
+                group("timeout", 21, 0),
+                group("upload error", 1204 + tick, 80),
+            ],
+            queues: vec![
+                fact(images, 400),
+                fact(
+                    queue("mail", 1204 + 2 * tick, 8, 0, Some(252.0)),
+                    9000 + 60 * tick,
+                ),
+                fact(queue("\x1b[31mred", 2, 0, 0, Some(6.0)), 3),
+            ],
+            workers: vec![
+                worker("mx-1-220", 4, 0, Some(4), 2.0),
+                worker("mx-3-91", 0, 1, Some(4), 1320.0),
+            ],
+            ..SystemFacts::default()
+        }
+    }
+
+    fn state(queues: u64) -> State {
+        let options = TopOptions {
+            interval: Duration::from_secs(2),
+            queues: Vec::new(),
+            color: true,
+        };
+        let place = Place {
+            name: Some("prod".into()),
+            label: Some("PROD".into()),
+            is_protected: true,
+            is_read_only: false,
+            address: "rediss://redis.example:6380/0".into(),
+            history: History::default(),
+            seen: None,
+            away: None,
+        };
+        let mut state = State::new(&options, vec![place]);
+        for tick in 0..queues {
+            let at = Moment::from_seconds(NOON + 2.0 * tick as f64 - 2.0 * queues as f64).unwrap();
+            state.take(
+                Answer {
+                    ask: Ask {
+                        place: 0,
+                        what: Wanted::Look(Vec::new()),
+                    },
+                    found: Ok(Found::Look(Box::new(facts(tick)), at)),
+                    took: Duration::from_millis(1),
+                    notes: String::new(),
+                },
+                Instant::now(),
+            );
+        }
+        state
+    }
+
+    /// A frame as text, with its styles: `*` bold, `.` dim, letters for colors.
+    fn frame(state: &mut State, columns: u16, lines: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
+        terminal.draw(|frame| draw(state, frame)).unwrap();
+        let buffer: &Buffer = terminal.backend().buffer();
+        let mut text = String::new();
+        for y in 0..lines {
+            let cells: Vec<_> = (0..columns).map(|x| &buffer[(x, y)]).collect();
+            let line: String = cells.iter().map(|cell| cell.symbol()).collect();
+            let style = cells.iter().map(|cell| match cell.fg {
+                Color::Red => 'r',
+                Color::Green => 'g',
+                Color::Yellow => 'y',
+                _ if cell.modifier.contains(Modifier::REVERSED) => '#',
+                _ if cell.modifier.contains(Modifier::BOLD) => '*',
+                _ if cell.modifier.contains(Modifier::DIM) => '.',
+                _ => ' ',
+            });
+            let style: String = style.collect();
+            text.push_str(&format!("|{}\n", line.trim_end()));
+            if !style.trim().is_empty() {
+                text.push_str(&format!(":{}\n", style.trim_end()));
+            }
+        }
+        text
+    }
+
+    fn check(state: &mut State, columns: u16, lines: u16, expected: Expect) {
+        expected.assert_eq(&frame(state, columns, lines));
+    }
+
+    #[test]
+    fn a_frame_of_80_by_24() {
+        check(
+            &mut state(31),
+            80,
+            24,
+            expect![[r#"
+            | qless ▍PROD  rediss://redis.example:6380/0                   live 2s  11:59:58
+            :*******rrrrrrr.............................                   .................
+            | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
+            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |  QUEUE         WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
+            :  ..........  ......  .....  ...  .....  ..........  ..................  ......
+            |▶ images           0      0    3      1           –           ▁ 0/0/s    paused
+            :**********************************rrrrr**************gggggggggggggggggg**yyyyyy
+            |  mail         1,264    +60    8      0      4m 12s           █ 31/30/s  late
+            :  **********          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrr
+            |  \x1b[31mr…       2      0    0      0          6s           ▁ 0/0/s
+            :  **********          .....  ...  .....              gggggggggggggggggg
+            |
+            |  FAILED                                JOBS   LAST 1H  LAST 2H
+            :  .................................  .......  ........  ................
+            |  upload error                         1,234       +80             █
+            :  *********************************           rrrrrrrr  rrrrrrrrrrrrrrrr
+            |  timeout                                 21         –             ▁
+            :  *********************************           ........  rrrrrrrrrrrrrrrr
+            |
+            |  WORKER                             SLOTS        LAST  HOLDS
+            :  .................................  ..........  .....  .......................
+            |  mx-1-220                           ■■■■           0s  4
+            :  *********************************  gggggggggg  .....
+            |  mx-3-91                            ✗□□□          21m  0, 1 lost
+            :  *********************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command  P pause  ? all
+            :..........................................................................
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_frame_of_40_by_15_shows_the_table_with_the_focus() {
+        let mut state = state(2);
+        check(
+            &mut state,
+            40,
+            15,
+            expect![[r#"
+            | qless ▍PROD  rediss://redis.example:638
+            :*******rrrrrrr..........................
+            | 1,226 failed (+80 in 1h) · 1 stalled …
+            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |  QUEUE             WAIT  RUN    NEXT
+            :  ..............  ......  ...  ......
+            |▶ images               0    3       –
+            :***************************************
+            |  mail             1,206    8  4m 12s
+            :  **************               rrrrrr
+            |  \x1b[31mred          2    0      6s
+            :  **************          ...
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            | ↑↓ select  ⏎ open  ⇥ next  / filter …
+            :......................................
+        "#]],
+        );
+        state.press(Key::Tab);
+        state.press(Key::Char('j'));
+        state.press(Key::Char(' '));
+        check(
+            &mut state,
+            40,
+            15,
+            expect![[r#"
+            | qless ▍PROD  rediss://redis.example:638
+            :*******rrrrrrr..........................
+            | 1,226 failed (+80 in 1h) · 1 stalled …
+            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |  FAILED                JOBS   LAST 1H
+            :  .................  .......  ........
+            |  upload error         1,205       +80
+            :  *****************           rrrrrrrr
+            |▶●timeout                 21         –
+            :**************************************
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            | ↑↓ select  ⏎ open  ⇥ next  /… 1 marked
+            :.............................. yyyyyyyy
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_frame_of_200_by_50_is_filled() {
+        check(
+            &mut state(31),
+            200,
+            50,
+            expect![[r#"
+            | qless ▍PROD  rediss://redis.example:6380/0                                                                                                                                           live 2s  11:59:58
+            :*******rrrrrrr.............................                                                                                                                                           .................
+            | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
+            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |  QUEUE                                                                    WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
+            :  .....................................................................  ......  .....  ...  .....  ..........  ..................  ...................................................................
+            |▶ images                                                                      0      0    3      1           –           ▁ 0/0/s    paused disk swap
+            :*********************************************************************************************rrrrr**************gggggggggggggggggg**yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
+            |  mail                                                                    1,264    +60    8      0      4m 12s           █ 31/30/s  late
+            :  *********************************************************************          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |  \x1b[31mred                                                                 2      0    0      0          6s           ▁ 0/0/s
+            :  *********************************************************************          .....  ...  .....              gggggggggggggggggg
+            |
+            |  FAILED                                                           JOBS   LAST 1H  LAST 2H
+            :  ............................................................  .......  ........  ................
+            |  upload error                                                    1,234       +80             █
+            :  ************************************************************           rrrrrrrr  rrrrrrrrrrrrrrrr
+            |  timeout                                                            21         –             ▁
+            :  ************************************************************           ........  rrrrrrrrrrrrrrrr
+            |
+            |  WORKER                                              SLOTS        LAST  HOLDS
+            :  ..................................................  ..........  .....  ..............................................................................................................................
+            |  mx-1-220                                            ■■■■           0s  4
+            :  **************************************************  gggggggggg  .....
+            |  mx-3-91                                             ✗□□□          21m  0, 1 lost
+            :  **************************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            |
+            | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command  P pause  ? all
+            :..........................................................................
+        "#]],
+        );
+    }
+
+    #[test]
+    fn keys_and_commands_stand_over_the_screen() {
+        let mut state = state(2);
+        state.press(Key::Char('w'));
+        check(
+            &mut state,
+            60,
+            10,
+            expect![[r#"
+            | qless ▍PROD  rediss://redis.example:6380/0
+            :*******rrrrrrr.............................
+            | 1,226 failed (+80 in 1h) · 1 stalled · mail is 4m late · …
+            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |  QUEUE                                   L  NEXT WAITS  S…
+            :  ..............  ########################.  ..........  ..
+            |▶ images            qless queues          1           –  p…
+            :******************########################r**************yy
+            |  mail              qless unpause images  0      4m 12s  l…
+            :  **************  ########################.  rrrrrrrrrr  rr
+            |  \x1b[31mred                             0          6s
+            :  **************  ########################.
+            |
+            |
+            | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w comman…
+            :..........................................................
+        "#]],
+        );
+        state.press(Key::Escape);
+        state.press(Key::Char('P'));
+        check(
+            &mut state,
+            60,
+            6,
+            expect![[r#"
+            | qless ▍PROD  rediss://redis.example:6380/0
+            :*******rrrrrrr.............................
+            | 1,226 failed (+80 in 1h) · 1 stalled · mail is 4m late · …
+            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+            |
+            |  QUEUE             WAIT  ±/min  RUN  STALL  NEXT WAITS  S…
+            :  ..............  ......  .....  ...  .....  ..........  ..
+            |▶ images               0      0    3      1           –  p…
+            :**************************************rrrrr**************yy
+            | qless unpause images  y does it
+            :*********************yyyyyyyyyyy
+        "#]],
+        );
+        state.press(Key::Char('n'));
+        assert_eq!(state.message.as_deref(), Some("nothing was changed"));
+        state.places[0].is_read_only = true;
+        state.press(Key::Char('P'));
+        assert_eq!(state.message.as_deref(), Some("this server is only read"));
+    }
+
+    #[test]
+    fn no_frame_is_too_small() {
+        for (columns, lines) in [(1, 1), (2, 40), (300, 1), (10, 3), (21, 7)] {
+            for key in [Key::Escape, Key::Char('?'), Key::Char('w'), Key::Enter] {
+                let mut state = state(2);
+                state.press(key);
+                frame(&mut state, columns, lines);
+            }
+        }
+    }
+}

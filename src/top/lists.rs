@@ -1,0 +1,353 @@
+//! The tables of the first screen, as rows of names and cells.
+
+use super::format::{Cell, Ink, left, right, sparkline};
+use crate::clock::moment::Moment;
+use crate::look::LATE;
+use crate::model::job::Job;
+use crate::model::lag::LagCause;
+use crate::model::overview::history::History;
+use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
+use crate::model::worker::Worker;
+use crate::name::Name;
+use crate::text::{clean_line, duration, format_rough_duration, with_thousands_separators};
+use crate::view::RenderOptions;
+
+/// The tables of the first screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Table {
+    Queues,
+    Failed,
+    Workers,
+}
+
+impl Table {
+    pub(super) const ALL: [Table; 3] = [Table::Queues, Table::Failed, Table::Workers];
+
+    /// The columns by which it can be sorted.
+    pub(super) fn orders(self) -> &'static [&'static str] {
+        match self {
+            Table::Queues => &["name", "wait", "run", "next waits"],
+            Table::Failed => &["recent", "jobs", "name"],
+            Table::Workers => &["name", "last", "lost"],
+        }
+    }
+}
+
+/// A row with the name that it is about.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub name: Name,
+    pub cells: Vec<Cell>,
+}
+
+/// A table that is ready to be drawn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    pub head: Vec<Cell>,
+    pub rows: Vec<Row>,
+}
+
+const NONE: &str = "–";
+
+fn count(number: u64) -> String {
+    with_thousands_separators(number)
+}
+
+fn head(cells: &[Cell]) -> Vec<Cell> {
+    let dim = |cell: &Cell| Cell {
+        ink: Ink::Dim,
+        ..cell.clone()
+    };
+    cells.iter().map(dim).collect()
+}
+
+/// What a table shows: the facts, and how wide it is.
+pub(super) struct Sight<'s> {
+    pub facts: &'s SystemFacts,
+    pub history: &'s History,
+    pub now: Moment,
+    pub width: usize,
+    /// The column by which it is sorted.
+    pub order: usize,
+}
+
+impl Sight<'_> {
+    pub(super) fn rows(&self, table: Table) -> Rows {
+        match table {
+            Table::Queues => self.queues(),
+            Table::Failed => self.groups(),
+            Table::Workers => self.workers(),
+        }
+    }
+
+    fn queues(&self) -> Rows {
+        let mut queues: Vec<&QueueFacts> = self.facts.queues.iter().collect();
+        match self.order {
+            1 => queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.waiting)),
+            2 => queues.sort_by_key(|queue| std::cmp::Reverse(queue.counts.running)),
+            3 => queues.sort_by(|one, other| wait_of(other).total_cmp(&wait_of(one))),
+            _ => {}
+        }
+        let has_flow = self.width >= 76;
+        let name = if has_flow { 10 } else { 14 };
+        let has_growth = self.width >= 56;
+        let wide = self.width.saturating_sub(80) / 2;
+        let cells = |texts: [(String, Ink); 8]| {
+            let [queue, waiting, growth, running, stalled, wait, flow, state] = texts;
+            let mut cells = vec![
+                left(queue.0, name + wide, queue.1),
+                right(waiting.0, 6, waiting.1),
+            ];
+            if has_growth {
+                cells.push(right(growth.0, 5, growth.1));
+            }
+            cells.push(right(running.0, 3, running.1));
+            if has_growth {
+                cells.push(right(stalled.0, 5, stalled.1));
+            }
+            cells.push(right(wait.0, if has_growth { 10 } else { 6 }, wait.1));
+            if has_flow {
+                cells.push(left(flow.0, 18, flow.1));
+            }
+            let taken: usize = 2 + cells.iter().map(|cell| cell.width + 2).sum::<usize>();
+            cells.push(left(state.0, self.width.saturating_sub(taken), state.1));
+            cells
+        };
+        let titles = [
+            "QUEUE",
+            "WAIT",
+            "±/min",
+            "RUN",
+            "STALL",
+            if has_growth { "NEXT WAITS" } else { "NEXT" },
+            "PUT/DONE LAST HOUR",
+            "STATE",
+        ];
+        let titles = titles.map(|title| (title.to_owned(), Ink::Dim));
+        let row = |queue: &&QueueFacts| {
+            let counts = &queue.counts;
+            let flow = self.history.flow(&counts.name);
+            let growth = match flow.growth_per_min.map(f64::round) {
+                Some(growth) if growth != 0.0 => format!("{growth:+.0}"),
+                _ => "0".to_owned(),
+            };
+            let rates = match (flow.put_per_s, flow.done_per_s) {
+                (Some(put), Some(done)) => format!("{}/{}/s", rate(put), rate(done)),
+                _ => String::new(),
+            };
+            let wait = counts.head_wait_s.map(|wait| wait.0);
+            let late = wait.is_some_and(|wait| wait > LATE) && !counts.paused;
+            let zero = |number: u64, ink: Ink| if number == 0 { Ink::Dim } else { ink };
+            let cells = cells([
+                (counts.name.to_string(), Ink::Strong),
+                (count(counts.waiting), zero(counts.waiting, Ink::Plain)),
+                (growth, Ink::Dim),
+                (count(counts.running), zero(counts.running, Ink::Plain)),
+                (count(counts.stalled), zero(counts.stalled, Ink::Bad)),
+                (
+                    wait.map_or(NONE.into(), duration),
+                    if late { Ink::Bad } else { Ink::Plain },
+                ),
+                (format!("{} {rates}", sparkline(&flow.done, 10)), Ink::Good),
+                state_of(queue, late, self.width),
+            ]);
+            Row {
+                name: counts.name.clone(),
+                cells,
+            }
+        };
+        Rows {
+            head: head(&cells(titles)),
+            rows: queues.iter().map(row).collect(),
+        }
+    }
+
+    fn groups(&self) -> Rows {
+        let mut groups: Vec<&RecentFailures> = self.facts.groups.iter().collect();
+        match self.order {
+            0 => groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs))),
+            1 => groups.sort_by_key(|group| std::cmp::Reverse(group.jobs)),
+            _ => {}
+        }
+        let has_bars = self.width >= 56;
+        let name = self
+            .width
+            .saturating_sub(if has_bars { 46 } else { 22 })
+            .min(60);
+        let cells = |group: (String, Ink),
+                     jobs: (String, Ink),
+                     recent: (String, Ink),
+                     bars: (String, Ink)| {
+            let mut cells = vec![
+                left(group.0, name, group.1),
+                right(jobs.0, 7, jobs.1),
+                right(recent.0, 8, recent.1),
+            ];
+            if has_bars {
+                cells.push(left(bars.0, 16, bars.1));
+            }
+            cells
+        };
+        let title = |text: &str| (text.to_owned(), Ink::Dim);
+        let row = |group: &&RecentFailures| {
+            let bars = sparkline(&self.history.failures(&group.group), 12);
+            let recent = match group.recent {
+                0 => (NONE.to_owned(), Ink::Dim),
+                recent => (format!("+{}", count(recent)), Ink::Bad),
+            };
+            Row {
+                name: group.group.clone(),
+                cells: cells(
+                    (group.group.to_string(), Ink::Strong),
+                    (count(group.jobs), Ink::Plain),
+                    recent,
+                    (bars, Ink::Bad),
+                ),
+            }
+        };
+        Rows {
+            head: head(&cells(
+                title("FAILED"),
+                title("JOBS"),
+                title("LAST 1H"),
+                title("LAST 2H"),
+            )),
+            rows: groups.iter().map(row).collect(),
+        }
+    }
+
+    fn workers(&self) -> Rows {
+        let mut workers: Vec<&Worker> = self.facts.workers.iter().collect();
+        match self.order {
+            1 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.last_seen)),
+            2 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.stalled)),
+            _ => workers.sort_by(|one, other| one.name.cmp(&other.name)),
+        }
+        let name = self.width.saturating_sub(46).clamp(12, 50);
+        let cells = |texts: [(String, Ink); 4]| {
+            let [worker, slots, last, holds] = texts;
+            vec![
+                left(worker.0, name, worker.1),
+                left(slots.0, 10, slots.1),
+                right(last.0, 5, last.1),
+                left(holds.0, self.width.saturating_sub(name + 23), holds.1),
+            ]
+        };
+        let titles = ["WORKER", "SLOTS", "LAST", "HOLDS"].map(|title| (title.to_owned(), Ink::Dim));
+        let row = |worker: &&Worker| {
+            let seen = worker
+                .last_seen
+                .map(|seen| format_rough_duration(self.now.since(seen).max(0.0)));
+            let is_silent = !worker.is_alive(self.now);
+            let holds = match (worker.running, worker.stalled) {
+                (0, 0) => ("nothing".to_owned(), Ink::Dim),
+                (running, 0) => (count(running), Ink::Plain),
+                (running, lost) => (format!("{running}, {lost} lost"), Ink::Bad),
+            };
+            Row {
+                name: worker.name.clone(),
+                cells: cells([
+                    (worker.name.to_string(), Ink::Strong),
+                    (
+                        slots(worker),
+                        if worker.stalled > 0 {
+                            Ink::Bad
+                        } else {
+                            Ink::Good
+                        },
+                    ),
+                    (
+                        seen.unwrap_or_else(|| NONE.into()),
+                        if is_silent { Ink::Bad } else { Ink::Dim },
+                    ),
+                    holds,
+                ]),
+            }
+        };
+        Rows {
+            head: head(&cells(titles)),
+            rows: workers.iter().map(row).collect(),
+        }
+    }
+}
+
+fn wait_of(queue: &QueueFacts) -> f64 {
+    queue.counts.head_wait_s.map_or(0.0, |wait| wait.0)
+}
+
+fn rate(per_s: f64) -> String {
+    if per_s >= 10.0 || per_s == 0.0 {
+        format!("{per_s:.0}")
+    } else {
+        format!("{per_s:.1}")
+    }
+}
+
+/// What somebody chose for a queue, or what holds it.
+fn state_of(queue: &QueueFacts, late: bool, width: usize) -> (String, Ink) {
+    if queue.counts.paused {
+        let reason = queue.counts.paused_reason.as_ref();
+        let reason = reason.filter(|_| width >= 90);
+        let reason = reason.map_or_else(String::new, |reason| format!(" {reason}"));
+        return (format!("paused{reason}"), Ink::Warn);
+    }
+    match (queue.why, &queue.held_by) {
+        (Some(LagCause::Throttled), Some(id)) => (format!("{id} full"), Ink::Warn),
+        (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Ink::Warn),
+        _ if late => ("late".to_owned(), Ink::Bad),
+        _ => (String::new(), Ink::Plain),
+    }
+}
+
+/// The slots of a worker: those that run, those that lost their job, and the free ones.
+fn slots(worker: &Worker) -> String {
+    let all = worker.process.slots.unwrap_or(0);
+    let (running, lost) = (worker.running.min(10), worker.stalled.min(10));
+    let free = all.saturating_sub(running + lost).min(10);
+    let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
+    repeat("✗", lost) + &repeat("■", running) + &repeat("□", free)
+}
+
+/// Jobs, a row each.
+pub(super) fn jobs(jobs: &[Job], now: Moment, width: usize) -> Rows {
+    let page = RenderOptions {
+        now,
+        ..RenderOptions::terminal(width)
+    };
+    let jid = if width >= 76 { 32 } else { 12 };
+    let klass = if width >= 100 { 24 } else { 14 };
+    let cells = |texts: [(String, Ink); 4]| {
+        let [id, class, state, detail] = texts;
+        vec![
+            left(id.0, jid, id.1),
+            left(class.0, klass, class.1),
+            left(state.0, 9, state.1),
+            left(detail.0, width.saturating_sub(jid + klass + 17), detail.1),
+        ]
+    };
+    let titles = ["JID", "KLASS", "STATE", "DETAIL"].map(|title| (title.to_owned(), Ink::Dim));
+    let row = |job: &Job| {
+        use crate::model::job::State;
+        let ink = match job.state {
+            Some(State::Failed | State::Stalled) => Ink::Bad,
+            Some(State::Running | State::Complete) => Ink::Good,
+            _ => Ink::Plain,
+        };
+        Row {
+            name: job.jid.clone(),
+            cells: cells([
+                (job.jid.to_string(), Ink::Strong),
+                (
+                    job.klass.as_ref().map_or(NONE.into(), Name::to_string),
+                    Ink::Plain,
+                ),
+                (job.state_text(), ink),
+                (clean_line(job.state_detail(&page)), Ink::Dim),
+            ]),
+        }
+    };
+    Rows {
+        head: head(&cells(titles)),
+        rows: jobs.iter().map(row).collect(),
+    }
+}

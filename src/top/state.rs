@@ -1,0 +1,711 @@
+//! What the screen shows: keys and answers in, effects out.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::TopOptions;
+use super::keys::Key;
+use super::lists::{self, Rows, Sight, Table};
+use super::reader::{Answer, Ask, Away, Found, JobSource, TextSource, Wanted};
+use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
+use crate::error::Error;
+use crate::look;
+use crate::model::job::{Job, State as JobState};
+use crate::model::overview::headline::Headline;
+use crate::model::overview::history::History;
+use crate::model::overview::{Overview, SystemFacts};
+use crate::model::pattern::{Pattern, matches_any};
+use crate::name::Name;
+use crate::session::Session;
+
+/// The states of a queue's jobs by their keys.
+pub(super) const STATES: [JobState; 6] = [
+    JobState::Waiting,
+    JobState::Running,
+    JobState::Stalled,
+    JobState::Scheduled,
+    JobState::Depends,
+    JobState::Throttled,
+];
+
+/// One of the servers.
+pub(super) struct Place {
+    /// The name of its context, if one was given.
+    pub name: Option<String>,
+    pub label: Option<String>,
+    pub is_protected: bool,
+    pub is_read_only: bool,
+    pub address: String,
+    pub history: History,
+    pub seen: Option<Seen>,
+    /// Why the last look failed, when, and the steps to the server.
+    pub away: Option<(Error, Vec<String>, Instant)>,
+}
+
+/// The last look.
+pub(super) struct Seen {
+    pub facts: SystemFacts,
+    pub overview: Overview,
+    pub now: Moment,
+    pub at: Instant,
+}
+
+impl Place {
+    pub(super) fn of_session(session: &mut Session) -> Result<Place, Error> {
+        Ok(Place {
+            name: session.ui.context_name().map(str::to_owned),
+            label: session.label().map(str::to_owned),
+            is_protected: session.ui.is_protected(),
+            is_read_only: session.globals.read_only,
+            address: session.target()?.to_string(),
+            history: History::default(),
+            seen: None,
+            away: None,
+        })
+    }
+}
+
+/// What a key asks for beyond the screen.
+#[derive(Debug, PartialEq)]
+pub(super) enum Effect {
+    None,
+    Quit,
+    Suspend,
+    Redraw,
+    Copy(String),
+    Run(CommandLine),
+}
+
+/// A screen above the first one.
+pub(super) enum View {
+    Jobs {
+        title: String,
+        source: JobSource,
+        jobs: Vec<Job>,
+        total: u64,
+        error: Option<String>,
+    },
+    Text {
+        title: String,
+        source: TextSource,
+        text: String,
+        scroll: usize,
+    },
+}
+
+/// What stands over the screen.
+#[derive(Debug, PartialEq)]
+pub(super) enum Overlay {
+    /// All keys.
+    Keys,
+    /// Lines of commands.
+    Commands(Vec<String>),
+    /// A change that waits for `y`.
+    Question(CommandLine),
+}
+
+pub(super) struct State {
+    pub places: Vec<Place>,
+    pub place: usize,
+    pub table: Table,
+    orders: [usize; 3],
+    selected: [Option<Name>; 4],
+    pub views: Vec<View>,
+    pub overlay: Option<Overlay>,
+    pub filter: String,
+    pub is_typing: bool,
+    pub marked: BTreeSet<Name>,
+    pub message: Option<String>,
+    pub color: bool,
+    queues: Vec<Pattern>,
+    first_interval: Duration,
+    pub interval: Duration,
+    was_slow: bool,
+    /// When the next look is due; `None` while something is read.
+    due: Option<Instant>,
+    /// Further questions, the next first.
+    waiting: Vec<Wanted>,
+    notes: String,
+    /// The size of the last frame.
+    pub width: usize,
+    pub page: usize,
+}
+
+impl State {
+    pub(super) fn new(options: &TopOptions, places: Vec<Place>) -> State {
+        State {
+            places,
+            place: 0,
+            table: Table::Queues,
+            orders: [0; 3],
+            selected: Default::default(),
+            views: Vec::new(),
+            overlay: None,
+            filter: String::new(),
+            is_typing: false,
+            marked: BTreeSet::new(),
+            message: None,
+            color: options.color,
+            queues: options.queues.clone(),
+            first_interval: options.interval,
+            interval: options.interval,
+            was_slow: false,
+            due: Some(Instant::now()),
+            waiting: Vec::new(),
+            notes: String::new(),
+            width: 80,
+            page: 10,
+        }
+    }
+
+    pub(super) fn here(&self) -> &Place {
+        &self.places[self.place]
+    }
+
+    /// What was noted while the screen was shown.
+    pub(super) fn notes(&self) -> &str {
+        &self.notes
+    }
+
+    /// The context that commands must name, because several are shown.
+    pub(super) fn context_to_name(&self) -> Option<String> {
+        let several = self.places.len() > 1;
+        self.here().name.clone().filter(|_| several)
+    }
+
+    pub(super) fn look_again(&mut self) {
+        if self.due.is_some() {
+            self.due = Some(Instant::now());
+        }
+    }
+
+    /// What to read next, if something is due and nothing is being read.
+    pub(super) fn next_ask(&mut self, now: Instant) -> Option<Ask> {
+        let due = self.due?;
+        let what = if let Some(what) = self.waiting.pop() {
+            what
+        } else if now >= due {
+            let named = self.queues.iter().filter_map(Pattern::as_plain_name);
+            Wanted::Look(named.cloned().collect())
+        } else {
+            return None;
+        };
+        self.due = None;
+        Some(Ask {
+            place: self.place,
+            what,
+        })
+    }
+
+    /// Takes an answer.
+    pub(super) fn take(&mut self, answer: Answer, now: Instant) {
+        let Answer {
+            ask,
+            found,
+            took,
+            notes,
+        } = answer;
+        self.notes.push_str(&notes);
+        let is_look = matches!(ask.what, Wanted::Look(_));
+        if is_look {
+            self.keep_pace(took);
+        }
+        self.due = Some(if is_look { now + self.interval } else { now });
+        let is_here = ask.place == self.place;
+        match (ask.what, found) {
+            (Wanted::Look(_), Ok(Found::Look(mut facts, at))) => {
+                let place = &mut self.places[ask.place];
+                place.history.note(&facts, at);
+                facts
+                    .queues
+                    .retain(|queue| matches_any(&self.queues, Some(&queue.counts.name)));
+                place.away = None;
+                place.seen = Some(Seen {
+                    overview: look::build_overview((*facts).clone(), look::RECENT, at),
+                    facts: *facts,
+                    now: at,
+                    at: now,
+                });
+                // What stands above is read anew, too.
+                match self.views.last() {
+                    Some(View::Jobs { source, .. }) => {
+                        self.waiting.push(Wanted::Jobs(source.clone()))
+                    }
+                    Some(View::Text { source, .. }) => {
+                        self.waiting.push(Wanted::Text(source.clone()))
+                    }
+                    None => {}
+                }
+                if !self.waiting.is_empty() {
+                    // The look after it keeps its time.
+                    self.due = Some(now + self.interval);
+                }
+            }
+            (Wanted::Look(_), Err(Away { error, steps })) => {
+                self.places[ask.place].away = Some((error, steps, now));
+            }
+            (Wanted::Jobs(asked), found) if is_here => {
+                self.due = Some(now + self.interval);
+                if let Some(View::Jobs {
+                    source,
+                    jobs,
+                    total,
+                    error,
+                    ..
+                }) = self.views.last_mut()
+                    && *source == asked
+                {
+                    match found {
+                        Ok(Found::Jobs {
+                            jobs: read,
+                            total: all,
+                        }) => {
+                            (*jobs, *total, *error) = (read, all, None);
+                        }
+                        Err(away) => *error = Some(away.error.message().into_owned()),
+                        Ok(_) => {}
+                    }
+                }
+            }
+            (Wanted::Text(asked), found) if is_here => {
+                self.due = Some(now + self.interval);
+                if let Some(View::Text { source, text, .. }) = self.views.last_mut()
+                    && *source == asked
+                {
+                    match found {
+                        Ok(Found::Text(read)) => *text = read,
+                        Err(away) => *text = away.error.message().into_owned(),
+                        Ok(_) => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// After two slow looks in a row, the interval doubles; a quick one restores it.
+    fn keep_pace(&mut self, took: Duration) {
+        if took <= self.first_interval {
+            self.interval = self.first_interval;
+        }
+        let is_slow = took > self.interval;
+        if is_slow && self.was_slow {
+            self.interval = self
+                .interval
+                .saturating_mul(2)
+                .min(self.first_interval.saturating_mul(64));
+        }
+        self.was_slow = is_slow && !self.was_slow;
+    }
+
+    pub(super) fn headline(&self) -> Vec<String> {
+        let seen = self.here().seen.as_ref();
+        seen.map(|seen| Headline::new(&seen.overview).parts())
+            .unwrap_or_default()
+    }
+
+    pub(super) fn order(&self, table: Table) -> usize {
+        self.orders[table as usize]
+    }
+
+    /// The rows of a table of the first screen that the filter leaves.
+    pub(super) fn rows(&self, table: Table) -> Rows {
+        let place = self.here();
+        let Some(seen) = &place.seen else {
+            return Rows::default();
+        };
+        let sight = Sight {
+            facts: &seen.facts,
+            history: &place.history,
+            now: seen.now,
+            width: self.width,
+            order: self.order(table),
+        };
+        self.filtered(sight.rows(table))
+    }
+
+    /// The rows of the list in front.
+    pub(super) fn front_rows(&self) -> Rows {
+        let now = self
+            .here()
+            .seen
+            .as_ref()
+            .map_or_else(Moment::default, |seen| seen.now);
+        match self.views.last() {
+            Some(View::Jobs { jobs, .. }) => self.filtered(lists::jobs(jobs, now, self.width)),
+            Some(View::Text { .. }) => Rows::default(),
+            None => self.rows(self.table),
+        }
+    }
+
+    fn filtered(&self, mut rows: Rows) -> Rows {
+        let wanted = self.filter.to_lowercase();
+        let fits = |name: &Name| name.to_string().to_lowercase().contains(&wanted);
+        rows.rows.retain(|row| fits(&row.name));
+        rows
+    }
+
+    fn slot(&self) -> usize {
+        if self.views.is_empty() {
+            self.table as usize
+        } else {
+            3
+        }
+    }
+
+    /// Where the selected row stands in a table: it is known by its name.
+    pub(super) fn position(&self, rows: &Rows, slot: usize) -> usize {
+        let selected = self.selected[slot].as_ref();
+        let found = selected.and_then(|name| rows.rows.iter().position(|row| row.name == *name));
+        found.unwrap_or(0)
+    }
+
+    pub(super) fn position_of_table(&self, table: Table, rows: &Rows) -> usize {
+        self.position(rows, table as usize)
+    }
+
+    pub(super) fn front_position(&self, rows: &Rows) -> usize {
+        self.position(rows, self.slot())
+    }
+
+    fn selected_name(&self) -> Option<Name> {
+        let rows = self.front_rows();
+        let at = self.front_position(&rows);
+        rows.rows.get(at).map(|row| row.name.clone())
+    }
+
+    /// Takes a key.
+    pub(super) fn press(&mut self, key: Key) -> Effect {
+        self.message = None;
+        if self.is_typing {
+            return self.type_filter(key);
+        }
+        match (key, self.overlay.take()) {
+            (Key::Control('c'), _) => return Effect::Quit,
+            (Key::Char('y'), Some(Overlay::Question(line))) => {
+                self.marked.clear();
+                return Effect::Run(line);
+            }
+            (_, Some(Overlay::Question(_))) => {
+                self.message = Some("nothing was changed".into());
+                return Effect::None;
+            }
+            (_, Some(_)) => return Effect::None,
+            _ => {}
+        }
+        if let (
+            Key::Char(state @ '1'..='6'),
+            Some(View::Jobs {
+                source: JobSource::Queue(queue, _),
+                ..
+            }),
+        ) = (key, self.views.last())
+        {
+            let state = STATES[state as usize - '1' as usize];
+            let queue = queue.clone();
+            self.views.pop();
+            self.open_jobs(queue_title(&queue, state), JobSource::Queue(queue, state));
+            return Effect::None;
+        }
+        match key.without_vi() {
+            Key::Char('q') => return Effect::Quit,
+            Key::Control('z') => return Effect::Suspend,
+            Key::Control('l') => return Effect::Redraw,
+            Key::Char('?') | Key::Control('p') => self.overlay = Some(Overlay::Keys),
+            Key::Up => self.step(-1),
+            Key::Down => self.step(1),
+            Key::PageUp => self.step(-(self.page as isize)),
+            Key::PageDown => self.step(self.page as isize),
+            Key::First => self.step(isize::MIN),
+            Key::Last => self.step(isize::MAX),
+            Key::Tab if self.views.is_empty() => {
+                let next = (self.table as usize + 1) % Table::ALL.len();
+                self.table = Table::ALL[next];
+                self.marked.clear();
+            }
+            Key::Enter => self.open(),
+            Key::Escape => self.back(),
+            Key::Char('/') if !self.is_text() => self.is_typing = true,
+            Key::Char('s') if self.views.is_empty() => {
+                let orders = self.table.orders();
+                let order = &mut self.orders[self.table as usize];
+                *order = (*order + 1) % orders.len();
+                self.message = Some(format!("sorted by {}", orders[*order]));
+            }
+            Key::Char('e') => self.explain(),
+            Key::Char(' ') => {
+                if let Some(name) = self.selected_name() {
+                    if !self.marked.remove(&name) {
+                        self.marked.insert(name);
+                    }
+                    self.step(1);
+                }
+            }
+            Key::Char('*') => {
+                let names: BTreeSet<Name> = self
+                    .front_rows()
+                    .rows
+                    .into_iter()
+                    .map(|row| row.name)
+                    .collect();
+                self.marked = if self.marked == names {
+                    BTreeSet::new()
+                } else {
+                    names
+                };
+            }
+            Key::Char('w') => {
+                let lines = self.command_lines();
+                self.overlay = Some(Overlay::Commands(lines));
+            }
+            Key::Char('y') => {
+                if let Some(name) = self.subject() {
+                    self.message = Some(format!("copied {name}"));
+                    return Effect::Copy(String::from_utf8_lossy(name.as_bytes()).into_owned());
+                }
+            }
+            Key::Char('c') if self.places.len() > 1 => {
+                self.place = (self.place + 1) % self.places.len();
+                self.views.clear();
+                self.marked.clear();
+                self.waiting.clear();
+                self.selected = Default::default();
+                self.look_again();
+            }
+            Key::Char(key) if key.is_ascii_uppercase() => return self.change_by(key),
+            _ => {}
+        }
+        Effect::None
+    }
+
+    fn type_filter(&mut self, key: Key) -> Effect {
+        match key {
+            Key::Control('c') => return Effect::Quit,
+            Key::Enter => self.is_typing = false,
+            Key::Escape => {
+                self.is_typing = false;
+                self.filter.clear();
+            }
+            Key::Backspace => _ = self.filter.pop(),
+            Key::Char(c) => self.filter.push(c),
+            _ => {}
+        }
+        Effect::None
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self.views.last(), Some(View::Text { .. }))
+    }
+
+    /// Moves the selection, or scrolls a text.
+    fn step(&mut self, by: isize) {
+        if let Some(View::Text { text, scroll, .. }) = self.views.last_mut() {
+            let last = text.lines().count().saturating_sub(1);
+            *scroll = scroll.saturating_add_signed(by).min(last);
+            return;
+        }
+        let rows = self.front_rows();
+        let at = self.front_position(&rows).saturating_add_signed(by);
+        let at = at.min(rows.rows.len().saturating_sub(1));
+        let slot = self.slot();
+        self.selected[slot] = rows.rows.get(at).map(|row| row.name.clone());
+    }
+
+    fn back(&mut self) {
+        if !self.filter.is_empty() {
+            self.filter.clear();
+        } else if !self.marked.is_empty() {
+            self.marked.clear();
+        } else {
+            self.views.pop();
+        }
+    }
+
+    fn open(&mut self) {
+        let Some(name) = self.selected_name() else {
+            return;
+        };
+        if !self.views.is_empty() {
+            let title = format!("job {name}");
+            return self.open_text(title, TextSource::Job(name));
+        }
+        match self.table {
+            Table::Queues => {
+                let state = STATES[0];
+                self.open_jobs(queue_title(&name, state), JobSource::Queue(name, state));
+            }
+            Table::Failed => self.open_jobs(format!("failed: {name}"), JobSource::Group(name)),
+            Table::Workers => self.open_jobs(format!("jobs of {name}"), JobSource::Worker(name)),
+        }
+    }
+
+    fn open_jobs(&mut self, title: String, source: JobSource) {
+        self.filter.clear();
+        self.marked.clear();
+        self.selected[3] = None;
+        self.waiting = vec![Wanted::Jobs(source.clone())];
+        self.views.push(View::Jobs {
+            title,
+            source,
+            jobs: Vec::new(),
+            total: 0,
+            // Until the answer comes.
+            error: Some("…".to_owned()),
+        });
+    }
+
+    fn open_text(&mut self, title: String, source: TextSource) {
+        self.waiting = vec![Wanted::Text(source.clone())];
+        self.views.push(View::Text {
+            title,
+            source,
+            text: String::new(),
+            scroll: 0,
+        });
+    }
+
+    fn explain(&mut self) {
+        let (title, source) = match self.views.last() {
+            None if self.table == Table::Queues => match self.selected_name() {
+                Some(queue) => (format!("why: {queue}"), TextSource::ExplainQueue(queue)),
+                None => return,
+            },
+            Some(View::Text {
+                source: TextSource::Job(jid),
+                ..
+            }) => (format!("why: {jid}"), TextSource::ExplainJob(jid.clone())),
+            Some(View::Jobs { .. }) => match self.selected_name() {
+                Some(jid) => (format!("why: {jid}"), TextSource::ExplainJob(jid)),
+                None => return,
+            },
+            _ => return,
+        };
+        self.open_text(title, source);
+    }
+
+    /// What the screen is about: the selected row, or the job of the text.
+    fn subject(&self) -> Option<Name> {
+        match self.views.last() {
+            Some(View::Text { source, .. }) => Some(match source {
+                TextSource::Job(name)
+                | TextSource::ExplainJob(name)
+                | TextSource::ExplainQueue(name) => name.clone(),
+            }),
+            _ => self.selected_name(),
+        }
+    }
+
+    /// The marked rows, or what the screen is about.
+    fn subjects(&self) -> Vec<Name> {
+        if self.marked.is_empty() {
+            self.subject().into_iter().collect()
+        } else {
+            self.marked.iter().cloned().collect()
+        }
+    }
+
+    /// The line that shows the same.
+    fn look_line(&self) -> Option<CommandLine> {
+        match self.views.last() {
+            Some(View::Text { source, .. }) => Some(match source {
+                TextSource::Job(jid) => CommandLine::new("get").name(jid),
+                TextSource::ExplainJob(jid) => CommandLine::new("explain").name(jid),
+                TextSource::ExplainQueue(queue) => {
+                    CommandLine::new("explain").flag("--queue", queue)
+                }
+            }),
+            Some(View::Jobs { source, .. }) => Some(match source {
+                JobSource::Queue(queue, state) => CommandLine::new("jobs")
+                    .exact_pattern("--queue", queue)
+                    .flag("--state", state.into_str()),
+                JobSource::Group(group) => {
+                    CommandLine::new("failed").exact_pattern("--group", group)
+                }
+                JobSource::Worker(worker) => CommandLine::new("workers").name(worker),
+            }),
+            None => Some(CommandLine::new(match self.table {
+                Table::Queues => "queues",
+                Table::Failed => "failed",
+                Table::Workers => "workers",
+            })),
+        }
+    }
+
+    fn command_lines(&self) -> Vec<String> {
+        let changes = super::keys::CHANGES
+            .iter()
+            .filter_map(|(key, _)| self.change(*key));
+        let lines = self
+            .look_line()
+            .into_iter()
+            .chain(changes.map(|(line, _)| line));
+        lines.filter_map(|line| line.shell_line()).collect()
+    }
+
+    /// The change that a key makes, and whether its command asks by itself.
+    pub(super) fn change(&self, key: char) -> Option<(CommandLine, bool)> {
+        let names = self.subjects();
+        if names.is_empty() || self.here().is_read_only {
+            return None;
+        }
+        let of_groups = |word: &str| {
+            let line = CommandLine::new("failed");
+            let line = names
+                .iter()
+                .fold(line, |line, group| line.exact_pattern("--group", group));
+            Some((line.word(word), true))
+        };
+        let of_jobs = |verb: &str| Some((CommandLine::new(verb).names(&names), false));
+        let is_first = self.views.is_empty();
+        match (key, self.table) {
+            ('R', Table::Failed) if is_first => of_groups("--retry-all"),
+            ('C', Table::Failed) if is_first => of_groups("--cancel-all"),
+            ('P', Table::Queues) if is_first => {
+                let facts = self.here().seen.as_ref().map(|seen| &seen.facts);
+                let is_paused = facts.is_some_and(|facts| {
+                    let mut queues = facts.queues.iter();
+                    queues.any(|queue| queue.counts.name == names[0] && queue.counts.paused)
+                });
+                of_jobs(if is_paused { "unpause" } else { "pause" })
+            }
+            _ if is_first
+                || matches!(
+                    self.views.last(),
+                    Some(View::Text {
+                        source: TextSource::ExplainQueue(_),
+                        ..
+                    })
+                ) =>
+            {
+                None
+            }
+            ('R', _) => of_jobs("retry"),
+            ('C', _) => of_jobs("cancel"),
+            ('U', _) => of_jobs("promote"),
+            ('T', _) => of_jobs("track"),
+            _ => None,
+        }
+    }
+
+    fn change_by(&mut self, key: char) -> Effect {
+        let Some((line, asks)) = self.change(key) else {
+            self.message = Some(if self.here().is_read_only {
+                "this server is only read".into()
+            } else {
+                format!("{key} changes nothing here")
+            });
+            return Effect::None;
+        };
+        if asks {
+            self.marked.clear();
+            return Effect::Run(line);
+        }
+        self.overlay = Some(Overlay::Question(line));
+        Effect::None
+    }
+}
+
+fn queue_title(queue: &Name, state: JobState) -> String {
+    format!("{queue}: {}", state.into_str())
+}

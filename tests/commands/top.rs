@@ -1,0 +1,184 @@
+//! `qless top`, on a real pseudo-terminal.
+
+use expect_test::expect;
+use regex::Regex;
+
+use crate::support::qless::Qless;
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
+
+/// Ctrl-L, which draws the whole screen again.
+const REDRAW: &str = "\x0c";
+
+fn night() -> Redis {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    for line in [
+        "put mail Mail::Welcome --jid first",
+        "put mail Mail::Welcome --jid second",
+        "put images Photo --jid photo",
+        "pop mail --worker mx-1",
+        "fail first --worker mx-1 --group timeout --message no-reply",
+    ] {
+        qless.run(line).ok();
+    }
+    redis
+}
+
+struct Top(Terminal, u16);
+
+impl Top {
+    fn start(qless: &Qless, flags: &str) -> Top {
+        let mut command = qless.command();
+        command.env("TERM", "xterm-256color").arg("top");
+        command.args(flags.split_whitespace());
+        Top(Terminal::typed(command, 80, 24), 24)
+    }
+
+    /// What the whole screen says now.
+    fn screen(&mut self) -> String {
+        let before = self.0.written().len();
+        let last = format!("\x1b[{};1H", self.1);
+        self.0.types(REDRAW);
+        let all = self.0.until(|written| {
+            let fresh = written.get(before..).unwrap_or_default();
+            // The last line is drawn last.
+            let begun = fresh.find("\x1b[?1049h");
+            begun.is_some_and(|begun| fresh[begun..].contains(&last))
+        });
+        let escapes = Regex::new("\x1b\\[[0-9;?]*[A-Za-z]").unwrap();
+        escapes.replace_all(&all[before..], " ").into_owned()
+    }
+
+    /// Types, and waits until the whole screen says something.
+    fn shows(&mut self, keys: &str, wanted: &str) -> String {
+        self.0.types(keys);
+        let mut screen = String::new();
+        for _ in 0..200 {
+            screen = self.screen();
+            if screen.contains(wanted) {
+                return screen;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("no `{wanted}`:\n{screen}");
+    }
+}
+
+#[test]
+fn the_screen_opens_what_is_selected_and_goes_back() {
+    let redis = night();
+    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    let screen = top.shows("", "images");
+    for part in ["1 failed (+1 in 1h)", "mail", "timeout", "mx-1", "live"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    top.shows("j\r", "mail: waiting");
+    top.shows("", "second");
+    top.shows("\r", "job second");
+    top.shows("", "Mail::Welcome");
+    top.shows("hh", "QUEUE");
+    top.shows("e", "a pop of mail would get second");
+    top.shows("h", "QUEUE");
+    top.shows("/ima\r", "only ima");
+    // What happens is seen.
+    redis.qless().run("put images Photo --jid other").ok();
+    top.shows("\x1b", "QUEUE");
+    top.0.types("q");
+    let ended = top.0.end();
+    assert_eq!(ended.code(), 0);
+}
+
+#[test]
+fn capital_letters_run_the_command_of_the_command_line() {
+    let redis = night();
+    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    top.shows("\t", "▶ timeout");
+    top.0.types("R");
+    top.0.until(|written| written.contains("Proceed?"));
+    top.0.types("y\n");
+    top.0
+        .until(|written| written.contains("Enter goes back to top"));
+    assert_eq!(redis.qless().run("get first --field state").ok(), "waiting");
+    top.0.types("\n");
+    top.shows("", "nothing has failed");
+    // A named job: the screen asks.
+    top.shows("\t\t", "▶ images");
+    top.shows("\r", "photo");
+    top.0.types("C");
+    top.0
+        .until(|written| written.contains("qless cancel photo") && written.contains("y does it"));
+    top.0.types("y");
+    top.0
+        .until(|written| written.matches("Enter goes back to top").count() == 2);
+    assert_eq!(redis.qless().run("get photo").code(), 4);
+    top.0.types("\nq");
+    top.0.types("q");
+    assert_eq!(top.0.end().code(), 0);
+}
+
+#[test]
+fn the_terminal_is_as_before_after_every_end() {
+    let redis = night();
+    for (signal, code) in [("-TERM", 143), ("-HUP", 143), ("-INT", 130)] {
+        let mut top = Top::start(&redis.qless(), "--interval 100ms");
+        top.shows("", "images");
+        top.0.signal(signal);
+        let ended = top.0.end();
+        assert_eq!(ended.code(), code, "{signal}");
+        assert!(
+            ended.stdout().trim_end().ends_with("\x1b[?1049l\x1b[?25h")
+                || ended.stdout().contains("\x1b[?1049l")
+        );
+    }
+    // Suspended and continued, and of another size.
+    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    top.shows("", "images");
+    top.0.signal("-TSTP");
+    while !top.0.echoes() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    top.0.signal("-CONT");
+    top.shows("", "images");
+    assert!(!top.0.echoes());
+    top.0.resize(40, 15);
+    top.1 = 15;
+    top.shows("", "QUEUE");
+    top.0.types("q");
+    assert_eq!(top.0.end().code(), 0);
+}
+
+#[test]
+fn the_screen_starts_without_redis_and_heals() {
+    let mut redis = night();
+    redis.kill();
+    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    top.shows("", "away, tried");
+    top.shows("", "connect");
+    redis.restart();
+    redis.qless().run("put again K").ok();
+    top.shows("", "again");
+    redis.kill();
+    top.shows("", "away, tried");
+    top.shows("", "again");
+    top.0.types("q");
+    assert_eq!(top.0.end().code(), 0);
+    let mut refused = redis.qless().command();
+    refused.env("TERM", "xterm").args(["top", "--no-retry"]);
+    assert_eq!(Terminal::typed(refused, 80, 24).end().code(), 6);
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_use() {
+    let redis = Redis::start();
+    redis.qless().run("top").shows(expect![[r#"
+        --- stderr
+        error: `top` requires a terminal
+        hint: `qless queues --watch -o ndjson` writes a line for each look
+        --- exit 2
+    "#]]);
+    for word in ["dash", "dashboard", "ui", "monitor"] {
+        let hint = redis.qless().run(word).stderr();
+        assert!(hint.contains("qless top"), "{word}: {hint}");
+    }
+}
