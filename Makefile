@@ -33,7 +33,7 @@ TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 # The tests that make a server or a connection fail, each with a row of the table of `make failures`.
 FAILURES = connection:: tls:: topologies::sentinel::each topologies::cluster::a_ topologies::cluster::each
 
-.PHONY: help demo demo-cluster test test-servers deny soak failures bench build build-dev install uninstall tools redis
+.PHONY: help demo demo-cluster test test-servers deny soak failures bench screenshots build build-dev install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
@@ -44,6 +44,7 @@ help:
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
 	@echo 'make failures  what is said of each failure of a server: injected how, expected, got'
+	@echo 'make screenshots  draw the pictures of docs/ from a played night, with Chromium'
 	@echo 'make bench    measure calls on a server and commands on this machine'
 	@echo 'make build    build the binary: $(QLESS)'
 	@echo 'make install  install binary, man pages, completions, examples under PREFIX=/usr/local'
@@ -75,6 +76,9 @@ soak:
 failures:
 	@$(WITH_REDIS) $(CARGO) test --locked --test all -- --nocapture $(FAILURES) 2>/dev/null |\
 	  grep '^failure | ' | sort -u
+
+screenshots: $(BUILT:build=build-dev)
+	@$(WITH_REDIS) scripts/screenshots.sh "$(DEMO)"
 
 bench:
 	@$(WITH_REDIS) $(CARGO) bench --locked --bench cost -- $(PART)

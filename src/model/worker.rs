@@ -56,6 +56,14 @@ pub struct WorkerJobs {
 pub(crate) const SILENT_AFTER: f64 = 120.0;
 
 impl Worker {
+    /// Its host and process if its name tells them, else its name.
+    pub(crate) fn short_name(&self) -> String {
+        match (&self.process.host, self.process.pid) {
+            (Some(host), Some(pid)) => format!("{host}-{pid}"),
+            _ => self.name.to_string(),
+        }
+    }
+
     /// Whether it runs a job or was seen just now.
     pub(crate) fn is_alive(&self, now: Moment) -> bool {
         let seen = self.last_seen.map(|seen| now.since(seen));

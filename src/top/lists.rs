@@ -247,7 +247,7 @@ impl Sight<'_> {
             Row {
                 name: worker.name.clone(),
                 cells: cells([
-                    (worker.name.to_string(), Ink::Strong),
+                    (worker.short_name(), Ink::Strong),
                     (
                         slots(worker),
                         if worker.stalled > 0 {

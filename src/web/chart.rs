@@ -35,7 +35,8 @@ pub(super) fn flow(flow: &Flow) -> Markup {
     let label = format!("put {} and done {} in the last hour", rates.0, rates.1);
     html! {
         svg.flow viewBox={ "0 0 " (FLOW_WIDTH) " 28" } role="img" aria-label=(label) {
-            path.done d=(flow_path(&done, most, true)) {}
+            path.area d=(flow_path(&done, most, true)) {}
+            path.done d=(flow_path(&done, most, false)) {}
             path.put d=(flow_path(&put, most, false)) {}
         }
     }
@@ -222,8 +223,8 @@ struct Stretch {
 /// The width of a life.
 const LIFE: f64 = 1072.0;
 
-/// The least that a label needs.
-const LABEL: f64 = 110.0;
+/// The width of a letter of a label.
+const LETTER: f64 = 6.4;
 
 /// The waits and runs of a job on one line, to `now` if it is not at its end.
 pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -> Markup {
@@ -244,7 +245,7 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
         return html! {};
     }
     let mut drawing = String::new();
-    let (mut x, mut label_from) = (0.0, 0.0);
+    let (mut x, mut label_from) = (0.0_f64, 0.0);
     for stretch in &stretches {
         let wide = least + free * (stretch.to - stretch.from) / (end - begin);
         let (class, y, height) = if stretch.ran {
@@ -256,14 +257,17 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
             drawing,
             r#"<rect class="{class}" x="{x:.1}" y="{y}" width="{wide:.1}" height="{height}" rx="3"/>"#
         );
-        if x >= label_from && (wide >= LABEL || stretch.ran) && x + LABEL <= LIFE {
-            let words = crate::text::cut(&stretch.words, 24);
+        let words = crate::text::cut(&stretch.words, 24);
+        let taken = LETTER * words.chars().count() as f64;
+        // A label that would leave the picture ends with it.
+        let label = x.min(LIFE - taken);
+        if label >= label_from && (wide >= taken || stretch.ran) {
             let words = html! { (words) }.into_string();
             _ = write!(
                 drawing,
-                r#"<text class="tick" x="{x:.1}" y="52">{words}</text>"#
+                r#"<text class="tick" x="{label:.1}" y="52">{words}</text>"#
             );
-            label_from = x + 7.0 * words.chars().count() as f64;
+            label_from = label + taken + LETTER;
         }
         x += wide;
     }
@@ -289,7 +293,9 @@ fn stretches_of(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<S
         let Some(when) = entry.when.map(Moment::seconds) else {
             continue;
         };
+        let verb = entry.note_text("verb");
         let next = match entry.what.as_bytes() {
+            b"cli" if verb.is_some_and(|verb| verb.as_bytes() == b"retry") => Some(false),
             b"put" | b"retried" | b"timed-out" | b"scheduled" => Some(false),
             b"popped" => Some(true),
             b"done" | b"failed" => None,

@@ -132,6 +132,17 @@ impl Page<'_> {
         self.named("workers", name)
     }
 
+    /// A worker by a shorter name.
+    pub(super) fn worker_called(&self, name: &Name, short: &str) -> Markup {
+        let href = self.link(&format!("workers/{}", path::part(name)));
+        let short = if short.is_empty() {
+            shown(name)
+        } else {
+            short.to_owned()
+        };
+        html! { a href=(href) { (short) } }
+    }
+
     /// A jid that leads to the page of its job.
     pub(super) fn job(&self, jid: &Name) -> Markup {
         let href = self.link(&job_path(jid));

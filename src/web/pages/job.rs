@@ -272,12 +272,12 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
         table.story {
             tbody {
                 @for (at, entry) in history.iter().enumerate() {
-                    @let note = note_text(entry);
+                    @let (word, note) = told(entry);
                     @let took = wait_or_run_text(history, at);
                     @let is_bad = matches!(entry.what.as_bytes(), b"failed" | b"timed-out");
                     tr.bad[is_bad] {
                         td.t { @match entry.when { Some(when) => (page.moment(when)), None => (NONE) } }
-                        td.w { (entry.what) }
+                        td.w { (word) }
                         td {
                             (clean_line(&note))
                             @if !took.is_empty() { @if !note.is_empty() { ", " } (took) }
@@ -286,6 +286,19 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What happened, and its note. What somebody did with this program is told by the verb.
+fn told(entry: &HistoryEntry) -> (String, String) {
+    let note = |key: &str| entry.note_text(key).map(|text| text.to_string());
+    match (entry.what.as_bytes(), note("verb")) {
+        (b"cli", Some(verb)) => {
+            let parts = [note("by").map(|by| format!("by {by}")), note("reason")];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            (verb, parts.join(": "))
+        }
+        _ => (shown(&entry.what), note_text(entry)),
     }
 }
 

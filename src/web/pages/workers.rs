@@ -69,7 +69,7 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
     let is_silent = !worker.is_alive(page.now);
     html! {
         tr data-key=(worker.name) {
-            th scope="row" { (page.worker(&worker.name)) }
+            th scope="row" title=(worker.name.to_string()) { (page.worker_called(&worker.name, &worker.short_name())) }
             td { (slot_row(worker)) }
             td.n { (runs) }
             td.n.dim[!is_silent].late[is_silent] {
