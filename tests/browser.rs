@@ -209,7 +209,7 @@ fn every_page_is_readable_at_400_pixels_and_accessible() {
     let site = Site::start(&redis, "--allow-changes");
     let axe = axe_or_note();
     let mut found = Vec::new();
-    for path in PAGES {
+    for (number, path) in PAGES.into_iter().enumerate() {
         for (width, scheme) in [(1200, "light"), (760, "light"), (400, "dark")] {
             browser.view(width, scheme);
             browser.open(&site.page(path));
@@ -217,8 +217,13 @@ fn every_page_is_readable_at_400_pixels_and_accessible() {
             if wide.as_u64() > Some(width.into()) {
                 found.push(format!("{path} at {width}: {wide} wide"));
             }
-            // The middle width has the elements of the others.
-            if let (Some(axe), true) = (&axe, width != 760) {
+            // The dark page has the elements of the light one, so half of all are judged in each.
+            let judged = match width {
+                1200 => number % 2 == 0,
+                400 => number % 2 == 1,
+                _ => false,
+            };
+            if let (Some(axe), true) = (&axe, judged) {
                 let violations = browser.violations(axe).into_iter();
                 found.extend(violations.map(|what| format!("{path} {scheme} {width}: {what}")));
             }

@@ -1,8 +1,10 @@
 //! `qless web`
 
+use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{
@@ -12,7 +14,7 @@ use super::{
 use crate::args::invalid::Invalid;
 use crate::args::value;
 use crate::command_line::CommandLine;
-use crate::error::{Error, Kind};
+use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::fs;
 use crate::interrupt::Interrupt;
@@ -20,6 +22,7 @@ use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
 use crate::look::server::LookServer;
 use crate::model::overview::history::History;
 use crate::session::Session;
+use crate::text::clean_line;
 use crate::web::{CommandOutput, RunMode, WebOptions, WebServer};
 
 /// Serve a page that shows the queues in a browser
@@ -112,17 +115,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     server.try_looks()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
-    let mut saved = Instant::now();
-    let saved_at = std::sync::Mutex::new(&mut saved);
+    let saved = Cell::new(Instant::now());
     listener.serve(
         |request| server.respond(request),
         || {
             let is_over = interrupt.received_kind().is_some();
-            if let (Some(path), Some(first), Ok(mut saved)) =
-                (&args.history, server.first(), saved_at.lock())
-                && (is_over || saved.elapsed() >= SAVED_EVERY)
+            if let (Some(path), Some(first)) = (&args.history, server.first())
+                && (is_over || saved.get().elapsed() >= SAVED_EVERY)
             {
-                **saved = Instant::now();
+                saved.set(Instant::now());
                 save_history(path, first);
             }
             is_over
@@ -132,22 +133,23 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Reads what was counted before. A file that is not there yet is empty.
-fn read_history(path: &std::path::Path) -> Result<History, Error> {
+fn read_history(path: &Path) -> Result<History, Error> {
+    let shown = clean_line(path.as_os_str().as_bytes());
     match std::fs::read(path) {
         Ok(text) => serde_json::from_slice(&text).map_err(|_| {
-            let shown = path.display().to_string();
-            Error::usage(format!(
-                "`{}` is not a history",
-                crate::text::clean_line(&shown)
-            ))
-            .hint("name another file, or delete this one")
+            Error::usage(format!("`{shown}` is not a history"))
+                .hint("name another file, or delete this one")
         }),
-        Err(_) => Ok(History::default()),
+        Err(why) if why.kind() == ErrorKind::NotFound => Ok(History::default()),
+        Err(why) => {
+            let what = format!("cannot read `{shown}`: {}", io_message(&why));
+            Err(Error::new(Kind::File, what))
+        }
     }
 }
 
 /// Writes what was counted. The page does not depend on it: a failure is said once the disk is looked at.
-fn save_history(path: &std::path::Path, server: &LookServer) {
+fn save_history(path: &Path, server: &LookServer) {
     let text = server.with_history(|history| serde_json::to_vec(history));
     let written = text
         .map_err(Error::internal)

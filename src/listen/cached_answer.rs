@@ -60,14 +60,14 @@ impl<T: Clone> CachedAnswer<T> {
 
 /// How often answers are read.
 #[derive(Debug)]
-struct ReadPace {
+pub(crate) struct ReadPace {
     first: Duration,
-    interval: Duration,
+    pub interval: Duration,
     was_slow: bool,
 }
 
 impl ReadPace {
-    fn new(interval: Duration) -> ReadPace {
+    pub(crate) fn new(interval: Duration) -> ReadPace {
         ReadPace {
             first: interval,
             interval,
@@ -75,7 +75,8 @@ impl ReadPace {
         }
     }
 
-    fn note_read(&mut self, took: Duration) {
+    /// Takes how long a read took.
+    pub(crate) fn note_read(&mut self, took: Duration) {
         if took <= self.first {
             self.interval = self.first;
         }

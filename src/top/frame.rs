@@ -116,7 +116,7 @@ fn header(state: &State, columns: usize) -> Line<'static> {
         clean_line(&place.address),
         Ink::Dim.style(state.color),
     ));
-    let every = duration_of(state.interval.as_secs_f64());
+    let every = duration_of(state.pace.interval.as_secs_f64());
     let (right, ink) = match (&place.away, &place.seen) {
         (Some((_, _, at)), _) => {
             let ago = Instant::now().saturating_duration_since(*at).as_secs();
@@ -128,7 +128,7 @@ fn header(state: &State, columns: usize) -> Line<'static> {
                 .as_secs_f64();
             let clock = seen.now.to_rfc3339().unwrap_or_default();
             let clock = clock.get(11..19).unwrap_or_default().to_owned();
-            if age > state.interval.as_secs_f64() * 2.0 + 2.0 {
+            if age > state.pace.interval.as_secs_f64() * 2.0 + 2.0 {
                 (
                     format!("{} old  {clock}", format_rough_duration(age)),
                     Ink::Bad,

@@ -32,6 +32,7 @@ use self::state::{Effect, Place, State};
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
+use crate::model::pattern::Pattern;
 use crate::session::Session;
 
 /// Time between two looks at the keyboard and at what was read.
@@ -42,7 +43,7 @@ const BLINK: Duration = Duration::from_millis(30);
 pub(crate) struct TopOptions {
     pub interval: Duration,
     /// Only these queues, if any are named.
-    pub queues: Vec<crate::model::pattern::Pattern>,
+    pub queues: Vec<Pattern>,
     pub color: bool,
 }
 
@@ -59,14 +60,7 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
         .map_err(terminal_error)?;
     let signals = Signals::listen();
     let mut screen = Screen::enter()?;
-    let ended = watch(
-        &mut state,
-        &options,
-        &signals,
-        &mut screen,
-        &asks,
-        &answered,
-    );
+    let ended = watch(&mut state, &signals, &mut screen, &asks, &answered);
     screen.leave();
     // What was noted meanwhile would have stood in the middle of a frame.
     _ = io::stderr().write_all(state.notes().as_bytes());
@@ -75,7 +69,6 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
 
 fn watch(
     state: &mut State,
-    options: &TopOptions,
     signals: &Signals,
     screen: &mut Screen,
     asks: &Sender<Ask>,
@@ -128,7 +121,7 @@ fn watch(
                     Some(name) => line.with_global_flag("--context", &name),
                     None => line,
                 };
-                run_command(&line, options, screen)?;
+                run_command(&line, screen)?;
                 state.look_again();
             }
         }
@@ -151,11 +144,7 @@ fn copy(text: &str) {
 }
 
 /// Runs a command on the terminal itself, with its plan and its question.
-fn run_command(
-    line: &CommandLine,
-    _options: &TopOptions,
-    screen: &mut Screen,
-) -> Result<(), Error> {
+fn run_command(line: &CommandLine, screen: &mut Screen) -> Result<(), Error> {
     let argv = line.argv();
     let Ok(own) = std::env::current_exe() else {
         return Ok(());

@@ -1,7 +1,7 @@
 //! What the screen shows: keys and answers in, effects out.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::TopOptions;
 use super::keys::Key;
@@ -10,6 +10,7 @@ use super::reader::{Answer, Ask, Away, Found, JobSource, TextSource, Wanted};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
+use crate::listen::ReadPace;
 use crate::look;
 use crate::model::job::{Job, State as JobState};
 use crate::model::overview::headline::Headline;
@@ -119,9 +120,7 @@ pub(super) struct State {
     pub message: Option<String>,
     pub color: bool,
     queues: Vec<Pattern>,
-    first_interval: Duration,
-    pub interval: Duration,
-    was_slow: bool,
+    pub pace: ReadPace,
     /// When the next look is due; `None` while something is read.
     due: Option<Instant>,
     /// Further questions, the next first.
@@ -148,9 +147,7 @@ impl State {
             message: None,
             color: options.color,
             queues: options.queues.clone(),
-            first_interval: options.interval,
-            interval: options.interval,
-            was_slow: false,
+            pace: ReadPace::new(options.interval),
             due: Some(Instant::now()),
             waiting: Vec::new(),
             notes: String::new(),
@@ -209,9 +206,13 @@ impl State {
         self.notes.push_str(&notes);
         let is_look = matches!(ask.what, Wanted::Look(_));
         if is_look {
-            self.keep_pace(took);
+            self.pace.note_read(took);
         }
-        self.due = Some(if is_look { now + self.interval } else { now });
+        self.due = Some(if is_look {
+            now + self.pace.interval
+        } else {
+            now
+        });
         let is_here = ask.place == self.place;
         match (ask.what, found) {
             (Wanted::Look(_), Ok(Found::Look(mut facts, at))) => {
@@ -239,14 +240,14 @@ impl State {
                 }
                 if !self.waiting.is_empty() {
                     // The look after it keeps its time.
-                    self.due = Some(now + self.interval);
+                    self.due = Some(now + self.pace.interval);
                 }
             }
             (Wanted::Look(_), Err(Away { error, steps })) => {
                 self.places[ask.place].away = Some((error, steps, now));
             }
             (Wanted::Jobs(asked), found) if is_here => {
-                self.due = Some(now + self.interval);
+                self.due = Some(now + self.pace.interval);
                 if let Some(View::Jobs {
                     source,
                     jobs,
@@ -269,7 +270,7 @@ impl State {
                 }
             }
             (Wanted::Text(asked), found) if is_here => {
-                self.due = Some(now + self.interval);
+                self.due = Some(now + self.pace.interval);
                 if let Some(View::Text { source, text, .. }) = self.views.last_mut()
                     && *source == asked
                 {
@@ -282,21 +283,6 @@ impl State {
             }
             _ => {}
         }
-    }
-
-    /// After two slow looks in a row, the interval doubles; a quick one restores it.
-    fn keep_pace(&mut self, took: Duration) {
-        if took <= self.first_interval {
-            self.interval = self.first_interval;
-        }
-        let is_slow = took > self.interval;
-        if is_slow && self.was_slow {
-            self.interval = self
-                .interval
-                .saturating_mul(2)
-                .min(self.first_interval.saturating_mul(64));
-        }
-        self.was_slow = is_slow && !self.was_slow;
     }
 
     pub(super) fn headline(&self) -> Vec<String> {
