@@ -54,7 +54,7 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
             let lines = lines.iter().map(|line| Line::raw(format!("  {line}")));
             over(frame, area, lines.collect());
         }
-        Some(Overlay::Question(_)) | None => {}
+        Some(Overlay::Question(..)) | None => {}
     }
 }
 
@@ -322,12 +322,17 @@ fn keys(state: &State) -> Vec<Line<'static>> {
 }
 
 fn footer(state: &State, columns: usize) -> Line<'static> {
-    let text = if let Some(Overlay::Question(line)) = &state.overlay {
+    let text = if let Some(Overlay::Question(line, count)) = &state.overlay {
         let line = line.shell_line().unwrap_or_default();
-        let line = crate::text::cut(&line, columns.saturating_sub(22));
+        let line = crate::text::cut(&line, columns.saturating_sub(28));
+        // A line that is cut does not tell how many it is about.
+        let asks = match count {
+            1 => "  y does it".to_owned(),
+            count => format!("  y does it to {count}"),
+        };
         return Line::from(vec![
             Span::styled(format!(" {line}"), Ink::Strong.style(state.color)),
-            Span::styled("  y does it", Ink::Warn.style(state.color)),
+            Span::styled(asks, Ink::Warn.style(state.color)),
         ]);
     } else if state.is_typing {
         format!(" / {}▏", state.filter)
@@ -398,6 +403,7 @@ mod tests {
 
     use super::*;
     use crate::clock::moment::Moment;
+    use crate::model::job::{Job, State as JobState};
     use crate::model::overview::history::History;
     use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
     use crate::model::queue::{Queue, RoundedSeconds};
@@ -406,7 +412,7 @@ mod tests {
     use crate::name::Name;
     use crate::top::TopOptions;
     use crate::top::keys::Key;
-    use crate::top::reader::{Answer, Ask, Found, Wanted};
+    use crate::top::reader::{Answer, Ask, Found, JobSource, Wanted};
     use crate::top::state::Place;
 
     const NOON: f64 = 1_800_014_400.0;
@@ -776,6 +782,45 @@ mod tests {
         state.places[0].is_read_only = true;
         state.press(Key::Char('P'));
         assert_eq!(state.message.as_deref(), Some("this server is only read"));
+    }
+
+    #[test]
+    fn a_change_is_about_the_open_job_and_names_the_context_that_is_shown() {
+        let mut state = state(2);
+        state.press(Key::Enter);
+        let job = |jid: &str| Job {
+            jid: Name::from(jid),
+            ..Job::default()
+        };
+        let source = JobSource::Queue(Name::from("images"), JobState::Waiting);
+        state.take(
+            Answer {
+                ask: Ask {
+                    place: 0,
+                    what: Wanted::Jobs(source),
+                },
+                found: Ok(Found::Jobs {
+                    jobs: ["j1", "j2", "j3"].map(job).to_vec(),
+                    total: 3,
+                }),
+                took: Duration::from_millis(1),
+                notes: String::new(),
+            },
+            Instant::now(),
+        );
+        let line = |state: &State| state.change('C').unwrap().0.shell_line().unwrap();
+        // Marks `j1` and `j2`, and opens `j3`.
+        for key in [Key::Char(' '), Key::Char(' ')] {
+            state.press(key);
+        }
+        assert_eq!(line(&state), "qless cancel j1 j2");
+        state.press(Key::Enter);
+        assert_eq!(line(&state), "qless cancel j3");
+        state.press(Key::Escape);
+        assert_eq!(line(&state), "qless cancel j1 j2");
+        let mut other = self::state(0);
+        state.places.append(&mut other.places);
+        assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
 
     #[test]

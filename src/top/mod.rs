@@ -116,11 +116,6 @@ fn watch(
             }
             Effect::Copy(text) => copy(&text),
             Effect::Run(line) => {
-                let context = state.context_to_name();
-                let line = match context {
-                    Some(name) => line.with_global_flag("--context", &name),
-                    None => line,
-                };
                 run_command(&line, screen)?;
                 state.look_again();
             }

@@ -103,7 +103,7 @@ pub(super) enum Overlay {
     /// Lines of commands.
     Commands(Vec<String>),
     /// A change that waits for `y`.
-    Question(CommandLine),
+    Question(CommandLine, usize),
 }
 
 pub(super) struct State {
@@ -166,7 +166,7 @@ impl State {
     }
 
     /// The context that commands must name, because several are shown.
-    pub(super) fn context_to_name(&self) -> Option<String> {
+    fn context_to_name(&self) -> Option<String> {
         let several = self.places.len() > 1;
         self.here().name.clone().filter(|_| several)
     }
@@ -369,11 +369,11 @@ impl State {
         }
         match (key, self.overlay.take()) {
             (Key::Control('c'), _) => return Effect::Quit,
-            (Key::Char('y'), Some(Overlay::Question(line))) => {
+            (Key::Char('y'), Some(Overlay::Question(line, _))) => {
                 self.marked.clear();
                 return Effect::Run(line);
             }
-            (_, Some(Overlay::Question(_))) => {
+            (_, Some(Overlay::Question(..))) => {
                 self.message = Some("nothing was changed".into());
                 return Effect::None;
             }
@@ -501,7 +501,7 @@ impl State {
     fn back(&mut self) {
         if !self.filter.is_empty() {
             self.filter.clear();
-        } else if !self.marked.is_empty() {
+        } else if !self.marked.is_empty() && !self.is_text() {
             self.marked.clear();
         } else {
             self.views.pop();
@@ -584,7 +584,8 @@ impl State {
 
     /// The marked rows, or what the screen is about.
     fn subjects(&self) -> Vec<Name> {
-        if self.marked.is_empty() {
+        // A text is about its own job, whatever is marked in the list below it.
+        if self.marked.is_empty() || self.is_text() {
             self.subject().into_iter().collect()
         } else {
             self.marked.iter().cloned().collect()
@@ -622,15 +623,26 @@ impl State {
         let changes = super::keys::CHANGES
             .iter()
             .filter_map(|(key, _)| self.change(*key));
-        let lines = self
-            .look_line()
-            .into_iter()
-            .chain(changes.map(|(line, _)| line));
+        let look = self.look_line().map(|line| self.line_here(line));
+        let lines = look.into_iter().chain(changes.map(|(line, _)| line));
         lines.filter_map(|line| line.shell_line()).collect()
+    }
+
+    /// A command for the server that is shown: with several contexts, it names this one alone.
+    fn line_here(&self, line: CommandLine) -> CommandLine {
+        match self.context_to_name() {
+            Some(name) => line.with_global_flag("--context", &name),
+            None => line,
+        }
     }
 
     /// The change that a key makes, and whether its command asks by itself.
     pub(super) fn change(&self, key: char) -> Option<(CommandLine, bool)> {
+        let (line, asks) = self.plain_change(key)?;
+        Some((self.line_here(line), asks))
+    }
+
+    fn plain_change(&self, key: char) -> Option<(CommandLine, bool)> {
         let names = self.subjects();
         if names.is_empty() || self.here().is_read_only {
             return None;
@@ -687,7 +699,7 @@ impl State {
             self.marked.clear();
             return Effect::Run(line);
         }
-        self.overlay = Some(Overlay::Question(line));
+        self.overlay = Some(Overlay::Question(line, self.subjects().len()));
         Effect::None
     }
 }
