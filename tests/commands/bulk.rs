@@ -338,10 +338,12 @@ fn jobs_that_the_server_loses_while_they_are_listed_are_not_changed() {
     ] {
         let redis = failed(900);
         let socket = redis.socket();
-        let redis = Mutex::new(redis);
+        let redis = Arc::new(Mutex::new(redis));
+        // The threads of a proxy do not end: they do not keep the server.
+        let shared = Arc::downgrade(&redis);
         // Handshake, the server's run, the list, and two pages of jobs pass.
         let port = proxy_then(socket, Cut::Meanwhile(6), move || {
-            fault(&mut redis.lock().unwrap());
+            fault(&mut shared.upgrade().unwrap().lock().unwrap());
         });
         let ran = Qless::bare()
             .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
@@ -360,12 +362,12 @@ fn jobs_that_the_server_loses_while_they_are_listed_are_not_changed() {
 /// The flush of another database concerns no job.
 #[test]
 fn jobs_are_changed_although_another_database_was_flushed_while_they_were_listed() {
-    let redis = failed(900);
-    let shared = Arc::new(redis);
-    let other = shared.clone();
-    let port = proxy_then(shared.socket(), Cut::Meanwhile(6), move || {
+    let redis = Arc::new(failed(900));
+    // The threads of a proxy do not end: they do not keep the server.
+    let shared = Arc::downgrade(&redis);
+    let port = proxy_then(redis.socket(), Cut::Meanwhile(6), move || {
         let flush = "redis.call('select', 1) redis.call('flushdb')";
-        _ = other.send(&["EVAL", flush, "0"]);
+        _ = shared.upgrade().unwrap().send(&["EVAL", flush, "0"]);
     });
     let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
     let ran = qless.at(50).run("retry --group boom --yes").exits(0);

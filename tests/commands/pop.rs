@@ -167,8 +167,11 @@ fn jobs_that_were_popped_before_an_error_are_printed() {
     ];
     for (cut, command, printed) in faults {
         let redis = Arc::new(many_waiting());
-        let shared = redis.clone();
-        let port = proxy_then(redis.socket(), cut, move || _ = shared.send(command));
+        // The threads of a proxy do not end: they do not keep the server.
+        let shared = Arc::downgrade(&redis);
+        let port = proxy_then(redis.socket(), cut, move || {
+            _ = shared.upgrade().unwrap().send(command);
+        });
         let ran = Qless::bare()
             .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
             .at(10)

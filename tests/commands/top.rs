@@ -1,5 +1,7 @@
 //! `qless top`, on a real pseudo-terminal.
 
+use std::time::{Duration, Instant};
+
 use expect_test::expect;
 use regex::Regex;
 
@@ -53,15 +55,16 @@ impl Top {
     /// Types, and waits until the whole screen says something.
     fn shows(&mut self, keys: &str, wanted: &str) -> String {
         self.0.types(keys);
-        let mut screen = String::new();
-        for _ in 0..200 {
-            screen = self.screen();
+        // A call whose connection broke is repeated for some seconds before the screen says so.
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let screen = self.screen();
             if screen.contains(wanted) {
                 return screen;
             }
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            assert!(Instant::now() < deadline, "no `{wanted}`:\n{screen}");
+            std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("no `{wanted}`:\n{screen}");
     }
 }
 
@@ -136,7 +139,7 @@ fn the_terminal_is_as_before_after_every_end() {
     top.shows("", "images");
     top.0.signal("-TSTP");
     while !top.0.echoes() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     }
     top.0.signal("-CONT");
     top.shows("", "images");

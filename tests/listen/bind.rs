@@ -10,7 +10,7 @@ use std::thread;
 use clap::{Args, FromArgMatches};
 use expect_test::{Expect, expect};
 use rustix::io::{Errno, ioctl_fionbio};
-use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use qless::internals::listen::{
     Access, ListenAddress, ListenOptions, Listener, Request, Response, Status,
@@ -187,7 +187,11 @@ fn a_unix_socket_is_replaced_only_if_nobody_listens() {
     drop(live);
     // This one accepts no connection, and its queue is full.
     let own = SocketAddrUnix::new(&path).unwrap();
-    let new_socket = || net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    // No program that another test starts inherits it: then it would still listen.
+    let new_socket = || {
+        let flags = SocketFlags::CLOEXEC;
+        net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap()
+    };
     let hung = new_socket();
     net::bind(&hung, &own).unwrap();
     net::listen(&hung, 0).unwrap();
@@ -204,6 +208,7 @@ fn a_unix_socket_is_replaced_only_if_nobody_listens() {
         hint: name another path
     "#]]
     .assert_eq(&refused());
+    net::shutdown(&hung, net::Shutdown::Both).unwrap();
     drop(hung);
     // The file is left, as after a crash.
     assert!(path.exists());

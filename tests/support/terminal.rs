@@ -1,7 +1,7 @@
 //! A pseudo-terminal: runs a program on it and returns its output.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -63,8 +63,14 @@ impl Terminal {
         let all = written.clone();
         let reader = std::thread::spawn(move || {
             let mut page = [0; 4096];
-            while let Ok(count @ 1..) = master.read(&mut page) {
-                all.lock().unwrap().extend_from_slice(&page[..count]);
+            loop {
+                match master.read(&mut page) {
+                    Ok(0) => break,
+                    Ok(count) => all.lock().unwrap().extend_from_slice(&page[..count]),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    // The last program closed the terminal.
+                    Err(_) => break,
+                }
             }
         });
         Terminal {
