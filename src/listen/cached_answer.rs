@@ -75,6 +75,11 @@ impl ReadPace {
         }
     }
 
+    /// Whether reads took so long that the interval was doubled.
+    pub(crate) fn is_slowed(&self) -> bool {
+        self.interval > self.first
+    }
+
     /// Takes how long a read took.
     pub(crate) fn note_read(&mut self, took: Duration) {
         if took <= self.first {

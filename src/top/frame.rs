@@ -49,9 +49,12 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     text.truncate(lines);
     frame.render_widget(Paragraph::new(text), area);
     match &state.overlay {
-        Some(Overlay::Keys) => over(frame, area, keys(state)),
+        Some(Overlay::Keys(from)) => over(frame, area, keys(state, *from, body)),
         Some(Overlay::Commands(lines)) => {
-            let lines = lines.iter().map(|line| Line::raw(format!("  {line}")));
+            let lines = lines
+                .iter()
+                .flat_map(|line| broken(line, columns.saturating_sub(4)));
+            let lines = lines.map(|line| Line::raw(format!("  {line}")));
             over(frame, area, lines.collect());
         }
         Some(Overlay::Question(..)) | None => {}
@@ -116,7 +119,13 @@ fn header(state: &State, columns: usize) -> Line<'static> {
         clean_line(&place.address),
         Ink::Dim.style(state.color),
     ));
-    let every = duration_of(state.pace.interval.as_secs_f64());
+    let pace = &place.pace;
+    let every = duration_of(pace.interval.as_secs_f64());
+    let every = if pace.is_slowed() {
+        format!("{every}, reads are slow")
+    } else {
+        every
+    };
     let (right, ink) = match (&place.away, &place.seen) {
         (Some((_, _, at)), _) => {
             let ago = Instant::now().saturating_duration_since(*at).as_secs();
@@ -128,7 +137,7 @@ fn header(state: &State, columns: usize) -> Line<'static> {
                 .as_secs_f64();
             let clock = seen.now.to_rfc3339().unwrap_or_default();
             let clock = clock.get(11..19).unwrap_or_default().to_owned();
-            if age > state.pace.interval.as_secs_f64() * 2.0 + 2.0 {
+            if age > pace.interval.as_secs_f64() * 2.0 + 2.0 {
                 (
                     format!("{} old  {clock}", format_rough_duration(age)),
                     Ink::Bad,
@@ -307,17 +316,43 @@ fn lines_of(
     text
 }
 
-fn keys(state: &State) -> Vec<Line<'static>> {
+/// A line as several that fit.
+fn broken(line: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut taken = 0;
+    for one in line.chars() {
+        let wide = width(one.encode_utf8(&mut [0; 4]));
+        if taken + wide > columns {
+            lines.push(String::new());
+            taken = 0;
+        }
+        taken += wide;
+        if let Some(last) = lines.last_mut() {
+            last.push(one);
+        }
+    }
+    lines
+}
+
+/// All keys; if they do not fit, those from a line on.
+fn keys(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
     let line = |key: &str, what: &str| Line::raw(format!("  {key:<10} {what}"));
     let looks = LOOKS.iter().map(|(key, what)| line(key, what));
-    let mut lines: Vec<Line> = looks.collect();
-    if !state.here().is_read_only {
-        lines.extend(
-            CHANGES
-                .iter()
-                .map(|(key, what)| line(&key.to_string(), what)),
-        );
+    let changes = CHANGES
+        .iter()
+        .filter(|_| !state.here().is_read_only)
+        .map(|(key, what)| line(&key.to_string(), what));
+    let lines: Vec<Line> = looks.chain(changes).collect();
+    if lines.len() <= fits {
+        return lines;
     }
+    let shown = fits.saturating_sub(1).max(1);
+    let rest = lines.len().saturating_sub(from + shown);
+    let mut lines: Vec<Line> = lines.into_iter().skip(from).take(shown).collect();
+    lines.push(Line::raw(match rest {
+        0 => "  ↑".to_owned(),
+        rest => format!("  ↓ {rest} more"),
+    }));
     lines
 }
 
@@ -404,7 +439,6 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::model::job::{Job, State as JobState};
-    use crate::model::overview::history::History;
     use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
     use crate::model::queue::{Queue, RoundedSeconds};
     use crate::model::worker::Worker;
@@ -412,8 +446,8 @@ mod tests {
     use crate::name::Name;
     use crate::top::TopOptions;
     use crate::top::keys::Key;
-    use crate::top::reader::{Answer, Ask, Found, JobSource, Wanted};
-    use crate::top::state::Place;
+    use crate::top::reader::{Answer, Ask, Found, JobSource, Samples, Wanted};
+    use crate::top::state::{Effect, Place};
 
     const NOON: f64 = 1_800_014_400.0;
 
@@ -476,22 +510,21 @@ mod tests {
         }
     }
 
+    fn samples() -> Samples {
+        let message = "PUT /bucket/9c1: 503 Slow Down".to_owned();
+        Samples::from([(Name::from("upload error"), message)])
+    }
+
     fn state(queues: u64) -> State {
         let options = TopOptions {
             interval: Duration::from_secs(2),
             queues: Vec::new(),
             color: true,
         };
-        let place = Place {
-            name: Some("prod".into()),
-            label: Some("PROD".into()),
-            is_protected: true,
-            is_read_only: false,
-            address: "rediss://redis.example:6380/0".into(),
-            history: History::default(),
-            seen: None,
-            away: None,
-        };
+        let mut place = Place::of_address("rediss://redis.example:6380/0".into(), options.interval);
+        place.name = Some("prod".into());
+        place.label = Some("PROD".into());
+        place.is_protected = true;
         let mut state = State::new(&options, vec![place]);
         for tick in 0..queues {
             let at = Moment::from_seconds(NOON + 2.0 * tick as f64 - 2.0 * queues as f64).unwrap();
@@ -499,9 +532,10 @@ mod tests {
                 Answer {
                     ask: Ask {
                         place: 0,
+                        width: 80,
                         what: Wanted::Look(Vec::new()),
                     },
-                    found: Ok(Found::Look(Box::new(facts(tick)), at)),
+                    found: Ok(Found::Look(Box::new(facts(tick)), samples(), at)),
                     took: Duration::from_millis(1),
                     notes: String::new(),
                 },
@@ -549,44 +583,44 @@ mod tests {
             80,
             24,
             expect![[r#"
-            | qless ▍PROD  rediss://redis.example:6380/0                   live 2s  11:59:58
-            :*******rrrrrrr.............................                   .................
-            | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
-            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |  QUEUE         WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
-            :  ..........  ......  .....  ...  .....  ..........  ..................  ......
-            |▶ images           0      0    3      1           –           ▁ 0/0/s    paused
-            :**********************************rrrrr**************gggggggggggggggggg**yyyyyy
-            |  mail         1,264    +60    8      0      4m 12s           █ 31/30/s  late
-            :  **********          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrr
-            |  \x1b[31mr…       2      0    0      0          6s           ▁ 0/0/s
-            :  **********          .....  ...  .....              gggggggggggggggggg
-            |
-            |  FAILED                                JOBS   LAST 1H  LAST 2H
-            :  .................................  .......  ........  ................
-            |  upload error                         1,234       +80             █
-            :  *********************************           rrrrrrrr  rrrrrrrrrrrrrrrr
-            |  timeout                                 21         –             ▁
-            :  *********************************           ........  rrrrrrrrrrrrrrrr
-            |
-            |  WORKER                             SLOTS        LAST  HOLDS
-            :  .................................  ..........  .....  .......................
-            |  mx-1-220                           ■■■■           0s  4
-            :  *********************************  gggggggggg  .....
-            |  mx-3-91                            ✗□□□          21m  0, 1 lost
-            :  *********************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command  P pause  ? all
-            :..........................................................................
-        "#]],
+                | qless ▍PROD  rediss://redis.example:6380/0                   live 2s  11:59:58
+                :*******rrrrrrr.............................                   .................
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |  QUEUE         WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
+                :  ..........  ......  .....  ...  .....  ..........  ..................  ......
+                |▶ images           0      0    3      1           –           ▁ 0/0/s    paused
+                :**********************************rrrrr**************gggggggggggggggggg**yyyyyy
+                |  mail         1,264    +60    8      0      4m 12s           █ 31/30/s  late
+                :  **********          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrr
+                |  \x1b[31mr…       2      0    0      0          6s           ▁ 0/0/s
+                :  **********          .....  ...  .....              gggggggggggggggggg
+                |
+                |  FAILED                  JOBS  LAST 1H  LAST 2H       SAMPLE
+                :  ...................  .......  .......  ............  ........................
+                |  upload error           1,234      +80             █  PUT /bucket/9c1: 503 Sl…
+                :  *******************           rrrrrrr  rrrrrrrrrrrr
+                |  timeout                   21        –             ▁
+                :  *******************           .......  rrrrrrrrrrrr
+                |
+                |  WORKER                             SLOTS        LAST  HOLDS
+                :  .................................  ..........  .....  .......................
+                |  mx-1-220                           ■■■■           0s  4 jobs
+                :  *********************************  gggggggggg  .....
+                |  mx-3-91                            ✗□□□          21m  1 job, its lock has ex…
+                :  *********************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command  P pause  ? all
+                :..........................................................................
+            "#]],
         );
     }
 
@@ -630,28 +664,28 @@ mod tests {
             40,
             15,
             expect![[r#"
-            | qless ▍PROD  rediss://redis.example:638
-            :*******rrrrrrr..........................
-            | 1,226 failed (+80 in 1h) · 1 stalled …
-            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |  FAILED                JOBS   LAST 1H
-            :  .................  .......  ........
-            |  upload error         1,205       +80
-            :  *****************           rrrrrrrr
-            |▶●timeout                 21         –
-            :**************************************
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            | ↑↓ select  ⏎ open  ⇥ next  /… 1 marked
-            :.............................. yyyyyyyy
-        "#]],
+                | qless ▍PROD  rediss://redis.example:638
+                :*******rrrrrrr..........................
+                | 1,226 failed (+80 in 1h) · 1 stalled …
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |  FAILED                JOBS  LAST 1H
+                :  .................  .......  .......
+                |  upload error         1,205      +80
+                :  *****************           rrrrrrr
+                |▶●timeout                 21        –
+                :*************************************
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                | ↑↓ select  ⏎ open  ⇥ next  /… 1 marked
+                :.............................. yyyyyyyy
+            "#]],
         );
     }
 
@@ -662,70 +696,70 @@ mod tests {
             200,
             50,
             expect![[r#"
-            | qless ▍PROD  rediss://redis.example:6380/0                                                                                                                                           live 2s  11:59:58
-            :*******rrrrrrr.............................                                                                                                                                           .................
-            | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
-            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |  QUEUE                                                                    WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
-            :  .....................................................................  ......  .....  ...  .....  ..........  ..................  ...................................................................
-            |▶ images                                                                      0      0    3      1           –           ▁ 0/0/s    paused disk swap
-            :*********************************************************************************************rrrrr**************gggggggggggggggggg**yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
-            |  mail                                                                    1,264    +60    8      0      4m 12s           █ 31/30/s  late
-            :  *********************************************************************          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |  \x1b[31mred                                                                 2      0    0      0          6s           ▁ 0/0/s
-            :  *********************************************************************          .....  ...  .....              gggggggggggggggggg
-            |
-            |  FAILED                                                           JOBS   LAST 1H  LAST 2H
-            :  ............................................................  .......  ........  ................
-            |  upload error                                                    1,234       +80             █
-            :  ************************************************************           rrrrrrrr  rrrrrrrrrrrrrrrr
-            |  timeout                                                            21         –             ▁
-            :  ************************************************************           ........  rrrrrrrrrrrrrrrr
-            |
-            |  WORKER                                              SLOTS        LAST  HOLDS
-            :  ..................................................  ..........  .....  ..............................................................................................................................
-            |  mx-1-220                                            ■■■■           0s  4
-            :  **************************************************  gggggggggg  .....
-            |  mx-3-91                                             ✗□□□          21m  0, 1 lost
-            :  **************************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command  P pause  ? all
-            :..........................................................................
-        "#]],
+                | qless ▍PROD  rediss://redis.example:6380/0                                                                                                                                           live 2s  11:59:58
+                :*******rrrrrrr.............................                                                                                                                                           .................
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |  QUEUE                                                                    WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
+                :  .....................................................................  ......  .....  ...  .....  ..........  ..................  ...................................................................
+                |▶ images                                                                      0      0    3      1           –           ▁ 0/0/s    paused disk swap
+                :*********************************************************************************************rrrrr**************gggggggggggggggggg**yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
+                |  mail                                                                    1,264    +60    8      0      4m 12s           █ 31/30/s  late
+                :  *********************************************************************          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |  \x1b[31mred                                                                 2      0    0      0          6s           ▁ 0/0/s
+                :  *********************************************************************          .....  ...  .....              gggggggggggggggggg
+                |
+                |  FAILED                                       JOBS  LAST 1H  LAST 2H       SAMPLE
+                :  ........................................  .......  .......  ............  ...........................................................................................................................
+                |  upload error                                1,234      +80             █  PUT /bucket/9c1: 503 Slow Down
+                :  ****************************************           rrrrrrr  rrrrrrrrrrrr
+                |  timeout                                        21        –             ▁
+                :  ****************************************           .......  rrrrrrrrrrrr
+                |
+                |  WORKER                                              SLOTS        LAST  HOLDS
+                :  ..................................................  ..........  .....  ..............................................................................................................................
+                |  mx-1-220                                            ■■■■           0s  4 jobs
+                :  **************************************************  gggggggggg  .....
+                |  mx-3-91                                             ✗□□□          21m  1 job, its lock has expired
+                :  **************************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w command  P pause  ? all
+                :..........................................................................
+            "#]],
         );
     }
 
@@ -758,24 +792,27 @@ mod tests {
         "#]],
         );
         state.press(Key::Escape);
+        // In a protected context the command itself asks.
+        assert!(matches!(state.press(Key::Char('P')), Effect::Run(_)));
+        state.places[0].is_protected = false;
         state.press(Key::Char('P'));
         check(
             &mut state,
             60,
             6,
             expect![[r#"
-            | qless ▍PROD  rediss://redis.example:6380/0
-            :*******rrrrrrr.............................
-            | 1,226 failed (+80 in 1h) · 1 stalled · mail is 4m late · …
-            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |  QUEUE             WAIT  ±/min  RUN  STALL  NEXT WAITS  S…
-            :  ..............  ......  .....  ...  .....  ..........  ..
-            |▶ images               0      0    3      1           –  p…
-            :**************************************rrrrr**************yy
-            | qless unpause images  y does it
-            :*********************yyyyyyyyyyy
-        "#]],
+                | qless ▍PROD  rediss://redis.example:6380/0
+                :**************.............................
+                | 1,226 failed (+80 in 1h) · 1 stalled · mail is 4m late · …
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |  QUEUE             WAIT  ±/min  RUN  STALL  NEXT WAITS  S…
+                :  ..............  ......  .....  ...  .....  ..........  ..
+                |▶ images               0      0    3      1           –  p…
+                :**************************************rrrrr**************yy
+                | qless unpause images  y does it
+                :*********************yyyyyyyyyyy
+            "#]],
         );
         state.press(Key::Char('n'));
         assert_eq!(state.message.as_deref(), Some("nothing was changed"));
@@ -797,6 +834,7 @@ mod tests {
             Answer {
                 ask: Ask {
                     place: 0,
+                    width: 80,
                     what: Wanted::Jobs(source),
                 },
                 found: Ok(Found::Jobs {
@@ -821,6 +859,66 @@ mod tests {
         let mut other = self::state(0);
         state.places.append(&mut other.places);
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
+    }
+
+    #[test]
+    fn a_list_of_keys_that_does_not_fit_is_scrolled() {
+        let mut state = state(2);
+        let all = |state: &mut State| frame(state, 40, 15);
+        state.press(Key::Control('p'));
+        let first = all(&mut state);
+        assert!(
+            first.contains("↑ ↓ j k") && first.contains("↓ 12 more"),
+            "{first}"
+        );
+        state.press(Key::Char('G'));
+        let last = all(&mut state);
+        assert!(last.contains("P          pause or unpause"), "{last}");
+        // Keys that do not scroll close it, and do nothing else.
+        state.press(Key::Char('q'));
+        assert!(state.overlay.is_none());
+    }
+
+    #[test]
+    fn a_long_command_is_shown_whole() {
+        let mut state = state(2);
+        state.overlay = Some(Overlay::Commands(vec!["x".repeat(100)]));
+        let shown = frame(&mut state, 40, 10);
+        assert_eq!(shown.matches('x').count(), 100, "{shown}");
+    }
+
+    #[test]
+    fn a_list_of_running_jobs_counts_those_that_it_does_not_show() {
+        let mut state = state(2);
+        state.press(Key::Down);
+        state.press(Key::Enter);
+        state.press(Key::Char('2'));
+        let source = JobSource::Queue(Name::from("mail"), JobState::Running);
+        let job = |jid: &str| Job {
+            jid: Name::from(jid),
+            ..Job::default()
+        };
+        state.take(
+            Answer {
+                ask: Ask {
+                    place: 0,
+                    width: 80,
+                    what: Wanted::Jobs(source),
+                },
+                found: Ok(Found::Jobs {
+                    jobs: vec![job("a"), job("b")],
+                    total: 2,
+                }),
+                took: Duration::from_millis(1),
+                notes: String::new(),
+            },
+            Instant::now(),
+        );
+        let shown = frame(&mut state, 80, 10);
+        assert!(
+            shown.contains("mail: running · 8 jobs, the first 2"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The tables of the first screen, as rows of names and cells.
 
 use super::format::{Cell, Ink, left, right, sparkline};
+use super::reader::Samples;
 use crate::clock::moment::Moment;
 use crate::look::LATE;
 use crate::model::job::Job;
@@ -9,7 +10,7 @@ use crate::model::overview::history::History;
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::worker::Worker;
 use crate::name::Name;
-use crate::text::{clean_line, duration, format_rough_duration, with_thousands_separators};
+use crate::text::{clean_line, duration, format_rough_duration, plural, with_thousands_separators};
 use crate::view::RenderOptions;
 
 /// The tables of the first screen.
@@ -64,6 +65,7 @@ fn head(cells: &[Cell]) -> Vec<Cell> {
 /// What a table shows: the facts, and how wide it is.
 pub(super) struct Sight<'s> {
     pub facts: &'s SystemFacts,
+    pub samples: &'s Samples,
     pub history: &'s History,
     pub now: Moment,
     pub width: usize,
@@ -169,49 +171,51 @@ impl Sight<'_> {
             1 => groups.sort_by_key(|group| std::cmp::Reverse(group.jobs)),
             _ => {}
         }
-        let has_bars = self.width >= 56;
-        let name = self
-            .width
-            .saturating_sub(if has_bars { 46 } else { 22 })
-            .min(60);
-        let cells = |group: (String, Ink),
-                     jobs: (String, Ink),
-                     recent: (String, Ink),
-                     bars: (String, Ink)| {
+        let has_samples = self.width >= 56;
+        let name = if has_samples {
+            (self.width / 4).min(40)
+        } else {
+            self.width.saturating_sub(22)
+        };
+        let cells = |texts: [(String, Ink); 5]| {
+            let [group, jobs, recent, bars, sample] = texts;
             let mut cells = vec![
                 left(group.0, name, group.1),
                 right(jobs.0, 7, jobs.1),
-                right(recent.0, 8, recent.1),
+                right(recent.0, 7, recent.1),
             ];
-            if has_bars {
-                cells.push(left(bars.0, 16, bars.1));
+            if has_samples {
+                cells.push(left(bars.0, 12, bars.1));
+                cells.push(left(
+                    sample.0,
+                    self.width.saturating_sub(name + 36),
+                    sample.1,
+                ));
             }
             cells
         };
-        let title = |text: &str| (text.to_owned(), Ink::Dim);
+        let titles = ["FAILED", "JOBS", "LAST 1H", "LAST 2H", "SAMPLE"];
+        let titles = titles.map(|title| (title.to_owned(), Ink::Dim));
         let row = |group: &&RecentFailures| {
             let bars = sparkline(&self.history.failures(&group.group), 12);
             let recent = match group.recent {
                 0 => (NONE.to_owned(), Ink::Dim),
                 recent => (format!("+{}", count(recent)), Ink::Bad),
             };
+            let sample = self.samples.get(&group.group).cloned();
             Row {
                 name: group.group.clone(),
-                cells: cells(
+                cells: cells([
                     (group.group.to_string(), Ink::Strong),
                     (count(group.jobs), Ink::Plain),
                     recent,
                     (bars, Ink::Bad),
-                ),
+                    (sample.unwrap_or_default(), Ink::Plain),
+                ]),
             }
         };
         Rows {
-            head: head(&cells(
-                title("FAILED"),
-                title("JOBS"),
-                title("LAST 1H"),
-                title("LAST 2H"),
-            )),
+            head: head(&cells(titles)),
             rows: groups.iter().map(row).collect(),
         }
     }
@@ -223,7 +227,7 @@ impl Sight<'_> {
             2 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.stalled)),
             _ => workers.sort_by(|one, other| one.name.cmp(&other.name)),
         }
-        let name = self.width.saturating_sub(46).clamp(12, 50);
+        let name = (self.width / 4).clamp(12, 40);
         let cells = |texts: [(String, Ink); 4]| {
             let [worker, slots, last, holds] = texts;
             vec![
@@ -241,8 +245,19 @@ impl Sight<'_> {
             let is_silent = !worker.is_alive(self.now);
             let holds = match (worker.running, worker.stalled) {
                 (0, 0) => ("nothing".to_owned(), Ink::Dim),
-                (running, 0) => (count(running), Ink::Plain),
-                (running, lost) => (format!("{running}, {lost} lost"), Ink::Bad),
+                (running, 0) => (plural(running, "job", "jobs"), Ink::Plain),
+                (0, 1) => ("1 job, its lock has expired".to_owned(), Ink::Bad),
+                (0, lost) => (
+                    format!("{} jobs, their locks have expired", count(lost)),
+                    Ink::Bad,
+                ),
+                (running, lost) => {
+                    let all = plural(running + lost, "job", "jobs");
+                    (
+                        format!("{all}, {} with expired locks", count(lost)),
+                        Ink::Bad,
+                    )
+                }
             };
             Row {
                 name: worker.name.clone(),

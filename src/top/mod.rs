@@ -1,8 +1,7 @@
 //! `qless top`: the queues on a full screen.
 //!
 //! [`state`] turns keys and what was read into a state and effects, [`frame`] draws a state; neither touches the
-//! terminal or the server. [`reader`] reads in a thread of its own, one thing after the other, so that no look overlaps
-//! the next.
+//! terminal or the server. [`reader`] reads in a thread per server, one thing after the other.
 
 mod format;
 mod frame;
@@ -11,7 +10,9 @@ mod lists;
 mod reader;
 mod state;
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 use signal_hook::{flag, low_level};
 
@@ -38,6 +41,9 @@ use crate::session::Session;
 /// Time between two looks at the keyboard and at what was read.
 const BLINK: Duration = Duration::from_millis(30);
 
+/// Time between two looks at the terminal, and for the end when it is gone.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What the flags say.
 #[derive(Clone, Debug)]
 pub(crate) struct TopOptions {
@@ -49,36 +55,50 @@ pub(crate) struct TopOptions {
 
 /// Shows the servers of the sessions until the user quits.
 pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exit, Error> {
-    let places: Result<Vec<Place>, Error> = sessions.iter_mut().map(Place::of_session).collect();
-    let mut state = State::new(&options, places?);
-    let (asks, asked) = channel();
+    let places = sessions.iter_mut();
+    let places = places.map(|session| Place::of_session(session, options.interval));
+    let mut state = State::new(&options, places.collect::<Result<Vec<Place>, Error>>()?);
     let (answers, answered) = channel();
-    // The thread may wait for a server when the user has quit.
-    thread::Builder::new()
-        .name("reader".into())
-        .spawn(move || reader::run(&mut sessions, &asked, &answers))
-        .map_err(terminal_error)?;
+    let asks: Result<Vec<Sender<Ask>>, Error> = sessions
+        .into_iter()
+        .map(|session| start_reader(session, answers.clone()))
+        .collect();
+    let asks = asks?;
     let signals = Signals::listen();
+    end_with_terminal();
     let mut screen = Screen::enter()?;
     let ended = watch(&mut state, &signals, &mut screen, &asks, &answered);
     screen.leave();
+    if is_terminal_gone() {
+        return Ok(Exit::Terminated);
+    }
     // What was noted meanwhile would have stood in the middle of a frame.
     _ = io::stderr().write_all(state.notes().as_bytes());
     ended
+}
+
+/// Starts the thread that reads from a server. It may still wait for the server when the user has quit.
+fn start_reader(session: Session, answers: Sender<Answer>) -> Result<Sender<Ask>, Error> {
+    let (asks, asked) = channel();
+    thread::Builder::new()
+        .name("reader".into())
+        .spawn(move || reader::run(session, &asked, &answers))
+        .map_err(terminal_error)?;
+    Ok(asks)
 }
 
 fn watch(
     state: &mut State,
     signals: &Signals,
     screen: &mut Screen,
-    asks: &Sender<Ask>,
+    asks: &[Sender<Ask>],
     answered: &Receiver<Answer>,
 ) -> Result<Exit, Error> {
     let mut is_new = true;
     let mut drawn = Instant::now();
-    loop {
+    while !is_terminal_gone() {
         if let Some(ask) = state.next_ask(Instant::now()) {
-            _ = asks.send(ask);
+            _ = asks[ask.place].send(ask);
         }
         while let Ok(answer) = answered.try_recv() {
             state.take(answer, Instant::now());
@@ -110,17 +130,41 @@ fn watch(
             Effect::None => {}
             Effect::Quit => return Ok(Exit::Ok),
             Effect::Suspend => suspend(screen)?,
-            Effect::Redraw => {
-                screen.leave();
-                *screen = Screen::enter()?;
-            }
+            Effect::Redraw => screen.clear()?,
             Effect::Copy(text) => copy(&text),
             Effect::Run(line) => {
-                run_command(&line, screen)?;
+                run_command(&line, signals, screen)?;
                 state.look_again();
             }
         }
     }
+    Ok(Exit::Terminated)
+}
+
+/// Ends the process if its terminal is closed and the loop does not end: the wait for a key, in `event`, goes on for
+/// ever then.
+fn end_with_terminal() {
+    thread::spawn(|| {
+        while !is_terminal_gone() {
+            thread::sleep(PATIENCE);
+        }
+        thread::sleep(PATIENCE);
+        low_level::exit(Exit::Terminated.code().into());
+    });
+}
+
+/// Whether the terminal was closed. SIGHUP tells so only if it is the terminal of the session.
+fn is_terminal_gone() -> bool {
+    // Asked for nothing, it tells of the end alone.
+    poll_keyboard(PollFlags::empty(), Duration::ZERO)
+}
+
+/// Waits until the keyboard is in one of these states, or was closed.
+fn poll_keyboard(states: PollFlags, most: Duration) -> bool {
+    let keyboard = io::stdin();
+    let mut polled = [PollFd::new(&keyboard, states)];
+    let most = Timespec::try_from(most).ok();
+    matches!(poll(&mut polled, most.as_ref()), Ok(1..))
 }
 
 /// Leaves the screen to the shell, until the user continues.
@@ -139,26 +183,38 @@ fn copy(text: &str) {
 }
 
 /// Runs a command on the terminal itself, with its plan and its question.
-fn run_command(line: &CommandLine, screen: &mut Screen) -> Result<(), Error> {
-    let argv = line.argv();
-    let Ok(own) = std::env::current_exe() else {
-        return Ok(());
-    };
+fn run_command(line: &CommandLine, signals: &Signals, screen: &mut Screen) -> Result<(), Error> {
     screen.leave();
-    let shown = line.quoted_line();
-    println!("$ {shown}");
-    let words = argv.iter().skip(1);
-    let words = words
-        .map(|word| <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(word.as_bytes()));
-    let ran = Command::new(own).args(words).status();
+    println!("$ {}", line.quoted_line());
+    let words = line.argv().into_iter().skip(1);
+    let words = words.map(|word| OsStr::from_bytes(word.as_bytes()).to_owned());
+    let ran = std::env::current_exe().and_then(|own| Command::new(own).args(words).status());
     if let Err(why) = ran {
         println!("error: {}", io_message(&why));
     }
+    // A Ctrl-C meanwhile was for the command.
+    signals.interrupted.store(false, Ordering::Relaxed);
     print!("\nEnter goes back to top ");
     _ = io::stdout().flush();
-    _ = io::stdin().read_line(&mut String::new());
+    wait_for_line(signals);
     *screen = Screen::enter()?;
     Ok(())
+}
+
+/// Waits until a line was typed, or a signal asks to end.
+fn wait_for_line(signals: &Signals) {
+    let mut typed = [0; 256];
+    while signals.exit().is_none() {
+        if !poll_keyboard(PollFlags::IN, BLINK) {
+            continue;
+        }
+        match rustix::io::read(io::stdin(), &mut typed) {
+            Ok(count) if count > 0 && !typed[..count].contains(&b'\n') => {}
+            Err(Errno::INTR) => {}
+            // A line, the end of the input, or no keyboard any more.
+            _ => return,
+        }
+    }
 }
 
 /// The alternate screen. The terminal is as it was when this is left or dropped, and after a panic.
@@ -180,9 +236,20 @@ impl Screen {
         Ok(())
     }
 
+    /// The next frame is drawn whole.
+    fn clear(&mut self) -> Result<(), Error> {
+        let Some(terminal) = &mut self.0 else {
+            return Ok(());
+        };
+        // Its `clear` asks the terminal where the cursor is, and some do not reply.
+        let size = terminal.size().map_err(terminal_error)?;
+        terminal.resize(size.into()).map_err(terminal_error)
+    }
+
     fn leave(&mut self) {
         if self.0.take().is_some() {
-            ratatui::restore();
+            // `restore` would write to stderr, and panic if the terminal is gone.
+            _ = ratatui::try_restore();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Reads what the screen asks for, one thing after the other.
 
+use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -10,21 +11,27 @@ use crate::core::api::not_found;
 use crate::core::api::overview::LookRequest;
 use crate::doctor;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::explain;
 use crate::look::{self, RECENT};
 use crate::model::job::{Job, State as JobState};
-use crate::model::overview::SystemFacts;
+use crate::model::overview::{RecentFailures, SystemFacts};
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::{clean_line, decisive_line};
 use crate::view::{RenderOptions, View};
 
 /// The most jobs of a list.
 const ROWS: u64 = 200;
 
-/// What is asked, of which of the servers.
+/// The most groups whose newest message is read, those with the most recent failures.
+const SAMPLED: usize = 20;
+
+/// What is asked, of which of the servers, for a screen of how many columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ask {
     pub place: usize,
+    pub width: usize,
     pub what: Wanted,
 }
 
@@ -60,8 +67,11 @@ pub(super) struct Answer {
     pub notes: String,
 }
 
+/// The line of the newest message of groups.
+pub(super) type Samples = HashMap<Name, String>;
+
 pub(super) enum Found {
-    Look(Box<SystemFacts>, Moment),
+    Look(Box<SystemFacts>, Samples, Moment),
     Jobs { jobs: Vec<Job>, total: u64 },
     Text(String),
 }
@@ -72,45 +82,84 @@ pub(super) struct Away {
     pub steps: Vec<String>,
 }
 
-pub(super) fn run(sessions: &mut [Session], asked: &Receiver<Ask>, answers: &Sender<Answer>) {
+/// Answers until the screen is gone. One server has one reader, so that no look overlaps the next, and one that does not
+/// answer holds up no other.
+pub(super) fn run(mut session: Session, asked: &Receiver<Ask>, answers: &Sender<Answer>) {
+    let mut samples = SampleReader::default();
     while let Ok(ask) = asked.recv() {
-        let Some(session) = sessions.get_mut(ask.place) else {
-            continue;
-        };
         session.ui.begin_capture(false);
         let begun = Instant::now();
-        let found = read(session, &ask.what).map_err(|error| Away {
-            steps: steps_to_server(session, &error),
+        let found = read(&mut session, &ask, &mut samples).map_err(|error| Away {
+            steps: steps_to_server(&mut session, ask.width, &error),
             error,
         });
         let took = begun.elapsed();
         let notes = String::from_utf8_lossy(&session.ui.end_capture()).into_owned();
-        if answers
-            .send(Answer {
-                ask,
-                found,
-                took,
-                notes,
-            })
-            .is_err()
-        {
+        let answer = Answer {
+            ask,
+            found,
+            took,
+            notes,
+        };
+        if answers.send(answer).is_err() {
             return;
         }
     }
 }
 
-fn read(session: &mut Session, wanted: &Wanted) -> Result<Found, Error> {
-    match wanted {
+fn read(session: &mut Session, ask: &Ask, samples: &mut SampleReader) -> Result<Found, Error> {
+    match &ask.what {
         Wanted::Look(queues) => {
             let request = LookRequest {
                 queues: queues.clone(),
                 ..LookRequest::default()
             };
             let (facts, now) = look::look_at(RECENT, request, &[], session)?;
-            Ok(Found::Look(Box::new(facts), now))
+            let samples = samples.read(&facts, now, session)?;
+            Ok(Found::Look(Box::new(facts), samples, now))
         }
         Wanted::Jobs(source) => read_jobs(session, source),
-        Wanted::Text(source) => read_text(session, source).map(Found::Text),
+        Wanted::Text(source) => read_text(session, source, ask.width).map(Found::Text),
+    }
+}
+
+/// Reads the newest message of a group again only if its jobs are others.
+#[derive(Default)]
+struct SampleReader(HashMap<Name, (RecentFailures, String)>);
+
+impl SampleReader {
+    fn read(
+        &mut self,
+        facts: &SystemFacts,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<Samples, Error> {
+        let mut groups: Vec<&RecentFailures> = facts.groups.iter().collect();
+        groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
+        groups.truncate(SAMPLED);
+        self.0.retain(|name, (seen, _)| {
+            groups
+                .iter()
+                .any(|group| group.group == *name && *group == seen)
+        });
+        groups.retain(|group| !self.0.contains_key(&group.group));
+        if !groups.is_empty() {
+            let newest = groups.iter().map(|group| (group.group.clone(), group.jobs));
+            let newest = session
+                .core()?
+                .newest_failures(now, &newest.collect::<Vec<_>>())?;
+            for (group, job) in groups.into_iter().zip(newest) {
+                let failure = job.and_then(|job| job.failure);
+                let line =
+                    failure.map(|failure| clean_line(decisive_line(failure.message.as_bytes())));
+                let sample = (group.clone(), line.unwrap_or_default());
+                self.0.insert(group.group.clone(), sample);
+            }
+        }
+        let samples = self.0.iter();
+        Ok(samples
+            .map(|(name, (_, line))| (name.clone(), line.clone()))
+            .collect())
     }
 }
 
@@ -140,7 +189,15 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<Found, Error> 
                 JobState::Throttled => Index::Throttled(queue),
                 _ => Index::Waiting(queue),
             };
-            let slice = core.index_slice(now, &index, 0, ROWS)?;
+            // The locks that have expired stand first.
+            let from = match state {
+                JobState::Running => {
+                    let total = core.index_slice(now, &index, 0, 1)?.total;
+                    total.saturating_sub(ROWS)
+                }
+                _ => 0,
+            };
+            let slice = core.index_slice(now, &index, from, ROWS)?;
             (slice.members, slice.total)
         }
     };
@@ -155,12 +212,12 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<Found, Error> 
     Ok(Found::Jobs { jobs, total })
 }
 
-fn read_text(session: &mut Session, source: &TextSource) -> Result<String, Error> {
+fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result<String, Error> {
     let now = session.connect()?;
     let core = session.core()?;
     let page = RenderOptions {
         now,
-        ..RenderOptions::terminal(100)
+        ..RenderOptions::terminal(width)
     };
     let missing = |jid: &Name| not_found::missing_job(jid);
     match source {
@@ -188,11 +245,11 @@ fn read_text(session: &mut Session, source: &TextSource) -> Result<String, Error
 }
 
 /// What `doctor` says of the way to the server, if that is what is wrong.
-fn steps_to_server(session: &mut Session, error: &Error) -> Vec<String> {
-    if error.exit() != crate::exit::Exit::Server {
+fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<String> {
+    if error.exit() != Exit::Server {
         return Vec::new();
     }
-    let page = RenderOptions::terminal(100);
+    let page = RenderOptions::terminal(width);
     match doctor::diagnose(session) {
         Ok(found) => found.text(&page).lines().map(str::to_owned).collect(),
         Err(_) => Vec::new(),

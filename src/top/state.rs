@@ -1,12 +1,12 @@
 //! What the screen shows: keys and answers in, effects out.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::TopOptions;
-use super::keys::Key;
+use super::keys::{CHANGES, Key, LOOKS};
 use super::lists::{self, Rows, Sight, Table};
-use super::reader::{Answer, Ask, Away, Found, JobSource, TextSource, Wanted};
+use super::reader::{Answer, Ask, Away, Found, JobSource, Samples, TextSource, Wanted};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -42,28 +42,62 @@ pub(super) struct Place {
     pub seen: Option<Seen>,
     /// Why the last look failed, when, and the steps to the server.
     pub away: Option<(Error, Vec<String>, Instant)>,
+    pub pace: ReadPace,
+    /// When the next look is due; `None` while something is read.
+    due: Option<Instant>,
 }
 
 /// The last look.
 pub(super) struct Seen {
     pub facts: SystemFacts,
+    pub samples: Samples,
     pub overview: Overview,
     pub now: Moment,
     pub at: Instant,
 }
 
 impl Place {
-    pub(super) fn of_session(session: &mut Session) -> Result<Place, Error> {
+    pub(super) fn of_session(session: &mut Session, interval: Duration) -> Result<Place, Error> {
         Ok(Place {
             name: session.ui.context_name().map(str::to_owned),
             label: session.label().map(str::to_owned),
             is_protected: session.ui.is_protected(),
             is_read_only: session.globals.read_only,
-            address: session.target()?.to_string(),
+            ..Place::of_address(session.target()?.to_string(), interval)
+        })
+    }
+
+    /// A server that was not read yet, and is read at once.
+    pub(super) fn of_address(address: String, interval: Duration) -> Place {
+        Place {
+            name: None,
+            label: None,
+            is_protected: false,
+            is_read_only: false,
+            address,
             history: History::default(),
             seen: None,
             away: None,
-        })
+            pace: ReadPace::new(interval),
+            due: Some(Instant::now()),
+        }
+    }
+
+    /// How many jobs of a list there are, as far as the last look tells.
+    fn count(&self, source: &JobSource) -> Option<u64> {
+        let JobSource::Queue(name, state) = source else {
+            return None;
+        };
+        let queues = &self.seen.as_ref()?.facts.queues;
+        let counts = &queues
+            .iter()
+            .find(|queue| queue.counts.name == *name)?
+            .counts;
+        match state {
+            JobState::Running => Some(counts.running),
+            JobState::Stalled => Some(counts.stalled),
+            _ => None,
+        }
     }
 }
 
@@ -95,11 +129,45 @@ pub(super) enum View {
     },
 }
 
+impl View {
+    /// What is read to show it.
+    fn wanted(&self) -> Wanted {
+        match self {
+            View::Jobs { source, .. } => Wanted::Jobs(source.clone()),
+            View::Text { source, .. } => Wanted::Text(source.clone()),
+        }
+    }
+
+    /// Takes what was read. `counted` is how many jobs the look before it knows, of which a list may show some.
+    fn take(&mut self, found: Result<Found, Away>, counted: Option<u64>) {
+        match (self, found) {
+            (
+                View::Jobs {
+                    jobs, total, error, ..
+                },
+                Ok(Found::Jobs {
+                    jobs: read,
+                    total: all,
+                }),
+            ) => {
+                *total = counted.unwrap_or(all).max(read.len() as u64);
+                (*jobs, *error) = (read, None);
+            }
+            (View::Jobs { error, .. }, Err(away)) => {
+                *error = Some(away.error.message().into_owned());
+            }
+            (View::Text { text, .. }, Ok(Found::Text(read))) => *text = read,
+            (View::Text { text, .. }, Err(away)) => *text = away.error.message().into_owned(),
+            _ => {}
+        }
+    }
+}
+
 /// What stands over the screen.
 #[derive(Debug, PartialEq)]
 pub(super) enum Overlay {
-    /// All keys.
-    Keys,
+    /// All keys, from this line on.
+    Keys(usize),
     /// Lines of commands.
     Commands(Vec<String>),
     /// A change that waits for `y`.
@@ -120,9 +188,6 @@ pub(super) struct State {
     pub message: Option<String>,
     pub color: bool,
     queues: Vec<Pattern>,
-    pub pace: ReadPace,
-    /// When the next look is due; `None` while something is read.
-    due: Option<Instant>,
     /// Further questions, the next first.
     waiting: Vec<Wanted>,
     notes: String,
@@ -147,8 +212,6 @@ impl State {
             message: None,
             color: options.color,
             queues: options.queues.clone(),
-            pace: ReadPace::new(options.interval),
-            due: Some(Instant::now()),
             waiting: Vec::new(),
             notes: String::new(),
             width: 80,
@@ -172,14 +235,13 @@ impl State {
     }
 
     pub(super) fn look_again(&mut self) {
-        if self.due.is_some() {
-            self.due = Some(Instant::now());
-        }
+        let due = &mut self.places[self.place].due;
+        *due = due.map(|_| Instant::now());
     }
 
     /// What to read next, if something is due and nothing is being read.
     pub(super) fn next_ask(&mut self, now: Instant) -> Option<Ask> {
-        let due = self.due?;
+        let due = self.here().due?;
         let what = if let Some(what) = self.waiting.pop() {
             what
         } else if now >= due {
@@ -188,9 +250,10 @@ impl State {
         } else {
             return None;
         };
-        self.due = None;
+        self.places[self.place].due = None;
         Some(Ask {
             place: self.place,
+            width: self.width,
             what,
         })
     }
@@ -204,19 +267,14 @@ impl State {
             notes,
         } = answer;
         self.notes.push_str(&notes);
-        let is_look = matches!(ask.what, Wanted::Look(_));
-        if is_look {
-            self.pace.note_read(took);
-        }
-        self.due = Some(if is_look {
-            now + self.pace.interval
-        } else {
-            now
-        });
         let is_here = ask.place == self.place;
+        let place = &mut self.places[ask.place];
+        if matches!(ask.what, Wanted::Look(_)) {
+            place.pace.note_read(took);
+        }
+        place.due = Some(now + place.pace.interval);
         match (ask.what, found) {
-            (Wanted::Look(_), Ok(Found::Look(mut facts, at))) => {
-                let place = &mut self.places[ask.place];
+            (Wanted::Look(_), Ok(Found::Look(mut facts, samples, at))) => {
                 place.history.note(&facts, at);
                 facts
                     .queues
@@ -225,60 +283,26 @@ impl State {
                 place.seen = Some(Seen {
                     overview: look::build_overview((*facts).clone(), look::RECENT, at),
                     facts: *facts,
+                    samples,
                     now: at,
                     at: now,
                 });
                 // What stands above is read anew, too.
-                match self.views.last() {
-                    Some(View::Jobs { source, .. }) => {
-                        self.waiting.push(Wanted::Jobs(source.clone()))
-                    }
-                    Some(View::Text { source, .. }) => {
-                        self.waiting.push(Wanted::Text(source.clone()))
-                    }
-                    None => {}
-                }
-                if !self.waiting.is_empty() {
-                    // The look after it keeps its time.
-                    self.due = Some(now + self.pace.interval);
+                if is_here {
+                    self.waiting.extend(self.views.last().map(View::wanted));
                 }
             }
             (Wanted::Look(_), Err(Away { error, steps })) => {
-                self.places[ask.place].away = Some((error, steps, now));
+                place.away = Some((error, steps, now));
             }
-            (Wanted::Jobs(asked), found) if is_here => {
-                self.due = Some(now + self.pace.interval);
-                if let Some(View::Jobs {
-                    source,
-                    jobs,
-                    total,
-                    error,
-                    ..
-                }) = self.views.last_mut()
-                    && *source == asked
-                {
-                    match found {
-                        Ok(Found::Jobs {
-                            jobs: read,
-                            total: all,
-                        }) => {
-                            (*jobs, *total, *error) = (read, all, None);
-                        }
-                        Err(away) => *error = Some(away.error.message().into_owned()),
-                        Ok(_) => {}
-                    }
-                }
-            }
-            (Wanted::Text(asked), found) if is_here => {
-                self.due = Some(now + self.pace.interval);
-                if let Some(View::Text { source, text, .. }) = self.views.last_mut()
-                    && *source == asked
-                {
-                    match found {
-                        Ok(Found::Text(read)) => *text = read,
-                        Err(away) => *text = away.error.message().into_owned(),
-                        Ok(_) => {}
-                    }
+            (what, found) if is_here => {
+                let counted = match &what {
+                    Wanted::Jobs(source) => place.count(source),
+                    _ => None,
+                };
+                let shown = self.views.last_mut();
+                if let Some(view) = shown.filter(|view| view.wanted() == what) {
+                    view.take(found, counted);
                 }
             }
             _ => {}
@@ -303,6 +327,7 @@ impl State {
         };
         let sight = Sight {
             facts: &seen.facts,
+            samples: &seen.samples,
             history: &place.history,
             now: seen.now,
             width: self.width,
@@ -363,6 +388,9 @@ impl State {
 
     /// Takes a key.
     pub(super) fn press(&mut self, key: Key) -> Effect {
+        if key == Key::Control('l') {
+            return Effect::Redraw;
+        }
         self.message = None;
         if self.is_typing {
             return self.type_filter(key);
@@ -377,7 +405,11 @@ impl State {
                 self.message = Some("nothing was changed".into());
                 return Effect::None;
             }
-            (_, Some(_)) => return Effect::None,
+            (_, Some(Overlay::Keys(from))) => {
+                self.overlay = self.scrolled_keys(key, from);
+                return Effect::None;
+            }
+            (_, Some(Overlay::Commands(_))) => return Effect::None,
             _ => {}
         }
         if let (
@@ -397,8 +429,7 @@ impl State {
         match key.without_vi() {
             Key::Char('q') => return Effect::Quit,
             Key::Control('z') => return Effect::Suspend,
-            Key::Control('l') => return Effect::Redraw,
-            Key::Char('?') | Key::Control('p') => self.overlay = Some(Overlay::Keys),
+            Key::Char('?') | Key::Control('p') => self.overlay = Some(Overlay::Keys(0)),
             Key::Up => self.step(-1),
             Key::Down => self.step(1),
             Key::PageUp => self.step(-(self.page as isize)),
@@ -463,6 +494,21 @@ impl State {
             _ => {}
         }
         Effect::None
+    }
+
+    /// The list of keys after a key: scrolled, or closed.
+    fn scrolled_keys(&self, key: Key, from: usize) -> Option<Overlay> {
+        let by = match key.without_vi() {
+            Key::Up => -1,
+            Key::Down => 1,
+            Key::PageUp => -(self.page as isize),
+            Key::PageDown => self.page as isize,
+            Key::First => isize::MIN,
+            Key::Last => isize::MAX,
+            _ => return None,
+        };
+        let last = (LOOKS.len() + CHANGES.len()).saturating_sub(self.page);
+        Some(Overlay::Keys(from.saturating_add_signed(by).min(last)))
     }
 
     fn type_filter(&mut self, key: Key) -> Effect {
@@ -611,18 +657,19 @@ impl State {
                 }
                 JobSource::Worker(worker) => CommandLine::new("workers").name(worker),
             }),
-            None => Some(CommandLine::new(match self.table {
-                Table::Queues => "queues",
-                Table::Failed => "failed",
-                Table::Workers => "workers",
-            })),
+            None => Some(match self.table {
+                Table::Queues => {
+                    let queues: Vec<Name> = self.queues.iter().map(Pattern::as_typed).collect();
+                    CommandLine::new("queues").names(&queues)
+                }
+                Table::Failed => CommandLine::new("failed"),
+                Table::Workers => CommandLine::new("workers"),
+            }),
         }
     }
 
     fn command_lines(&self) -> Vec<String> {
-        let changes = super::keys::CHANGES
-            .iter()
-            .filter_map(|(key, _)| self.change(*key));
+        let changes = CHANGES.iter().filter_map(|(key, _)| self.change(*key));
         let look = self.look_line().map(|line| self.line_here(line));
         let lines = look.into_iter().chain(changes.map(|(line, _)| line));
         lines.filter_map(|line| line.shell_line()).collect()
@@ -654,7 +701,9 @@ impl State {
                 .fold(line, |line, group| line.exact_pattern("--group", group));
             Some((line.word(word), true))
         };
-        let of_jobs = |verb: &str| Some((CommandLine::new(verb).names(&names), false));
+        // Commands about named jobs ask in a protected context, and before they cancel several.
+        let asks = self.here().is_protected || key == 'C' && names.len() > 1;
+        let of_jobs = |verb: &str| Some((CommandLine::new(verb).names(&names), asks));
         let is_first = self.views.is_empty();
         match (key, self.table) {
             ('R', Table::Failed) if is_first => of_groups("--retry-all"),

@@ -1,10 +1,12 @@
 //! `qless top`, on a real pseudo-terminal.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use regex::Regex;
 
+use crate::support::config::ConfigHome;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
@@ -31,7 +33,10 @@ struct Top(Terminal, u16);
 
 impl Top {
     fn start(qless: &Qless, flags: &str) -> Top {
-        let mut command = qless.command();
+        Top::with(qless.command(), flags)
+    }
+
+    fn with(mut command: Command, flags: &str) -> Top {
         command.env("TERM", "xterm-256color").arg("top");
         command.args(flags.split_whitespace());
         Top(Terminal::typed(command, 80, 24), 24)
@@ -45,7 +50,7 @@ impl Top {
         let all = self.0.until(|written| {
             let fresh = written.get(before..).unwrap_or_default();
             // The last line is drawn last.
-            let begun = fresh.find("\x1b[?1049h");
+            let begun = fresh.find("\x1b[2J");
             begun.is_some_and(|begun| fresh[begun..].contains(&last))
         });
         let escapes = Regex::new("\x1b\\[[0-9;?]*[A-Za-z]").unwrap();
@@ -137,18 +142,81 @@ fn the_terminal_is_as_before_after_every_end() {
     // Suspended and continued, and of another size.
     let mut top = Top::start(&redis.qless(), "--interval 100ms");
     top.shows("", "images");
-    top.0.signal("-TSTP");
-    while !top.0.echoes() {
-        std::thread::sleep(Duration::from_millis(5));
+    for suspend in [
+        |top: &mut Top| top.0.signal("-TSTP"),
+        |top: &mut Top| top.0.types("\x1a"),
+    ] {
+        suspend(&mut top);
+        while !top.0.echoes() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        top.0.signal("-CONT");
+        top.shows("", "images");
+        assert!(!top.0.echoes());
     }
-    top.0.signal("-CONT");
-    top.shows("", "images");
-    assert!(!top.0.echoes());
     top.0.resize(40, 15);
     top.1 = 15;
     top.shows("", "QUEUE");
     top.0.types("q");
     assert_eq!(top.0.end().code(), 0);
+}
+
+#[test]
+fn a_signal_ends_it_while_the_output_of_a_command_is_read() {
+    let redis = night();
+    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    top.shows("\t", "▶ timeout");
+    top.0.types("R");
+    top.0.until(|written| written.contains("Proceed?"));
+    top.0.types("n\n");
+    top.0
+        .until(|written| written.contains("Enter goes back to top"));
+    top.0.signal("-TERM");
+    assert_eq!(top.0.end().code(), 143);
+}
+
+#[test]
+fn it_ends_with_its_terminal() {
+    let redis = night();
+    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    top.shows("", "images");
+    assert_eq!(top.0.close().code(), Some(143));
+}
+
+#[test]
+fn without_color_nothing_is_colored() {
+    let redis = night();
+    for (colored, no_color) in [(true, ""), (false, "1")] {
+        let qless = redis.qless().env("NO_COLOR", no_color);
+        let mut top = Top::start(&qless, "--interval 100ms");
+        top.shows("", "timeout");
+        top.0.types("q");
+        let written = top.0.end().stdout();
+        let colors = Regex::new("\x1b\\[[0-9;]*[34]8;5;").unwrap();
+        assert_eq!(colors.is_match(&written), colored, "{written:?}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_answer_holds_up_no_other() {
+    let (still, redis) = (Redis::start(), night());
+    let home = ConfigHome::new(&format!(
+        "[context.still]\nredis = \"{}\"\nlabel = \"STILL\"\n[context.night]\nredis = \"{}\"\nlabel = \"NIGHT\"\n",
+        still.url(),
+        redis.url()
+    ));
+    still.freeze();
+    let mut command = home.qless().command();
+    command.args(["--context", "still,night"]);
+    let mut top = Top::with(command, "--interval 100ms");
+    top.shows("", "STILL");
+    let screen = top.shows("c", "images");
+    assert!(screen.contains("NIGHT"), "{screen}");
+    // A line for one of several contexts names it.
+    top.shows("w", "--context=night");
+    top.0.types("nq");
+    assert_eq!(top.0.end().code(), 0);
+    still.thaw();
 }
 
 #[test]

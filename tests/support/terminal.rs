@@ -2,7 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ pub struct Terminal {
     written: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
     keyboard: File,
+    is_closed: Arc<AtomicBool>,
 }
 
 impl Terminal {
@@ -39,7 +41,9 @@ impl Terminal {
     }
 
     fn with(mut command: Command, columns: u16, rows: u16, typed: bool) -> Terminal {
-        let mut master = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+        // No program on another terminal inherits it.
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let mut master = File::from(openpt(flags).unwrap());
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
@@ -60,10 +64,11 @@ impl Terminal {
         let child = command.spawn().unwrap();
         let written: Arc<Mutex<Vec<u8>>> = Arc::default();
         let keyboard = master.try_clone().unwrap();
-        let all = written.clone();
+        let is_closed: Arc<AtomicBool> = Arc::default();
+        let (all, closed) = (written.clone(), is_closed.clone());
         let reader = std::thread::spawn(move || {
             let mut page = [0; 4096];
-            loop {
+            while !closed.load(Ordering::Relaxed) {
                 match master.read(&mut page) {
                     Ok(0) => break,
                     Ok(count) => all.lock().unwrap().extend_from_slice(&page[..count]),
@@ -79,6 +84,7 @@ impl Terminal {
             written,
             reader,
             keyboard,
+            is_closed,
         }
     }
 
@@ -127,6 +133,13 @@ impl Terminal {
             assert!(Instant::now() < deadline, "only this came:\n{written}");
             std::thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// Closes the terminal of a program that goes on writing, and waits until it has ended.
+    pub fn close(mut self) -> ExitStatus {
+        self.is_closed.store(true, Ordering::Relaxed);
+        drop((self.keyboard, self.screen));
+        self.child.wait().unwrap()
     }
 
     /// Waits until the program has ended. Returns its status, and all that it wrote as stdout.
