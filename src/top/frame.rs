@@ -604,12 +604,12 @@ mod tests {
                 |  timeout                   21        –             ▁
                 :  *******************           .......  rrrrrrrrrrrr
                 |
-                |  WORKER                             SLOTS        LAST  HOLDS
-                :  .................................  ..........  .....  .......................
-                |  mx-1-220                           ■■■■           0s  4 jobs
-                :  *********************************  gggggggggg  .....
-                |  mx-3-91                            ✗□□□          21m  1 job, its lock has ex…
-                :  *********************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrr
+                |  WORKER               SLOTS        LAST  HOLDS
+                :  ...................  ..........  .....  .....................................
+                |  mx-1-220             ■■■■           0s  4 jobs
+                :  *******************  gggggggggg  .....
+                |  mx-3-91              ✗□□□          21m  1 job, its lock has expired
+                :  *******************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |
                 |
@@ -717,12 +717,12 @@ mod tests {
                 |  timeout                                        21        –             ▁
                 :  ****************************************           .......  rrrrrrrrrrrr
                 |
-                |  WORKER                                              SLOTS        LAST  HOLDS
-                :  ..................................................  ..........  .....  ..............................................................................................................................
-                |  mx-1-220                                            ■■■■           0s  4 jobs
-                :  **************************************************  gggggggggg  .....
-                |  mx-3-91                                             ✗□□□          21m  1 job, its lock has expired
-                :  **************************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |  WORKER                                    SLOTS        LAST  HOLDS
+                :  ........................................  ..........  .....  ........................................................................................................................................
+                |  mx-1-220                                  ■■■■           0s  4 jobs
+                :  ****************************************  gggggggggg  .....
+                |  mx-3-91                                   ✗□□□          21m  1 job, its lock has expired
+                :  ****************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |
                 |
@@ -882,9 +882,9 @@ mod tests {
     #[test]
     fn a_long_command_is_shown_whole() {
         let mut state = state(2);
-        state.overlay = Some(Overlay::Commands(vec!["x".repeat(100)]));
+        state.overlay = Some(Overlay::Commands(vec!["ß".repeat(100)]));
         let shown = frame(&mut state, 40, 10);
-        assert_eq!(shown.matches('x').count(), 100, "{shown}");
+        assert_eq!(shown.matches('ß').count(), 100, "{shown}");
     }
 
     #[test]
