@@ -347,11 +347,24 @@ fn without_redis_the_last_look_stays_and_says_its_age_and_why() {
     // What somebody reads is not closed.
     browser.value("document.querySelector('.away details').open = true");
     browser.until("document.querySelector('.away .checks')?.innerText.includes('connect')");
-    // A page that is loaded meanwhile has nothing to keep.
     redis.restart();
     browser.until("document.querySelector('.away') === null");
     browser.until("document.querySelector('h1').textContent === '0 queues'");
     browser.until("document.querySelector('button.live').textContent === 'live'");
+    // A page that is loaded meanwhile has nothing to keep: it shows the steps, and heals.
+    redis.kill();
+    browser.until("document.querySelector('body > .away') !== null");
+    browser.open(&site.page("queues"));
+    let text = browser.text("document.querySelector('main').innerText");
+    assert!(text.starts_with("Redis does not answer"), "{text}");
+    assert!(text.contains("connect"), "{text}");
+    assert_eq!(
+        browser.value("document.querySelectorAll('.away').length"),
+        1
+    );
+    redis.restart();
+    browser.until("document.querySelector('.away') === null");
+    browser.until("document.querySelector('h1').textContent === '0 queues'");
 }
 
 #[test]
