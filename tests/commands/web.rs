@@ -1,7 +1,9 @@
 //! `qless web`: what the listener answers. How the pages look and move is seen in a browser: `tests/browser.rs`.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{UnixListener, UnixStream};
 
 use expect_test::expect;
 use regex::Regex;
@@ -424,11 +426,40 @@ fn the_page_starts_without_redis_and_heals() {
 }
 
 #[test]
+fn a_lost_server_is_reported_without_waiting_for_it() {
+    let mut redis = filled();
+    let web = Web::start(&redis, "--interval 1h");
+    web.page("/jobs/first");
+    redis.kill();
+    let socket = redis.socket();
+    std::fs::remove_file(&socket).unwrap();
+    let listener = UnixListener::bind(&socket).unwrap();
+    let attempts = std::thread::spawn(move || {
+        let mut attempts = 0;
+        for stream in listener.incoming() {
+            let mut first = [0];
+            // A command of Redis begins with `*`; the end of the test with another byte.
+            match stream.unwrap().read(&mut first) {
+                Ok(1) if first == *b"." => break,
+                _ => attempts += 1,
+            }
+        }
+        attempts
+    });
+    assert_eq!(web.status("/jobs/second"), 503);
+    UnixStream::connect(&socket)
+        .unwrap()
+        .write_all(b".")
+        .unwrap();
+    // One for the page, the others for its diagnosis; who waits tries seven times at least.
+    assert!(attempts.join().unwrap() < 5);
+}
+
+#[test]
 fn a_stream_says_that_there_is_something_new() {
     let redis = filled();
     let web = Web::start(&redis, "--interval 50ms");
-    let mut stream = std::os::unix::net::UnixStream::connect(&web.0.socket).unwrap();
-    use std::io::{Read, Write};
+    let mut stream = UnixStream::connect(&web.0.socket).unwrap();
     stream
         .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .unwrap();
