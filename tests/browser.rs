@@ -253,11 +253,18 @@ fn a_narrow_page_has_its_navigation_and_the_headings_of_its_figures() {
         "(() => { const nav = document.querySelector('nav'); return nav.scrollWidth > nav.clientWidth })()",
     );
     assert_eq!(is_cut, false);
-    let tops = browser.value(
-        "['.brand', '.where'].map(part => document.querySelector(part).getBoundingClientRect()) \
+    for width in [760, 400] {
+        browser.view(width, "light");
+        let tops = browser.value(
+        "['.brand', '.where', 'nav'].map(part => document.querySelector(part).getBoundingClientRect()) \
          .map(box => Math.round(box.top + box.height / 2))",
     );
-    assert_eq!(tops[0], tops[1], "the brand and the address are one line");
+        assert_eq!(tops[0], tops[1], "the brand and the address are one line");
+        assert!(
+            tops[2].as_u64() > tops[0].as_u64(),
+            "the navigation is below them"
+        );
+    }
     let shown = browser.text(
         "[...document.querySelectorAll('table.queues thead th')].filter(head => head.checkVisibility()) \
          .map(head => head.innerText).join()",

@@ -134,7 +134,9 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     }
     let step = (RIGHT - LEFT) / bars.len() as f64;
     let mut drawing = String::new();
-    for (share, label) in [(0.5, short_count(most / 2)), (1.0, short_count(most))] {
+    // The middle of the axis is a whole number of jobs.
+    let top = most.checked_next_multiple_of(2).unwrap_or(most);
+    for (share, label) in [(0.5, short_count(top / 2)), (1.0, short_count(top))] {
         let y = GROUND - (GROUND - TOP) * share;
         _ = write!(
             drawing,
@@ -146,7 +148,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     for (at, jobs) in bars.iter().enumerate() {
         let x = LEFT + step * at as f64;
         if *jobs > 0 {
-            let height = ((GROUND - TOP) * *jobs as f64 / most as f64).max(1.5);
+            let height = ((GROUND - TOP) * *jobs as f64 / top as f64).max(1.5);
             _ = write!(
                 drawing,
                 r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{height:.1}" rx="2"/>"#,

@@ -587,6 +587,24 @@ fn hostile_names_are_text_and_lead_to_their_pages() {
     }
 }
 
+#[test]
+fn the_middle_of_an_axis_is_a_whole_number_of_jobs() {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    for (jobs, labels) in [(1, ["1", "2"]), (3, ["2", "4"]), (4, ["2", "4"])] {
+        let queue = format!("queue-{jobs}");
+        for _ in 0..jobs {
+            qless.run(&format!("put {queue} K {{}}")).ok();
+        }
+        qless
+            .run(&format!("pop {queue} --worker w --count {jobs}"))
+            .ok();
+        let web = Web::start(&redis, "");
+        let page = web.page(&format!("/queues/{queue}"));
+        assert_eq!(drawn_texts(&page)[..2], labels, "{jobs}");
+    }
+}
+
 /// The texts of drawings, one after the other.
 fn drawn_texts(page: &str) -> Vec<String> {
     let text = Regex::new("<text[^>]*>([^<]*)</text>").unwrap();

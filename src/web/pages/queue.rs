@@ -98,7 +98,7 @@ pub(in crate::web) fn content(
                     (count(of_look.completed)) " done today, " (count(of_look.failures)) " failures, "
                     (count(of_look.retries)) " lost locks"
                 }
-                p { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
+                p.more { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
             }
         }
         section {
