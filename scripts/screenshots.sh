@@ -166,8 +166,8 @@ photograph() {
     --timeout=2000 --window-size="$size" --screenshot="$docs/$file" "$path" >/dev/null 2>&1
 }
 for _ in 1 2 3; do curl -s "$url" >/dev/null || sleep 1; sleep 2.1; done
-photograph web.png 1200 1330 "$url"
-photograph web-dark.png 1200 1330 "$url" --blink-settings=preferredColorScheme=0
+photograph web.png 1200 1450 "$url"
+photograph web-dark.png 1200 1450 "$url" --blink-settings=preferredColorScheme=0
 photograph web-400.png 400 1500 "$url"
 photograph web-job.png 1200 980 "${url}jobs/3bc931b4507b45e7aadda35293ed3126"
 
