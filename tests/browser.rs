@@ -1,13 +1,20 @@
 //! The pages of `qless web` in a real browser. Without one, each test says so and ends.
 
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
 use std::io::{BufRead, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
+use expect_test::expect;
 use rustix::process::Signal;
 
-use super::support::browser::Browser;
-use super::support::qless::Running;
+use super::support::browser::{self, Browser};
+use super::support::qless::{Qless, RunOutput, Running};
 use super::support::redis::Redis;
 
 /// A running page of a server.
@@ -18,12 +25,12 @@ struct Site {
 
 impl Site {
     fn start(redis: &Redis, more: &str) -> Site {
-        Site::at(redis, "127.0.0.1:0", more)
+        Site::at(&redis.qless(), "127.0.0.1:0", more)
     }
 
-    fn at(redis: &Redis, address: &str, more: &str) -> Site {
+    fn at(qless: &Qless, address: &str, more: &str) -> Site {
         let line = format!("web --interval 100ms --listen {address} {more}");
-        let mut running = redis.qless().start(&line);
+        let mut running = qless.start(&line);
         let mut stderr = BufReader::new(running.child.stderr.take().unwrap());
         let mut said = String::new();
         stderr.read_line(&mut said).unwrap();
@@ -163,7 +170,7 @@ fn the_page_follows_what_happens_and_moves_nothing_under_the_pointer() {
     site.end();
     browser.until("/^[0-9]+ s old$/.test(document.querySelector('button.live').textContent)");
     qless.run("put alpha K --jid alpha-4").ok();
-    let _again = Site::at(&redis, &address, "");
+    let _again = Site::at(&qless, &address, "");
     browser.until("document.querySelector('.sums b').textContent === '5'");
     browser.until("document.querySelector('button.live').textContent === 'live'");
 }
@@ -210,21 +217,21 @@ fn every_page_is_readable_at_400_pixels_and_accessible() {
     let axe = axe_or_note();
     let mut found = Vec::new();
     for (number, path) in PAGES.into_iter().enumerate() {
-        for (width, scheme) in [(1200, "light"), (760, "light"), (400, "dark")] {
-            browser.view(width, scheme);
+        for width in [1200, 760, 400] {
+            browser.view(width, "light");
             browser.open(&site.page(path));
             let wide = browser.value("document.scrollingElement.scrollWidth");
             if wide.as_u64() > Some(width.into()) {
                 found.push(format!("{path} at {width}: {wide} wide"));
             }
-            // The dark page has the elements of the light one, so half of all are judged in each.
-            let judged = match width {
-                1200 => number % 2 == 0,
-                400 => number % 2 == 1,
-                _ => false,
+            // Each page is judged at one width by all rules, and in the dark by that which depends on it.
+            let is_judged = width == if number % 2 == 0 { 1200 } else { 400 };
+            let Some(axe) = axe.as_ref().filter(|_| is_judged) else {
+                continue;
             };
-            if let (Some(axe), true) = (&axe, judged) {
-                let violations = browser.violations(axe).into_iter();
+            for (scheme, rules) in [("light", &[][..]), ("dark", &["color-contrast"])] {
+                browser.prefer(scheme);
+                let violations = browser.violations(axe, rules).into_iter();
                 found.extend(violations.map(|what| format!("{path} {scheme} {width}: {what}")));
             }
         }
@@ -234,82 +241,299 @@ fn every_page_is_readable_at_400_pixels_and_accessible() {
 }
 
 #[test]
-fn hostile_names_and_data_are_text() {
+fn a_narrow_page_has_its_navigation_and_the_headings_of_its_figures() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = night();
+    let site = Site::start(&redis, "");
+    browser.view(400, "light");
+    browser.open(&site.page(""));
+    let is_cut = browser.value(
+        "(() => { const nav = document.querySelector('nav'); return nav.scrollWidth > nav.clientWidth })()",
+    );
+    assert_eq!(is_cut, false);
+    for width in [760, 400] {
+        browser.view(width, "light");
+        let tops = browser.value(
+        "['.brand', '.where', 'nav'].map(part => document.querySelector(part).getBoundingClientRect()) \
+         .map(box => Math.round(box.top + box.height / 2))",
+    );
+        assert_eq!(tops[0], tops[1], "the brand and the address are one line");
+        assert!(
+            tops[2].as_u64() > tops[0].as_u64(),
+            "the navigation is below them"
+        );
+    }
+    let shown = browser.text(
+        "[...document.querySelectorAll('table.queues thead th')].filter(head => head.checkVisibility()) \
+         .map(head => head.innerText).join()",
+    );
+    assert_eq!(shown, "Queue,Waiting,Running,Next waits");
+    let told = browser.names_of_role("columnheader");
+    assert_eq!(told[..4], ["Queue", "Waiting", "Running", "Next waits"]);
+}
+
+#[test]
+fn a_hidden_tab_closes_its_stream() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = Redis::start();
+    let site = Site::start(&redis, "");
+    browser.open(&site.page(""));
+    let stream = browser.event("a stream is opened", |event| {
+        let url = event["params"]["request"]["url"].as_str();
+        event["method"] == "Network.requestWillBeSent"
+            && url.is_some_and(|url| url.ends_with("/live"))
+    });
+    browser.minimize(true);
+    browser.event("the stream is closed", |event| {
+        let ends = ["Network.loadingFailed", "Network.loadingFinished"];
+        ends.iter().any(|end| event["method"] == *end)
+            && event["params"]["requestId"] == stream["params"]["requestId"]
+    });
+    redis.qless().run("put mail K").ok();
+    browser.minimize(false);
+    browser.until("document.querySelector('.sums b')?.textContent === '1'");
+}
+
+#[test]
+fn a_selected_row_stays_as_it_is() {
     let Some(mut browser) = Browser::start_or_skip() else {
         return;
     };
     let redis = Redis::start();
     let qless = redis.qless();
-    let attack = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>";
-    let long = "x".repeat(300);
-    for (number, name) in [attack, "javascript:alert(3)", "..", "\u{202e}rtl", &long]
+    for queue in ["beta", "delta"] {
+        qless.run(&format!("put {queue} K")).ok();
+    }
+    let site = Site::start(&redis, "");
+    browser.open(&site.page(""));
+    let row = "document.querySelector('table.queues tbody tr')";
+    browser.value(&format!(
+        "window.row = {row}; document.getSelection().selectAllChildren(window.row)"
+    ));
+    let before = browser.text("document.getSelection().toString()");
+    assert!(before.starts_with("beta"), "{before}");
+    for queue in ["alpha", "beta", "delta"] {
+        qless.run(&format!("put {queue} K")).ok();
+    }
+    let delta = "document.querySelector('table.queues tr[data-key=delta] .strong').textContent";
+    browser.until(&format!("{delta} === '2'"));
+    assert_eq!(browser.value(&format!("{row} === window.row")), true);
+    assert_eq!(browser.text("document.getSelection().toString()"), before);
+    browser.value("document.getSelection().removeAllRanges()");
+    browser.until(&format!("{row}.textContent.startsWith('alpha')"));
+    browser.until("window.row.querySelector('.strong').textContent === '2'");
+}
+
+#[test]
+fn without_redis_the_last_look_stays_and_says_its_age_and_why() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let mut redis = Redis::start();
+    redis.qless().run("put mail K").ok();
+    let site = Site::start(&redis, "");
+    browser.view(1200, "light");
+    browser.open(&site.page("queues"));
+    redis.kill();
+    browser.until("/^[0-9]+ s old$/.test(document.querySelector('button.live').textContent)");
+    browser.until("document.querySelector('body > .away') !== null");
+    let told = browser
+        .text("document.querySelector('body > .away').innerText")
+        .replace(&redis.socket().display().to_string(), "SOCKET");
+    expect![[r#"
+        Redis does not answer Cannot open `SOCKET`: connection refused.
+
+        Steps to the server"#]]
+    .assert_eq(&told);
+    let queue = "document.querySelector('table.queues tbody th').textContent";
+    assert_eq!(browser.text(queue), "mail");
+    // What somebody reads is not closed.
+    browser.value("document.querySelector('.away details').open = true");
+    browser.until("document.querySelector('.away .checks')?.innerText.includes('connect')");
+    redis.restart();
+    browser.until("document.querySelector('.away') === null");
+    browser.until("document.querySelector('h1').textContent === '0 queues'");
+    browser.until("document.querySelector('button.live').textContent === 'live'");
+    // A page that is loaded meanwhile has nothing to keep: it shows the steps, and heals.
+    redis.kill();
+    browser.until("document.querySelector('body > .away') !== null");
+    browser.open(&site.page("queues"));
+    let text = browser.text("document.querySelector('main').innerText");
+    assert!(text.starts_with("Redis does not answer"), "{text}");
+    assert!(text.contains("connect"), "{text}");
+    assert_eq!(
+        browser.value("document.querySelectorAll('.away').length"),
+        1
+    );
+    redis.restart();
+    browser.until("document.querySelector('.away') === null");
+    browser.until("document.querySelector('h1').textContent === '0 queues'");
+}
+
+#[test]
+fn fifty_queues_are_less_than_60_kb() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = Redis::start();
+    let names: Vec<String> = (0..50)
+        .map(|at| format!("queue-of-customer-{at}"))
+        .collect();
+    let lines: Vec<String> = names
         .iter()
-        .enumerate()
-    {
-        let jid = format!("{number}{name}");
+        .map(|name| format!("{{\"queue\":\"{name}\",\"klass\":\"K\"}}\n"))
+        .collect();
+    let qless = redis.qless().input(lines.concat());
+    qless.run("put --from -").ok();
+    // Each has jobs put and done in each minute of the last hour.
+    let history = redis.socket().with_file_name("history.json");
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let minute = now.unwrap().as_secs() / 60;
+    let series = |count: u64| {
+        let counts = (1..60)
+            .rev()
+            .map(|ago| (minute - ago, count + ago * 7919 % 60));
+        serde_json::json!(counts.collect::<Vec<_>>())
+    };
+    let of_each = |count| -> serde_json::Value {
+        let each = names.iter().map(|name| (name.clone(), series(count)));
+        serde_json::Value::Object(each.collect())
+    };
+    let kept = serde_json::json!({
+        "watched": (1..60).rev().map(|ago| (minute - ago, 60)).collect::<Vec<_>>(),
+        "put": of_each(60), "done": of_each(50), "failed": {},
+    });
+    std::fs::write(&history, kept.to_string()).unwrap();
+    let site = Site::start(&redis, &format!("--history {}", history.display()));
+    browser.open(&site.page("queues"));
+    assert_eq!(
+        browser.value("document.querySelectorAll('table.queues svg.flow').length"),
+        50
+    );
+    browser.open(&site.page(""));
+    let size = browser.value("performance.getEntriesByType('navigation')[0].decodedBodySize");
+    assert!(size.as_u64().unwrap() < 60_000, "{size}");
+}
+
+#[test]
+fn every_page_says_the_same_without_javascript() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = night();
+    // Ages are counted up to the same moment.
+    let qless = redis.at(4_000_000_000_u64);
+    let site = Site::at(&qless, "127.0.0.1:0", "--allow-changes");
+    for path in PAGES {
+        let [with, without] = [false, true].map(|is_off| {
+            let off = serde_json::json!({"value": is_off});
+            browser.call("Emulation.setScriptExecutionDisabled", off);
+            browser.open(&site.page(path));
+            browser.text("document.querySelector('main').innerText")
+        });
+        assert_eq!(with, without, "{path}");
+        assert!(with.len() > 50, "{path}: {with}");
+    }
+}
+
+#[test]
+fn hostile_names_and_data_are_text_and_lead_to_their_pages() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = Redis::start();
+    let qless = redis.qless();
+    let long = "x".repeat(300);
+    let names = [
+        b"\"'><script>alert(1)</script><img src=x onerror=alert(2)>",
+        &b"javascript:alert(3)"[..],
+        b"..",
+        "\u{202e}rtl".as_bytes(),
+        b"a/b?c#d%e",
+        b"\xff\xfe no UTF-8",
+        long.as_bytes(),
+    ];
+    for (number, name) in names.into_iter().enumerate() {
+        let name = OsStr::from_bytes(name);
+        let mut jid = OsString::from(number.to_string());
+        jid.push(name);
+        let text = format!("text={}", name.to_string_lossy());
+        let put = ["put".as_ref(), name, name, "--arg".as_ref(), text.as_ref()];
+        let tagged = ["--jid".as_ref(), jid.as_os_str(), "--tag".as_ref(), name];
+        qless.args(put.iter().chain(&tagged)).ok();
         qless
-            .args([
-                "put",
-                name,
-                name,
-                "--arg",
-                &format!("text={name}"),
-                "--jid",
-                &jid,
-                "--tag",
-                name,
-            ])
+            .args(["pop".as_ref(), name, "--worker".as_ref(), name])
             .ok();
-        qless.args(["pop", name, "--worker", name]).ok();
-        if number < 4 {
-            qless
-                .args([
-                    "fail",
-                    &jid,
-                    "--worker",
-                    name,
-                    "--group",
-                    name,
-                    "--message",
-                    name,
-                ])
-                .ok();
+        if name != &*long {
+            let fail = ["fail".as_ref(), jid.as_os_str(), "--worker".as_ref(), name];
+            let why = ["--group".as_ref(), name, "--message".as_ref(), name];
+            qless.args(fail.iter().chain(&why)).exits(0);
         }
     }
     let site = Site::start(&redis, "--allow-changes");
-    let mut paths = vec![String::new()];
-    for page in ["", "queues", "jobs", "failed", "workers"] {
-        browser.view(400, "light");
-        browser.open(&site.page(page));
-        let links = browser.value("[...document.querySelectorAll('main a')].map(a => a.href)");
-        let links = links.as_array().unwrap().iter();
-        paths.extend(links.map(|link| link.as_str().unwrap().to_owned()));
-    }
-    paths.sort();
-    paths.dedup();
-    assert!(paths.len() > 15, "{paths:?}");
+    browser.view(400, "light");
+    let start = ["", "queues", "jobs", "failed", "workers"];
+    let start = start.map(|path| site.page(&format!("{path}?live=0")));
+    let mut next = Vec::from(start);
+    let mut seen: BTreeSet<String> = next.iter().cloned().collect();
     let mut found = Vec::new();
-    for path in paths.iter().filter(|path| !path.is_empty()) {
-        assert!(path.starts_with(&site.url), "{path}");
-        browser.open(path);
-        let wide = browser
-            .value("document.scrollingElement.scrollWidth")
-            .as_u64()
-            .unwrap();
-        let scripts = browser.value("document.querySelectorAll('img, script:not([src])').length");
-        let heading = browser.text("document.querySelector('h1').textContent");
-        if wide > 400
-            || scripts != 0
-            || heading.is_empty()
-            || heading.contains("There is no such page")
-        {
-            found.push(format!(
-                "{path}: {wide} wide, {scripts} foreign elements, {heading}"
-            ));
+    while let Some(url) = next.pop() {
+        browser.open(&url);
+        let judged = browser.value(
+            "[document.scrollingElement.scrollWidth, \
+              document.querySelectorAll('img, script:not([src])').length, \
+              document.querySelector('h1').textContent]",
+        );
+        let status = browser.status();
+        if judged[0].as_u64() > Some(400) || judged[1] != 0 || judged[2] == "" || status != 200 {
+            found.push(format!("{url}: {status} {judged}"));
+        }
+        let links = browser.value("[...document.querySelectorAll('main a')].map(a => a.href)");
+        for link in links.as_array().unwrap() {
+            let link = link.as_str().unwrap().to_owned();
+            assert!(link.starts_with(&site.url), "{url}: {link}");
+            if seen.insert(link.clone()) {
+                next.push(link);
+            }
         }
     }
     found.extend(browser.complaints(&site.url));
     assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(seen.len() > 18 * names.len(), "{seen:#?}");
+}
+
+#[test]
+fn a_browser_that_is_no_chromium_is_named_and_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = |name: &str, version: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\necho '{version}'\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    let firefox = program("firefox", "Mozilla Firefox 128.0");
+    let chromium = program("chromium", "Chromium 130.0 built on Debian");
+    let mut path = OsString::from(dir.path());
+    _ = write!(path, ":{}", std::env::var("PATH").unwrap());
+    let find = |named: &OsStr| {
+        let mut finder = browser::finder();
+        RunOutput::of(finder.env("BROWSER", named).env("PATH", &path))
+    };
+    let found = find(firefox.as_os_str());
+    assert_eq!(found.ok(), chromium.display().to_string());
+    let said = found
+        .stderr()
+        .replace(&dir.path().display().to_string(), "DIR");
+    assert_eq!(
+        said,
+        "note: BROWSER is `DIR/firefox`, which is no Chromium: looking for one on the path\n"
+    );
+    let found = find(chromium.as_os_str());
+    assert_eq!(found.ok() + &found.stderr(), chromium.display().to_string());
 }
 
 /// The checker of accessibility, fetched once into the directory of the tests. Without it, a line says so.

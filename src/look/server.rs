@@ -10,7 +10,7 @@ use super::{RECENT, find_problems, look_at};
 use crate::args::bound::query_limits;
 use crate::clock::moment::Moment;
 use crate::core::api::overview::LookRequest;
-use crate::core::call::may_answer_later;
+use crate::core::call::{Core, may_answer_later};
 use crate::core::script::Script;
 use crate::error::Error;
 use crate::listen::{CachedAnswer, Request, Response, Status};
@@ -216,7 +216,9 @@ impl<'s> LookServer<'s> {
     fn read(&self, request: LookRequest, globs: &[Pattern]) -> Look {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
-        let facts = look_at(RECENT, request, globs, reader.session);
+        // Whoever asks next tries again: nobody need wait now for a server that is lost.
+        let core = reader.session.core().map(Core::report_loss_immediately);
+        let facts = core.and_then(|()| look_at(RECENT, request, globs, reader.session));
         if let Ok((facts, now)) = &facts {
             reader.history.note(facts, *now);
         }

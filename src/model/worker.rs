@@ -58,10 +58,7 @@ pub(crate) const SILENT_AFTER: f64 = 120.0;
 impl Worker {
     /// Its host and process if its name tells them, else its name.
     pub(crate) fn short_name(&self) -> String {
-        match (&self.process.host, self.process.pid) {
-            (Some(host), Some(pid)) => format!("{host}-{pid}"),
-            _ => self.name.to_string(),
-        }
+        self.process.short_name(&self.name)
     }
 
     /// Whether it runs a job or was seen just now.

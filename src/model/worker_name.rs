@@ -27,6 +27,14 @@ impl WorkerProcess {
         WorkerProcess::parse(worker).unwrap_or_default()
     }
 
+    /// The host and process of this worker if its name tells them, else its name.
+    pub(crate) fn short_name(&self, worker: &Name) -> String {
+        match (&self.host, self.pid) {
+            (Some(host), Some(pid)) => format!("{host}-{pid}"),
+            _ => worker.to_string(),
+        }
+    }
+
     fn parse(worker: &Name) -> Option<WorkerProcess> {
         let mut parts = worker.as_bytes().rsplitn(5, |byte| *byte == b'-');
         let mut text = || std::str::from_utf8(parts.next()?).ok();

@@ -9,6 +9,8 @@ use crate::clock::moment::Moment;
 use crate::model::job::HistoryEntry;
 use crate::model::overview::history::Flow;
 use crate::model::stats::DurationSpread;
+use crate::model::worker_name::WorkerProcess;
+use crate::name::Name;
 use crate::text::{duration, format_rough_duration, with_thousands_separators};
 
 /// The size of a chart of flow, and how many of its minutes are one point.
@@ -132,7 +134,9 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     }
     let step = (RIGHT - LEFT) / bars.len() as f64;
     let mut drawing = String::new();
-    for (share, label) in [(0.5, short_count(most / 2)), (1.0, short_count(most))] {
+    // The middle of the axis is a whole number of jobs.
+    let top = most.checked_next_multiple_of(2).unwrap_or(most);
+    for (share, label) in [(0.5, short_count(top / 2)), (1.0, short_count(top))] {
         let y = GROUND - (GROUND - TOP) * share;
         _ = write!(
             drawing,
@@ -144,7 +148,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     for (at, jobs) in bars.iter().enumerate() {
         let x = LEFT + step * at as f64;
         if *jobs > 0 {
-            let height = ((GROUND - TOP) * *jobs as f64 / most as f64).max(1.5);
+            let height = ((GROUND - TOP) * *jobs as f64 / top as f64).max(1.5);
             _ = write!(
                 drawing,
                 r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{height:.1}" rx="2"/>"#,
@@ -211,6 +215,14 @@ fn short_count(count: u64) -> String {
     }
 }
 
+/// What a job does.
+enum Part {
+    /// It waits; what made it wait again stands before the wait.
+    Wait(&'static str),
+    /// A worker of this short name runs it.
+    Run(String),
+}
+
 /// A part of a job's life.
 struct Stretch {
     from: f64,
@@ -236,8 +248,9 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
     if end - begin <= 0.0 {
         return html! {};
     }
-    // Room for the mark at the end.
+    // Room for the mark at the end, and below it for its word.
     let width = LIFE - 24.0;
+    let labels_end = LIFE - ended.map_or(0.0, |ended| label_width(ended) + LETTER);
     // A short run stays visible beside a long wait.
     let least = 6.0;
     let free = width - least * stretches.len() as f64;
@@ -257,11 +270,13 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
             drawing,
             r#"<rect class="{class}" x="{x:.1}" y="{y}" width="{wide:.1}" height="{height}" rx="3"/>"#
         );
-        let words = crate::text::cut(&stretch.words, 24);
-        let taken = LETTER * words.chars().count() as f64;
+        let words = crate::text::cut(&stretch.words, 28);
+        let taken = label_width(&words);
         // A label that would leave the picture ends with it.
-        let label = x.min(LIFE - taken);
-        if label >= label_from && (wide >= taken || stretch.ran) {
+        let label = x.max(label_from).min(labels_end - taken);
+        // That of a run may go on below the wait after it, which is often longer.
+        let inside = if stretch.ran { 0.0 } else { taken };
+        if label >= label_from && label + inside <= x + wide {
             let words = html! { (words) }.into_string();
             _ = write!(
                 drawing,
@@ -275,7 +290,7 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
         let class = if ended == "failed" { "end bad" } else { "end" };
         _ = write!(
             drawing,
-            r#"<circle class="{class}" cx="{:.1}" cy="24" r="6"/>"#,
+            r#"<circle class="{class}" cx="{:.1}" cy="24" r="6"/><text class="tick" x="{LIFE}" y="52" text-anchor="end">{ended}</text>"#,
             x + 8.0
         );
     }
@@ -286,26 +301,36 @@ pub(super) fn life(history: &[HistoryEntry], ended: Option<&str>, now: Moment) -
     }
 }
 
+/// About how wide a label is.
+fn label_width(words: &str) -> f64 {
+    LETTER * words.chars().count() as f64
+}
+
 fn stretches_of(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<Stretch> {
     let mut stretches = Vec::new();
-    let mut began: Option<(f64, bool, String)> = None;
+    let mut began: Option<(f64, Part)> = None;
     for entry in history {
         let Some(when) = entry.when.map(Moment::seconds) else {
             continue;
         };
         let verb = entry.note_text("verb");
         let next = match entry.what.as_bytes() {
-            b"cli" if verb.is_some_and(|verb| verb.as_bytes() == b"retry") => Some(false),
-            b"put" | b"retried" | b"timed-out" | b"scheduled" => Some(false),
-            b"popped" => Some(true),
+            b"cli" if verb.is_some_and(|verb| verb.as_bytes() == b"retry") => {
+                Some(Part::Wait("retried, "))
+            }
+            b"retried" => Some(Part::Wait("retried, ")),
+            b"timed-out" => Some(Part::Wait("timed out, ")),
+            b"put" | b"scheduled" => Some(Part::Wait("")),
+            b"popped" => {
+                let worker = entry.note_text("worker");
+                let short = |worker: Name| WorkerProcess::from_name(&worker).short_name(&worker);
+                Some(Part::Run(worker.map(short).unwrap_or_default()))
+            }
             b"done" | b"failed" => None,
             _ => continue,
         };
         close(&mut stretches, &mut began, when);
-        if let Some(runs) = next {
-            let worker = entry.note_text("worker").map(|worker| worker.to_string());
-            began = Some((when, runs, worker.unwrap_or_default()));
-        }
+        began = next.map(|part| (when, part));
     }
     if !has_ended {
         close(&mut stretches, &mut began, now.seconds());
@@ -314,20 +339,21 @@ fn stretches_of(history: &[HistoryEntry], has_ended: bool, now: Moment) -> Vec<S
 }
 
 /// Adds the stretch that began, if one did.
-fn close(stretches: &mut Vec<Stretch>, began: &mut Option<(f64, bool, String)>, to: f64) {
-    let Some((from, ran, worker)) = began.take() else {
+fn close(stretches: &mut Vec<Stretch>, began: &mut Option<(f64, Part)>, to: f64) {
+    let Some((from, part)) = began.take() else {
         return;
     };
     let to = to.max(from);
-    let words = match (ran, worker.as_str()) {
-        (true, "") => format!("ran {}", duration(to - from)),
-        (true, worker) => format!("ran {} on {worker}", duration(to - from)),
-        (false, _) => format!("waited {}", duration(to - from)),
+    let took = duration(to - from);
+    let words = match &part {
+        Part::Run(worker) if worker.is_empty() => format!("ran {took}"),
+        Part::Run(worker) => format!("ran {took} on {worker}"),
+        Part::Wait(why) => format!("{why}waited {took}"),
     };
     stretches.push(Stretch {
         from,
         to,
-        ran,
+        ran: matches!(part, Part::Run(_)),
         words,
     });
 }

@@ -95,8 +95,10 @@
       const type = answer.headers.get("Content-Type") || "";
       if (type.startsWith("text/html")) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-        if (running) show(fresh);
-        if (answer.ok) seen = Date.now();
+        const why = fresh.querySelector("main .away");
+        if (running) tell(why);
+        if (running && !(why && isSeen())) show(fresh);
+        if (!why) seen = Date.now();
       }
     } catch {
       // The listener is away: the age of what is shown says so.
@@ -107,6 +109,24 @@
       again = false;
       refresh();
     }
+  }
+
+  // Whether the page shows what was seen of the queues, and not only why nothing can be seen.
+  function isSeen() {
+    return document.querySelector("main .away") === null;
+  }
+
+  // Says above what was seen before why nothing new can be seen: in one line, with the steps behind a click.
+  function tell(why) {
+    const told = document.querySelector("body > .away");
+    if (!why || !isSeen()) {
+      if (told) told.remove();
+      return;
+    }
+    const line = document.importNode(why, true);
+    line.querySelector("details").open = false;
+    if (!told) document.querySelector("main").before(line);
+    else if (!isHeld(told)) become(told, line);
   }
 
   function show(fresh) {

@@ -188,11 +188,23 @@ impl Page<'_> {
         }
     }
 
-    /// A moment of today as its hour and minute in UTC.
+    /// A moment of today as its hour and minute: in UTC unless the request wants local times.
     pub(super) fn clock(&self, moment: Moment) -> Markup {
         let exact = moment.to_rfc3339().unwrap_or_default();
-        let words = exact.get(11..16).unwrap_or(NONE);
+        let full = match self.times {
+            TimeWords::Local => moment.to_local_text().unwrap_or_default(),
+            TimeWords::Relative | TimeWords::Utc => exact.clone(),
+        };
+        let words = full.get(11..16).unwrap_or(NONE);
         html! { time datetime=(exact) title=(exact) { (words) } }
+    }
+
+    /// A moment on the axis of a chart of the last hour.
+    pub(super) fn axis_time(&self, moment: Moment) -> Markup {
+        match self.times {
+            TimeWords::Relative => self.time(moment),
+            TimeWords::Utc | TimeWords::Local => self.clock(moment),
+        }
     }
 
     /// A moment of a story, to the millisecond: stories tell what was first.

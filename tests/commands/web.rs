@@ -1,5 +1,10 @@
 //! `qless web`: what the listener answers. How the pages look and move is seen in a browser: `tests/browser.rs`.
 
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+
 use expect_test::expect;
 use regex::Regex;
 use rustix::process::Signal;
@@ -421,11 +426,40 @@ fn the_page_starts_without_redis_and_heals() {
 }
 
 #[test]
+fn a_lost_server_is_reported_without_waiting_for_it() {
+    let mut redis = filled();
+    let web = Web::start(&redis, "--interval 1h");
+    web.page("/jobs/first");
+    redis.kill();
+    let socket = redis.socket();
+    std::fs::remove_file(&socket).unwrap();
+    let listener = UnixListener::bind(&socket).unwrap();
+    let attempts = std::thread::spawn(move || {
+        let mut attempts = 0;
+        for stream in listener.incoming() {
+            let mut first = [0];
+            // A command of Redis begins with `*`; the end of the test with another byte.
+            match stream.unwrap().read(&mut first) {
+                Ok(1) if first == *b"." => break,
+                _ => attempts += 1,
+            }
+        }
+        attempts
+    });
+    assert_eq!(web.status("/jobs/second"), 503);
+    UnixStream::connect(&socket)
+        .unwrap()
+        .write_all(b".")
+        .unwrap();
+    // One for the page, the others for its diagnosis; who waits tries seven times at least.
+    assert!(attempts.join().unwrap() < 5);
+}
+
+#[test]
 fn a_stream_says_that_there_is_something_new() {
     let redis = filled();
     let web = Web::start(&redis, "--interval 50ms");
-    let mut stream = std::os::unix::net::UnixStream::connect(&web.0.socket).unwrap();
-    use std::io::{Read, Write};
+    let mut stream = UnixStream::connect(&web.0.socket).unwrap();
     stream
         .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .unwrap();
@@ -512,21 +546,25 @@ fn hostile_names_are_text_and_lead_to_their_pages() {
     let redis = Redis::start();
     let qless = redis.qless();
     let names = [
-        "<script>alert(1)</script>",
-        "\"><img src=x>",
-        "..",
-        "~",
-        "a/b?c#d%e",
-        "\u{202e}rtl",
-        "o'k",
+        b"<script>alert(1)</script>",
+        &b"\"><img src=x>"[..],
+        b"..",
+        b"~",
+        b"a/b?c#d%e",
+        b"a*[b]",
+        "\u{202e}rtl".as_bytes(),
+        b"o'k",
+        b"\xff no UTF-8",
     ];
-    for name in names {
-        qless
-            .args(["put", name, name, "{}", "--jid", &format!("j{name}")])
-            .ok();
+    for name in names.map(OsStr::from_bytes) {
+        let mut jid = OsString::from("j");
+        jid.push(name);
+        let job = ["put".as_ref(), name, name, "{}".as_ref(), "--jid".as_ref()];
+        qless.args(job.into_iter().chain([jid.as_os_str()])).ok();
     }
     let web = Web::start(&redis, "");
     let link = Regex::new("<th scope=\"row\"><a[^>]* href=\"\\./([^\"]*)\"").unwrap();
+    let waiting = Regex::new("href=\"\\.\\./([^\"]*&amp;state=waiting)\"").unwrap();
     for page in ["/", "/queues", "/jobs"] {
         let text = web.page(page);
         assert!(!text.contains("<script>alert"), "{page}");
@@ -538,7 +576,108 @@ fn hostile_names_are_text_and_lead_to_their_pages() {
             .collect();
         assert_eq!(links.len(), names.len(), "{page}: {text}");
         for link in links {
-            web.page(&format!("/{}", link.replace("&amp;", "&")));
+            let found = web.page(&format!("/{}", link.replace("&amp;", "&")));
+            if page == "/queues" {
+                // Its figures lead to its own jobs.
+                let jobs = waiting.captures(&found).unwrap()[1].replace("&amp;", "&");
+                let jobs = text_of(&web.page(&format!("/{jobs}")));
+                assert!(jobs.starts_with("1 job\n"), "{link}: {jobs}");
+            }
         }
     }
+}
+
+#[test]
+fn the_middle_of_an_axis_is_a_whole_number_of_jobs() {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    for (jobs, labels) in [(1, ["1", "2"]), (3, ["2", "4"]), (4, ["2", "4"])] {
+        let queue = format!("queue-{jobs}");
+        for _ in 0..jobs {
+            qless.run(&format!("put {queue} K {{}}")).ok();
+        }
+        qless
+            .run(&format!("pop {queue} --worker w --count {jobs}"))
+            .ok();
+        let web = Web::start(&redis, "");
+        let page = web.page(&format!("/queues/{queue}"));
+        assert_eq!(drawn_texts(&page)[..2], labels, "{jobs}");
+    }
+}
+
+/// The texts of drawings, one after the other.
+fn drawn_texts(page: &str) -> Vec<String> {
+    let text = Regex::new("<text[^>]*>([^<]*)</text>").unwrap();
+    let found = text.captures_iter(page);
+    found.map(|found| found[1].to_owned()).collect()
+}
+
+#[test]
+fn a_life_and_a_story_tell_each_thing_once_with_its_cause() {
+    let redis = Redis::start();
+    let worker = "mx-1-qless-1.0.0-x8-220-3fa9";
+    for (at, line) in [
+        (1000, "put images Photo::Upload {} --jid photo".to_owned()),
+        (1002, format!("pop images --worker {worker}")),
+        (1014, format!("retry photo --worker {worker} --delay 30s")),
+        (1044, "pop images --worker w".to_owned()),
+        (
+            1074,
+            "fail photo --worker w --group upload --message 503".to_owned(),
+        ),
+    ] {
+        redis.at(at).run(&line).exits(0);
+    }
+    let web = Web::with(&redis.at(1080), &redis, "");
+    let page = web.page("/jobs/photo");
+    assert_eq!(
+        drawn_texts(&page),
+        [
+            "ran 12s on mx-1-220",
+            "retried, waited 30s",
+            "ran 30s on w",
+            "failed"
+        ]
+    );
+    let by = Regex::new(r"by \S*@\S*").unwrap();
+    let story = by.replace_all(&text_of(&page), "by USER@HOST").into_owned();
+    let (_, story) = story.split_once("Story\n").unwrap();
+    let (story, _) = story.split_once("\nJob\n").unwrap();
+    expect![[r#"
+        00:16:40.000 put in images
+        00:16:42.000 popped by mx-1-qless-1.0.0-x8-220-3fa9, waited 2s
+        00:16:54.000 retried by USER@HOST
+        00:17:24.000 popped by w
+        00:17:54.000 failed upload, ran 30s, by USER@HOST"#]]
+    .assert_eq(story);
+    let group = text_of(&web.page("/failed/upload"));
+    assert!(group.contains("\nQueues: images 1\n"), "{group}");
+}
+
+#[test]
+fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
+    let redis = Redis::start();
+    redis.qless().run("put mail K {}").ok();
+    // 1970-01-12T13:46:40Z
+    let minute = 1_000_000 / 60;
+    let history = redis.socket().with_file_name("history.json");
+    let kept = format!(
+        "{{\"watched\":[[{0},60]],\"put\":{{\"mail\":[[{0},30]]}},\"done\":{{}},\"failed\":{{}}}}",
+        minute - 20
+    );
+    std::fs::write(&history, kept).unwrap();
+    let qless = redis.at(1_000_000).env("TZ", "XXX-9");
+    let web = Web::with(&qless, &redis, &format!("--history {}", history.display()));
+    let axis = |query: &str| {
+        let text = text_of(&web.page(&format!("/queues/mail{query}")));
+        let axis = text
+            .lines()
+            .skip_while(|line| !line.starts_with("Last hour"));
+        axis.skip(1).take(1).collect::<String>()
+    };
+    expect![[r#"
+        1h ago 30m ago 0s ago
+        12:46 13:16 13:46
+        21:46 22:16 22:46"#]]
+    .assert_eq(&["", "?time=utc", "?time=local"].map(axis).join("\n"));
 }

@@ -4,34 +4,28 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::qless::RunOutput;
+
 /// The longest wait for anything that a page does.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The program: the one that BROWSER names, else one on the path.
-fn program() -> Option<String> {
-    let named = std::env::var("BROWSER").ok();
-    let known = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
-    let mut programs = named.into_iter().chain(known);
-    programs.find(|program| {
-        let ran = Command::new(program)
-            .arg("--version")
-            .stderr(Stdio::null())
-            .output();
-        ran.is_ok_and(|ran| ran.status.success())
-    })
+/// The script that prints the path of the program.
+pub fn finder() -> Command {
+    Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/browser.sh"))
 }
 
 /// A page of a browser of its own.
 pub struct Browser {
     child: Child,
     to: File,
-    from: BufReader<File>,
+    from: Receiver<Vec<u8>>,
     session: Option<String>,
     calls: u64,
     /// What the page has told meanwhile.
@@ -42,10 +36,12 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser. `None`, and a line on stderr, if none is installed.
     pub fn start_or_skip() -> Option<Browser> {
-        let Some(program) = program() else {
-            eprintln!("skipped: no Chromium is installed; BROWSER names one");
+        let found = RunOutput::of(&mut finder());
+        if found.code() != 0 {
+            eprintln!("skipped: {}", found.stderr());
             return None;
-        };
+        }
+        let program = found.stdout().trim_end().to_owned();
         let home = tempfile::tempdir().unwrap();
         let pipe = |name: &str| {
             let path = home.path().join(name);
@@ -80,13 +76,15 @@ impl Browser {
             ))
             .env("COMMANDS", &commands)
             .env("ANSWERS", &answers)
+            // What it leaves behind goes with its home.
+            .env("TMPDIR", home.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let to = OpenOptions::new().write(true).open(&commands).unwrap();
-        let from = BufReader::new(File::open(&answers).unwrap());
+        let from = messages(File::open(&answers).unwrap());
         let mut browser = Browser {
             child,
             to,
@@ -117,8 +115,9 @@ impl Browser {
         let mut bytes = call.to_string().into_bytes();
         bytes.push(0);
         self.to.write_all(&bytes).unwrap();
+        let deadline = Instant::now() + PATIENCE;
         loop {
-            let message = self.receive();
+            let message = self.receive(deadline, method);
             if message["id"] == id {
                 assert!(message["error"].is_null(), "{method}: {message}");
                 return message["result"].clone();
@@ -127,11 +126,14 @@ impl Browser {
         }
     }
 
-    fn receive(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        self.from.read_until(0, &mut bytes).unwrap();
-        assert_eq!(bytes.pop(), Some(0), "the browser has ended");
-        serde_json::from_slice(&bytes).unwrap()
+    /// The next message. A page that goes on telling other things is not waited for longer than a silent one.
+    fn receive(&self, deadline: Instant, meant: &str) -> Value {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match self.from.recv_timeout(left) {
+            Ok(message) => serde_json::from_slice(&message).unwrap(),
+            Err(RecvTimeoutError::Timeout) => panic!("{meant}: not told in {PATIENCE:?}"),
+            Err(RecvTimeoutError::Disconnected) => panic!("{meant}: the browser has ended"),
+        }
     }
 
     /// Opens an address, and waits until it is loaded.
@@ -140,11 +142,51 @@ impl Browser {
             .retain(|event| event["method"] != "Page.loadEventFired");
         let opened = self.call("Page.navigate", json!({"url": url}));
         assert!(opened["errorText"].is_null(), "{url}: {opened}");
-        let is_loaded = |event: &Value| event["method"] == "Page.loadEventFired";
-        while !self.events.iter().any(is_loaded) {
-            let event = self.receive();
+        self.event("the page is loaded", |event| {
+            event["method"] == "Page.loadEventFired"
+        });
+    }
+
+    /// The first event of this kind that has happened or happens yet.
+    pub fn event(&mut self, name: &str, is_meant: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(event) = self.events.iter().find(|event| is_meant(event)) {
+                return event.clone();
+            }
+            let event = self.receive(deadline, name);
             self.events.push(event);
         }
+    }
+
+    /// The status with which the page was answered.
+    pub fn status(&mut self) -> u64 {
+        let status = self.value("performance.getEntriesByType('navigation')[0].responseStatus");
+        status.as_u64().unwrap()
+    }
+
+    /// Hides the window, or shows it again.
+    pub fn minimize(&mut self, is_hidden: bool) {
+        let window = self.call("Browser.getWindowForTarget", json!({}));
+        let state = if is_hidden { "minimized" } else { "normal" };
+        let params = json!({"windowId": window["windowId"], "bounds": {"windowState": state}});
+        self.call("Browser.setWindowBounds", params);
+        self.until(&format!("document.hidden === {is_hidden}"));
+    }
+
+    /// What a screen reader calls the elements of a role.
+    pub fn names_of_role(&mut self, role: &str) -> Vec<String> {
+        let tree = self.call("Accessibility.getFullAXTree", json!({}));
+        let nodes = tree["nodes"].as_array().unwrap().iter();
+        let meant = nodes.filter(|node| node["role"]["value"] == role && node["ignored"] == false);
+        meant
+            .map(|node| {
+                node["name"]["value"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned()
+            })
+            .collect()
     }
 
     /// The value of an expression in the page.
@@ -212,6 +254,11 @@ impl Browser {
     pub fn view(&mut self, width: u32, scheme: &str) {
         let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", size);
+        self.prefer(scheme);
+    }
+
+    /// Sets the colors that the reader prefers.
+    pub fn prefer(&mut self, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
@@ -238,16 +285,23 @@ impl Browser {
         told
     }
 
-    /// Lets a script judge the page: [axe-core](https://github.com/dequelabs/axe-core).
-    pub fn violations(&mut self, axe: &Path) -> Vec<String> {
-        let script = std::fs::read_to_string(axe).unwrap();
-        self.call("Runtime.evaluate", json!({"expression": script}));
-        let found = self.value(
-            "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations \
+    /// Lets a script judge the page by some of its rules, or by all if none is named:
+    /// [axe-core](https://github.com/dequelabs/axe-core).
+    pub fn violations(&mut self, axe: &Path, rules: &[&str]) -> Vec<String> {
+        if self.value("typeof axe") == "undefined" {
+            let script = std::fs::read_to_string(axe).unwrap();
+            self.call("Runtime.evaluate", json!({"expression": script}));
+        }
+        let mut options = json!({"resultTypes": ["violations"]});
+        if !rules.is_empty() {
+            options["runOnly"] = json!(rules);
+        }
+        let found = self.value(&format!(
+            "axe.run(document, {options}).then(found => found.violations \
              .filter(one => ['serious', 'critical'].includes(one.impact)) \
              .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 120) + ' ' + \
-             (node.any[0] || node.all[0] || {message: ''}).message).slice(0, 3).join(' | ')))",
-        );
+             (node.any[0] || node.all[0] || {{message: ''}}).message).slice(0, 3).join(' | ')))",
+        ));
         let found = found.as_array().unwrap().iter();
         found.map(|one| one.as_str().unwrap().to_owned()).collect()
     }
@@ -258,6 +312,18 @@ impl Drop for Browser {
         _ = self.child.kill();
         _ = self.child.wait();
     }
+}
+
+/// What the browser sends, read apart from the test, so that the test need not wait for ever.
+fn messages(pipe: File) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let messages = BufReader::new(pipe).split(0);
+        messages
+            .map_while(Result::ok)
+            .try_for_each(|message| sender.send(message))
+    });
+    receiver
 }
 
 fn brief(told: &Value) -> String {

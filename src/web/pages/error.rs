@@ -19,10 +19,16 @@ pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -
     };
     let main = html! {
         h1 { (if is_away { title.to_owned() } else { sentence(error) }) }
-        @if is_away { p { (sentence(error)) " This page tries again by itself." } }
+        @if is_away {
+            // The script shows this above what was seen before.
+            section.away aria-label=(title) {
+                p { b { (title) } " " (sentence(error)) }
+                details open { summary { "Steps to the server" } (diagnosis(server)) }
+            }
+            p { "This page tries again by itself." }
+        }
         @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
-        @if is_away { (diagnosis(server)) }
-        @else { p { a href=(page.link(".")) { "To the overview" } } }
+        @if !is_away { p { a href=(page.link(".")) { "To the overview" } } }
     };
     Content {
         title: title.to_owned(),

@@ -1,6 +1,7 @@
 //! A group of failures: its messages by frequency, and its newest jobs.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use maud::{Markup, html};
 
@@ -42,6 +43,7 @@ pub(in crate::web) fn content(
     let jobs = core.jobs(page.now, JobFields::Brief, &jids)?;
     let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
     let messages = count_messages(&jobs);
+    let queues = count_queues(&jobs);
     let read = jobs.len() as u64;
     jobs.truncate(LISTED);
     let have = if total == 1 { "job has" } else { "jobs have" };
@@ -57,6 +59,13 @@ pub(in crate::web) fn content(
     let main = html! {
         p.crumb { a href=(page.link("failed")) { "Failed" } " / " (group) }
         h1 { (title) }
+        p.meta {
+            "Queues: "
+            @for (at, (queue, count)) in queues.iter().enumerate() {
+                @if at > 0 { ", " } (page.queue(queue)) " " (with_thousands_separators(*count))
+            }
+            @if read < total { " of the newest " (with_thousands_separators(read)) }
+        }
         div.acts {
             @if page.has_changes {
                 (page.button(&format!("{here}/retry"), "Retry all", true))
@@ -92,11 +101,22 @@ fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
         counts.entry(alike).or_insert((at, line, 0)).2 += 1;
     }
     let mut counts: Vec<(usize, String, u64)> = counts.into_values().collect();
-    counts.sort_by_key(|(at, _, count)| (std::cmp::Reverse(*count), *at));
+    counts.sort_by_key(|(at, _, count)| (Reverse(*count), *at));
     counts
         .into_iter()
         .map(|(_, line, count)| (line, count))
         .collect()
+}
+
+/// The queues of jobs with how many are of each, the most first.
+fn count_queues(jobs: &[Job]) -> Vec<(Name, u64)> {
+    let mut counts: BTreeMap<Name, u64> = BTreeMap::new();
+    for queue in jobs.iter().filter_map(|job| job.queue.clone()) {
+        *counts.entry(queue).or_default() += 1;
+    }
+    let mut counts: Vec<(Name, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
 }
 
 fn message_table(messages: &[(String, u64)]) -> Markup {

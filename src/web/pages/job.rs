@@ -271,22 +271,50 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
         @if history.is_empty() { p.none { "Nothing is written down." } }
         table.story {
             tbody {
-                @for (at, entry) in history.iter().enumerate() {
-                    @let (word, note) = told(entry);
-                    @let took = wait_or_run_text(history, at);
+                @for (at, entry) in history.iter().enumerate().filter(|(at, _)| !is_echo(history, *at)) {
                     @let is_bad = matches!(entry.what.as_bytes(), b"failed" | b"timed-out");
                     tr.bad[is_bad] {
                         td.t { @match entry.when { Some(when) => (page.moment(when)), None => (NONE) } }
-                        td.w { (word) }
-                        td {
-                            (clean_line(&note))
-                            @if !took.is_empty() { @if !note.is_empty() { ", " } (took) }
-                        }
+                        td.w { (told(entry).0) }
+                        td { (story_details(history, at)) }
                     }
                 }
             }
         }
     }
+}
+
+/// The note of an entry, how long the job waited or ran before it, and who did it by hand.
+fn story_details(history: &[HistoryEntry], at: usize) -> String {
+    let by = is_echo(history, at + 1).then(|| told(&history[at + 1]).1);
+    let parts = [
+        told(&history[at]).1,
+        wait_or_run_text(history, at),
+        by.unwrap_or_default(),
+    ];
+    let parts = parts.iter().filter(|part| !part.is_empty());
+    let parts: Vec<_> = parts.map(|part| clean_line(part.as_bytes())).collect();
+    parts.join(", ")
+}
+
+/// Whether an entry only says by whom the one before was caused, which the core has written.
+fn is_echo(history: &[HistoryEntry], at: usize) -> bool {
+    let Some(entry) = history
+        .get(at)
+        .filter(|entry| entry.what.as_bytes() == b"cli")
+    else {
+        return false;
+    };
+    let before = at.checked_sub(1).map(|at| history[at].what.as_bytes());
+    let verb = entry.note_text("verb");
+    let verb = verb.as_ref().map(Name::as_bytes);
+    matches!(
+        (before, verb),
+        (Some(b"failed"), Some(b"fail"))
+            | (Some(b"done"), Some(b"complete"))
+            | (Some(b"timed-out"), Some(b"timeout"))
+            | (Some(b"retried"), Some(b"retry"))
+    )
 }
 
 /// What happened, and its note. What somebody did with this program is told by the verb.
@@ -296,9 +324,26 @@ fn told(entry: &HistoryEntry) -> (String, String) {
         (b"cli", Some(verb)) => {
             let parts = [note("by").map(|by| format!("by {by}")), note("reason")];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
-            (verb, parts.join(": "))
+            (past_tense(&verb).to_owned(), parts.join(": "))
         }
         _ => (shown(&entry.what), note_text(entry)),
+    }
+}
+
+/// A verb of the command line in a story.
+fn past_tense(verb: &str) -> &str {
+    match verb {
+        "retry" => "retried",
+        "fail" => "failed",
+        "complete" => "done",
+        "timeout" => "timed-out",
+        "promote" => "promoted",
+        "move" => "moved",
+        "bury" => "buried",
+        "tag" => "tagged",
+        "track" => "tracked",
+        "import" => "imported",
+        other => other,
     }
 }
 

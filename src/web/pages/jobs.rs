@@ -1,6 +1,7 @@
 //! The jobs that match a selector, which stands in a form.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 
 use clap::{Args as _, FromArgMatches as _};
@@ -8,10 +9,12 @@ use maud::{Markup, html};
 use strum::VariantArray;
 
 use crate::args::shared::Selector;
+use crate::command_line::flag_with_value;
 use crate::core::api::job::JobFields;
 use crate::error::Error;
 use crate::listen::Request;
 use crate::model::job::{Job, State};
+use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, plural, with_thousands_separators};
@@ -76,7 +79,7 @@ pub(in crate::web) fn content(
     };
     let line = flags.iter().map(|flag| {
         let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
-        crate::command_line::flag_with_value(name, value)
+        flag_with_value(name, Name::from_lossless_text(value))
     });
     let all = if flags.is_empty() { " --all" } else { "" };
     let line = line.fold("qless jobs".to_owned(), |line, flag| {
@@ -152,7 +155,9 @@ fn search(
 /// Reads the fields of the form as the flags of a command are read.
 fn parse(flags: &[String]) -> Result<Selector, Error> {
     let command = Selector::augment_args(clap::Command::new("jobs").no_binary_name(true));
-    let argv = flags.iter().map(OsString::from);
+    let argv = flags
+        .iter()
+        .map(|flag| OsString::from_vec(Name::from_lossless_text(flag).into_bytes()));
     let all = flags.is_empty().then(|| OsString::from("--all"));
     let refused = |error: clap::Error| {
         let text = error.to_string();

@@ -233,8 +233,9 @@ pub(super) fn group_line(page: &Page, group: &Name, jobs: u64, newest: Option<&J
         @if let Some(failure) = failure {
             p.sample { (Sanitized(text::decisive_line(failure.message.as_bytes())).to_string()) }
             p.meta {
-                @if let Some(queue) = queue { (page.queue(queue)) " · " }
-                @if let Some(when) = failure.when { "last " (page.time(when)) }
+                "last"
+                @if let Some(queue) = queue { " in " (page.queue(queue)) }
+                @if let Some(when) = failure.when { " " (page.time(when)) }
             }
         }
     }

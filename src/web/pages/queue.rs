@@ -1,10 +1,11 @@
 //! A queue: why its jobs wait, what it holds, its last hour and its day.
 
-use maud::html;
+use maud::{Markup, html};
 
 use super::job::reasons;
 use super::jobs::job_table;
 use super::queues::state;
+use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
@@ -13,8 +14,9 @@ use crate::explain;
 use crate::look::server::LookServer;
 use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
+use crate::model::overview::history::Flow;
 use crate::model::stats::DurationSpread;
-use crate::name::Name;
+use crate::name::{Name, escape_wildcards};
 use crate::text::{clean_line, with_thousands_separators};
 use crate::web::chart;
 use crate::web::page::{Content, Page, Place, command, count, shown};
@@ -62,7 +64,7 @@ pub(in crate::web) fn content(
         ("depends", counts.depends),
         ("throttled", counts.throttled),
     ];
-    let query = path::query_value(&name.to_string());
+    let query = path::query_value(&escape_wildcards(name).lossless_text());
     let spread = |spread: Option<&DurationSpread>, title: &str, oldest: Option<f64>| {
         let spreads: Vec<&DurationSpread> = spread.into_iter().collect();
         chart::histogram(title, &spreads, oldest)
@@ -91,12 +93,12 @@ pub(in crate::web) fn content(
             }
             section {
                 h2 { "Last hour" small { i.key.put {} "put " (chart::rate_words(flow.put_per_s)) i.key.done {} "done " (chart::rate_words(flow.done_per_s)) } }
-                div.bigflow { (chart::flow(&flow)) }
+                (last_hour(page, &flow))
                 p.dim {
                     (count(of_look.completed)) " done today, " (count(of_look.failures)) " failures, "
                     (count(of_look.retries)) " lost locks"
                 }
-                p { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
+                p.more { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
             }
         }
         section {
@@ -109,6 +111,20 @@ pub(in crate::web) fn content(
         }
     };
     Ok(Content::new(title, Place::Overview, main))
+}
+
+/// The chart of the last hour, above its beginning, its middle and now.
+fn last_hour(page: &Page, flow: &Flow) -> Markup {
+    let drawn = chart::flow(flow);
+    let moment = |ago: &f64| Moment::from_seconds(page.now.seconds() - ago);
+    let times = [3600.0, 1800.0, 0.0];
+    html! {
+        @if drawn.0.is_empty() { p.none { "Nothing was put or done while this page was watched." } }
+        @else {
+            div.bigflow { (drawn) }
+            p.axis { @for time in times.iter().filter_map(moment) { (page.axis_time(time)) " " } }
+        }
+    }
 }
 
 fn first_letter_large(text: &str) -> String {
