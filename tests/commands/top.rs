@@ -186,13 +186,13 @@ fn it_ends_with_its_terminal() {
 #[test]
 fn without_color_nothing_is_colored() {
     let redis = night();
+    let colors = Regex::new("\x1b\\[[0-9;]*[34]8;5;").unwrap();
     for (colored, no_color) in [(true, ""), (false, "1")] {
         let qless = redis.qless().env("NO_COLOR", no_color);
         let mut top = Top::start(&qless, "--interval 100ms");
         top.shows("", "timeout");
         top.0.types("q");
         let written = top.0.end().stdout();
-        let colors = Regex::new("\x1b\\[[0-9;]*[34]8;5;").unwrap();
         assert_eq!(colors.is_match(&written), colored, "{written:?}");
     }
 }
