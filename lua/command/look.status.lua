@@ -60,12 +60,14 @@ return function(argv, now, t)
   end)
   -- A queue with a key of a wrong type is left out and named.
   local queue_rows, count_rows, damaged = {}, {}, {}
+  local counts_of, facts_of, row_of = need('queue/counts'), need('queue/facts'), need('queue/row')
+  local function read_queue(queue)
+    local counts = counts_of(t, queue)
+    return facts_of(now, t, queue, counts, spreads), row_of(now, queue, counts)
+  end
   for i = 1, #queues do
     local queue = queues[i]
-    local ok, its, counted = pcall_lua(function()
-      local counts = need('queue/counts')(t, queue)
-      return need('queue/facts')(now, t, queue, counts, spreads), need('queue/row')(now, queue, counts)
-    end)
+    local ok, its, counted = pcall_lua(read_queue, queue)
     if ok then
       queue_rows[#queue_rows + 1], count_rows[#count_rows + 1] = its, counted
     else
