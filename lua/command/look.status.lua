@@ -49,7 +49,7 @@ return function(argv, now, t)
   local first = string.format('(%.17g', need('worker/recent_since')(now))
   local worker_count = call('zcount', Keys.workers, first, '+inf')
   local hour_count = call('zcount', Keys.workers, string.format('%.17g', now - 3600), '+inf')
-  local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'LIMIT', 0, most)
+  local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'WITHSCORES', 'LIMIT', 0, most)
 
   local count_recent = need('failure/count_recent')
   local group_rows = need('value/rows')(groups, function(group)
@@ -74,9 +74,11 @@ return function(argv, now, t)
       damaged[#damaged + 1] = queue
     end
   end
-  -- Without names it replies about all.
+  local worker_row = need('worker/row')
   local ok, worker_rows = pcall_lua(function()
-    return workers[1] and need('look.workers', true)({'look.workers', t, unpack(workers)}, now, t) or {}
+    local rows = {}
+    for i = 1, #workers, 2 do rows[#rows + 1] = worker_row(t, workers[i], workers[i + 1], true) end
+    return rows
   end)
   -- A denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
