@@ -34,6 +34,7 @@ return function(argv, now, t)
   local groups, queues = {}, {}
   add_names(groups, {unpack(argv, 6, 5 + named)})
   add_names(queues, {unpack(argv, 6 + named)})
+  local named_queues = #queues
 
   local group_count = call('scard', Keys.failures)
   -- A scan reads a part of a large set, and the same one each time.
@@ -61,13 +62,13 @@ return function(argv, now, t)
   -- A queue with a key of a wrong type is left out and named.
   local queue_rows, count_rows, damaged = {}, {}, {}
   local counts_of, facts_of, row_of = need('queue/counts'), need('queue/facts'), need('queue/row')
-  local function read_queue(queue)
+  local function read_queue(queue, known)
     local counts = counts_of(t, queue)
-    return facts_of(now, t, queue, counts, spreads), row_of(now, queue, counts)
+    return facts_of(now, t, queue, counts, spreads), row_of(now, queue, counts, known)
   end
   for i = 1, #queues do
     local queue = queues[i]
-    local ok, its, counted = pcall_lua(read_queue, queue)
+    local ok, its, counted = pcall_lua(read_queue, queue, i > named_queues)
     if ok then
       queue_rows[#queue_rows + 1], count_rows[#count_rows + 1] = its, counted
     else

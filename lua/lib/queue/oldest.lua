@@ -70,6 +70,6 @@ return function(now, t, queue, counts)
       return since, jid, 'throttled', id
     end
   end
-  if why == 'waiting' and is_full(t, queue) then why = 'limited' end
+  if why == 'waiting' and (not counts or counts.locked > 0) and is_full(t, queue) then why = 'limited' end
   return since, jid, why, false
 end
