@@ -12,7 +12,7 @@ return function(t, queue)
     depends, throttled = call('zcard', base .. Keys.depends), call('zcard', base .. Keys.throttled)
     recurring = call('zcard', base .. Keys.recur)
   end
-  local first = work > 0 and call('zrevrange', waiting, 0, 0, 'WITHSCORES') or {}
+  local first = work > 0 and call('zrevrange', waiting, '0', '0', 'WITHSCORES') or {}
   return {
     locked = locked,
     work = work,
