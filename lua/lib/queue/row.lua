@@ -2,7 +2,7 @@
 -- Takes: now; queue; queue/counts; whether the queue is known for one of `ql:queues`, if that was read
 -- Result: name, value, ...
 local arrival_of = need('queue/arrival')
-local call = redis.call
+local call, texts = redis.call, need('value/texts')()
 -- One command for the usual case.
 local some_paused = call('exists', Keys.paused) == 1
 
@@ -27,13 +27,13 @@ return function(now, queue, counts, known)
   local row = {
     'name', queue,
     'known', (known or call('zscore', Keys.queues, queue)) and '1' or '0',
-    'running', '' .. counts.locked - counts.lapsed,
-    'stalled', '' .. counts.lapsed + counts.taken,
-    'waiting', '' .. counts.work - counts.taken + counts.due,
-    'scheduled', '' .. counts.scheduled - counts.due,
-    'depends', '' .. counts.depends,
-    'throttled', '' .. counts.throttled,
-    'recurring', '' .. counts.recurring,
+    'running', texts[counts.locked - counts.lapsed],
+    'stalled', texts[counts.lapsed + counts.taken],
+    'waiting', texts[counts.work - counts.taken + counts.due],
+    'scheduled', texts[counts.scheduled - counts.due],
+    'depends', texts[counts.depends],
+    'throttled', texts[counts.throttled],
+    'recurring', texts[counts.recurring],
     'paused', pause and '1' or '0',
     'head', since and string.format('%.3f', since) or false,
   }
