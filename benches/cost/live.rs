@@ -104,7 +104,7 @@ pub fn print(rounds: usize, sizes: &[usize]) {
         line("status", "status", true),
         line("metrics", "metrics", true),
         line("health", "health -q --max-waiting 2000000", false),
-        line("throttle list", "throttle list", false),
+        line("throttle list", "throttle list -q", false),
         line(PAGE, "web", true),
         line("explain of a waiting job", "explain q7-7", true),
         line("explain --queue", "explain --queue q7", true),

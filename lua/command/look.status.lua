@@ -34,6 +34,7 @@ return function(argv, now, t)
   local groups, queues = {}, {}
   add_names(groups, {unpack(argv, 6, 5 + named)})
   add_names(queues, {unpack(argv, 6 + named)})
+  local named_queues = #queues
 
   local group_count = call('scard', Keys.failures)
   -- A scan reads a part of a large set, and the same one each time.
@@ -49,7 +50,7 @@ return function(argv, now, t)
   local first = string.format('(%.17g', need('worker/recent_since')(now))
   local worker_count = call('zcount', Keys.workers, first, '+inf')
   local hour_count = call('zcount', Keys.workers, string.format('%.17g', now - 3600), '+inf')
-  local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'LIMIT', 0, most)
+  local workers = call('zrevrangebyscore', Keys.workers, '+inf', first, 'WITHSCORES', 'LIMIT', 0, most)
 
   local count_recent = need('failure/count_recent')
   local group_rows = need('value/rows')(groups, function(group)
@@ -60,21 +61,25 @@ return function(argv, now, t)
   end)
   -- A queue with a key of a wrong type is left out and named.
   local queue_rows, count_rows, damaged = {}, {}, {}
+  local counts_of, facts_of, row_of = need('queue/counts'), need('queue/facts'), need('queue/row')
+  local function read_queue(queue, known)
+    local counts = counts_of(t, queue)
+    return facts_of(now, t, queue, counts, spreads), row_of(now, queue, counts, known)
+  end
   for i = 1, #queues do
     local queue = queues[i]
-    local ok, its, counted = pcall_lua(function()
-      local counts = need('queue/counts')(t, queue)
-      return need('queue/facts')(now, t, queue, counts, spreads), need('queue/row')(now, queue, counts)
-    end)
+    local ok, its, counted = pcall_lua(read_queue, queue, i > named_queues)
     if ok then
       queue_rows[#queue_rows + 1], count_rows[#count_rows + 1] = its, counted
     else
       damaged[#damaged + 1] = queue
     end
   end
-  -- Without names it replies about all.
+  local worker_row = need('worker/row')
   local ok, worker_rows = pcall_lua(function()
-    return workers[1] and need('look.workers', true)({'look.workers', t, unpack(workers)}, now, t) or {}
+    local rows = {}
+    for i = 1, #workers, 2 do rows[#rows + 1] = worker_row(t, workers[i], workers[i + 1], true) end
+    return rows
   end)
   -- A denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')

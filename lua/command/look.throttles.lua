@@ -1,11 +1,11 @@
 -- The throttles whose maximum the core has set, in the order in which they were set. Then the throttles and lanes that
--- hold a job back now, found by up to 100 throttled jobs of each known queue and 100 that wait for others. A call ends
--- early when it has run about 5,000 commands. An item may come again in a later call. Writes nothing: a listed throttle
--- whose maximum has expired is left out.
+-- hold a job back now, found by up to 100 throttled jobs of each known queue and 100 that wait for others; `all` looks
+-- at no more than 500 queues, the oldest and the newest. A call ends early when it has run about 5,000 commands. An
+-- item may come again in a later call. Writes nothing: a listed throttle whose maximum has expired is left out.
 -- Takes: [`all`, or `holding` for what holds a job back alone; the cursor of the call before]
 -- Result: the next cursor, `''` at the end; a list of `limit`, id, maximum, seconds until it expires (-1: never, -2:
 --   not set), slots taken, jobs that wait, whether it is listed; `lane`, lane, number of its jobs; `wrong`, key of a
---   wrong type, its throttle or nil
+--   wrong type, its throttle or nil; `omitted`, the number of queues that were not looked at
 -- Refuses: another first word, a wrong cursor
 local Held = Fields('state', 'queue', 'throttles')
 local Behind = Fields('state', 'queue', 'key')
@@ -101,25 +101,39 @@ return function(argv)
     end
   end
 
-  -- Calls `add` with the members of a sorted set, from the cursor on. Returns whether all were read.
-  local function walk(key, add)
+  -- Calls `add` with the members of a sorted set, from the cursor on; if there are more than `most_read`, with the
+  -- first and the last half of these. Returns whether all were read; how many were left out.
+  local function walk(key, add, most_read)
+    local size, half = ask(false, 'zcard', key) or 0, most_read / 2
+    local omitted = math.max(0, size - most_read)
     -- By rank, a page costs the same however many members have one score.
     local from = (ask(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
-    while true do
-      local page = ask(false, 'zrange', key, from, from + 99, 'WITHSCORES') or {}
+    while from < size do
+      local last = from + 99
+      if omitted > 0 and from < half then
+        last = math.min(last, half - 1)
+      elseif omitted > 0 and from < half + omitted then
+        from = half + omitted
+        since = ask(false, 'zrange', key, from, from, 'WITHSCORES')[2]
+        skip, last = from - ask(false, 'zcount', key, '-inf', '(' .. since), from + 99
+      end
+      local page = ask(false, 'zrange', key, from, last, 'WITHSCORES')
       for i = 1, #page, 2 do
         if cost > most then return false end
         add(page[i])
         if page[i + 1] == since then skip = skip + 1 else since, skip = page[i + 1], 1 end
       end
-      if #page < 200 then return true end
-      from = from + 100
+      from = last + 1
     end
+    return true, omitted
   end
 
   if part == 'limits' then
-    if not walk(Keys.throttles, add_listed) then return {'limits ' .. since .. ' ' .. skip, rows} end
+    if not walk(Keys.throttles, add_listed, math.huge) then return {'limits ' .. since .. ' ' .. skip, rows} end
     since, skip = '-inf', 0
   end
-  return {walk(Keys.queues, add_holders) and '' or 'queues ' .. since .. ' ' .. skip, rows}
+  local complete, omitted = walk(Keys.queues, add_holders, argv[3] == 'holding' and math.huge or 500)
+  if not complete then return {'queues ' .. since .. ' ' .. skip, rows} end
+  if omitted > 0 then rows[#rows + 1] = {'omitted', '' .. omitted} end
+  return {'', rows}
 end, true

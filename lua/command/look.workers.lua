@@ -15,17 +15,9 @@ return function(argv, now, t)
     if count > most then return {'' .. count} end
     workers = call('zrevrangebyscore', Keys.workers, '+inf', first)
   end
+  local row = need('worker/row')
   return need('value/rows')(workers, function(worker)
-    local held, seen = Keys.worker .. worker .. Keys.held, call('zscore', Keys.workers, worker)
-    local jobs = call('zcard', held)
-    -- Counting ends early if no lock has expired.
-    local stalled = jobs > 0 and call('zcount', held, '-inf', t) or 0
-    return {
-      'name', worker,
-      'seen', seen,
-      'recent', seen and tonumber(seen) > since and '1' or '0',
-      'running', '' .. jobs - stalled,
-      'stalled', '' .. stalled,
-    }
+    local seen = call('zscore', Keys.workers, worker)
+    return row(t, worker, seen, seen and tonumber(seen) > since)
   end)
 end

@@ -687,6 +687,34 @@ fn an_id_with_the_ending_of_a_list_is_refused_and_one_of_another_client_is_liste
 }
 
 #[test]
+fn of_many_queues_some_are_not_read_and_the_list_says_so() {
+    let redis = full();
+    for jid in ["d", "e"] {
+        let line = format!("put mail Call --jid {jid} --key k");
+        redis.at(13).run(&line).ok();
+    }
+    let fill =
+        "for i = 1, 600 do redis.call('zadd', 'ql:queues', i < 300 and 1 or 99, 'q' .. i) end";
+    redis.send(&["EVAL", fill, "0"]);
+    redis.at(20).run("throttle list").shows(expect![[r#"
+        api	1	1	2	–
+        --- stderr
+        101 queues not read: `--all` lists what holds a job back there alone
+    "#]]);
+    redis.at(20).run("throttle list api").shows(expect![[r#"
+        api	1	1	2	–
+    "#]]);
+    redis.at(20).run("throttle list mail/k").shows(expect![[r#"
+            --- stderr
+            101 queues not read: `--all` lists what holds a job back there alone
+        "#]]);
+    redis.at(20).run("throttle list --all").shows(expect![[r#"
+        api	1	1	2	–
+        mail/k	1 (lane)	1	1	–
+    "#]]);
+}
+
+#[test]
 fn the_list_is_one_call_and_lacks_maxima_of_other_clients_until_a_job_waits() {
     let redis = full();
     for id in ["foreign", "other"] {

@@ -257,6 +257,22 @@ fn long_lists_stay_within_their_budgets() {
 }
 
 #[test]
+fn a_look_stays_within_its_budget() {
+    let mut core = Core::new();
+    core.many(each(20, "put 1 w failing f# K {} 0"));
+    core.many(each(20, "pop 2 failing w1 1"));
+    core.many(each(20, "fail 2 f# w1 group-# M"));
+    for jid in ["a", "b", "c"] {
+        core.many(each(50, "put 3 w queue-# jid-# K {} 0").map(|line| line.replace("jid", jid)));
+    }
+    core.many(each(50, "pop 4 queue-# busy-# 2"));
+    // 12 for each queue with jobs, 3 for each group, 2 for each worker with jobs.
+    costs(&mut core, 779.0, each(3, "look.status 5 0 counts"));
+    // And for each queue 3 that tell since when its two jobs run.
+    costs(&mut core, 929.0, each(3, "look.status 5 0 spreads"));
+}
+
+#[test]
 fn changing_a_job_stays_within_its_budget() {
     costs(&mut waiting(100, ""), 4.0, each(100, "priority 2 j# 7"));
     costs(

@@ -170,8 +170,9 @@ fn many_limits_take_several_bounded_calls_that_miss_none() {
         .iter()
         .map(|item| item.split(' ').nth(1).unwrap())
         .collect();
-    assert_eq!((items.len(), ids.len()), (4000, 4000));
-    assert_eq!(calls, 6);
+    // And how many queues were left out.
+    assert_eq!((items.len(), ids.len()), (4001, 4001));
+    assert_eq!(calls, 4);
     let first = commands(&mut core, &["look.throttles 9 all".to_owned()]);
     assert!((5000..6500).contains(&first), "{first}");
 
@@ -185,6 +186,43 @@ fn many_limits_take_several_bounded_calls_that_miss_none() {
         cursor = next;
     }
     assert!(rest.contains(&"limit t3999 1 -1 0 0 1".to_owned()));
+}
+
+#[test]
+fn of_many_queues_the_oldest_and_the_newest_are_looked_at() {
+    let mut core = Core::new();
+    // Two throttles hold a job of each queue. All queues are of one age but the last hundred.
+    let fill = "for i = 1001, 2000 do
+        redis.call('zadd', 'ql:queues', math.max(5, i - 1900), 'q' .. i)
+        for _, id in ipairs({'a' .. i, 'b' .. i}) do
+          redis.call('hset', 'ql:j:' .. id, 'state', 'throttled', 'queue', 'q' .. i, 'throttles', '[\"' .. id .. '\"]')
+          redis.call('zadd', 'ql:q:q' .. i .. '-throttled', 1, id)
+          redis.call('zadd', 'ql:th:' .. id .. '-pending', 1, id)
+        end
+      end";
+    core.redis_words(&[b"EVAL", fill.as_bytes(), b"0"]);
+    let (mut items, calls) = look_at_all(&mut core);
+    assert_eq!((calls, items.pop().unwrap()), (2, "omitted 500".to_owned()));
+    let limits = |numbers: &mut dyn Iterator<Item = u32>| -> Vec<String> {
+        let ids = numbers.flat_map(|number| ["a", "b"].map(|id| format!("{id}{number}")));
+        ids.map(|id| format!("limit {id} 0 -2 0 1 0")).collect()
+    };
+    assert_eq!(items, limits(&mut (1001..=1250).chain(1751..=2000)));
+
+    // What holds a job back, in all queues.
+    let (mut items, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let (next, more) = look(
+            &mut core,
+            format!("look.throttles 9 holding {cursor}").trim(),
+        );
+        items.extend(more);
+        cursor = format!("'{next}'");
+        if next.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(items, limits(&mut (1001..=2000)));
 }
 
 #[test]

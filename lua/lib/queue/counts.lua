@@ -4,18 +4,26 @@
 --   `depends`, `throttled`, `recurring`; `first`, the jid and the score of the job of `work` that a pop gets first
 return function(t, queue)
   local call, base = redis.call, Keys.queue .. queue
-  local counts = {
-    locked = call('zcard', base .. Keys.locks),
-    work = call('zcard', base .. Keys.work),
-    scheduled = call('zcard', base .. Keys.scheduled),
-    depends = call('zcard', base .. Keys.depends),
-    throttled = call('zcard', base .. Keys.throttled),
-    recurring = call('zcard', base .. Keys.recur),
+  local locks, waiting, timed = base .. Keys.locks, base .. Keys.work, base .. Keys.scheduled
+  local locked, work, scheduled = call('zcard', locks), call('zcard', waiting), call('zcard', timed)
+  local depends, throttled, recurring = 0, 0, 0
+  -- One command for the usual case.
+  if call('exists', base .. Keys.depends, base .. Keys.throttled, base .. Keys.recur) > 0 then
+    depends, throttled = call('zcard', base .. Keys.depends), call('zcard', base .. Keys.throttled)
+    recurring = call('zcard', base .. Keys.recur)
+  end
+  local first = work > 0 and call('zrevrange', waiting, '0', '0', 'WITHSCORES') or {}
+  return {
+    locked = locked,
+    work = work,
+    scheduled = scheduled,
+    depends = depends,
+    throttled = throttled,
+    recurring = recurring,
+    first = first,
+    -- Counting between scores may read each entry of a small set. It ends early if none is in between.
+    lapsed = locked > 0 and call('zcount', locks, '-inf', t) or 0,
+    taken = first[2] == 'inf' and call('zcount', waiting, '+inf', '+inf') or 0,
+    due = scheduled > 0 and call('zcount', timed, '-inf', t) or 0,
   }
-  counts.first = counts.work > 0 and call('zrevrange', base .. Keys.work, 0, 0, 'WITHSCORES') or {}
-  -- Counting between scores may read each entry of a small set. It ends early if none is in between.
-  counts.lapsed = counts.locked > 0 and call('zcount', base .. Keys.locks, '-inf', t) or 0
-  counts.taken = counts.first[2] == 'inf' and call('zcount', base .. Keys.work, '+inf', '+inf') or 0
-  counts.due = counts.scheduled > 0 and call('zcount', base .. Keys.scheduled, '-inf', t) or 0
-  return counts
 end

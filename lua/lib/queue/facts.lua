@@ -18,6 +18,12 @@ local function oldest_running(base, lapsed)
   return first and string.format('%.3f', first) or false
 end
 
+-- Adds names and values to a row.
+local function add(row, ...)
+  local size, more = #row, {...}
+  for i = 1, select('#', ...) do row[size + i] = more[i] end
+end
+
 -- All fields of a hash of statistics, and the number of its jobs. A key of another type counts as an empty hash.
 local function read_spread(key)
   local fields = pcall('hgetall', key)
@@ -52,21 +58,18 @@ return function(now, t, queue, counts, spreads)
     'why', why or false,
     'held_by', by or false,
   }
-  local function add(...)
-    for i = 1, select('#', ...) do row[#row + 1] = select(i, ...) end
-  end
   local due = counts.recurring > 0
     and call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  if due then add('late', '' .. call('zcount', base .. Keys.recur, 0, t), 'due', due) end
+  if due then add(row, 'late', '' .. call('zcount', base .. Keys.recur, 0, t), 'due', due) end
   local throttle = why == 'throttled' and by
   if throttle or counts.throttled > 0 or counts.lapsed > 0 then
     local blocked, waiting, stuck, first_of_lane, worker = urgent(now, queue, throttle, counts)
-    if blocked then add('throttle', blocked, 'waiting', waiting and '' .. waiting) end
-    if stuck then add('lane', stuck, 'first', first_of_lane, 'worker', worker) end
+    if blocked then add(row, 'throttle', blocked, 'waiting', waiting and '' .. waiting) end
+    if stuck then add(row, 'lane', stuck, 'first', first_of_lane, 'worker', worker) end
   end
   if spreads then
-    add('wait', wait, 'run', run)
-    if counts.locked > counts.lapsed then add('running_since', oldest_running(base, counts.lapsed)) end
+    add(row, 'wait', wait, 'run', run)
+    if counts.locked > counts.lapsed then add(row, 'running_since', oldest_running(base, counts.lapsed)) end
   end
   return row
 end

@@ -27,15 +27,15 @@ local function by_priority(found, now, key, first, why, sign)
     -- Jobs whose score is the priority itself, or infinity, stand before the others of this priority.
     local below = score == priority and string.format('(%.17g', sign * score) or sign * (priority - 1)
     if sign > 0 then
-      first = call('zrevrangebyscore', key, below, '-inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      first = call('zrevrangebyscore', key, below, '-inf', 'WITHSCORES', 'LIMIT', '0', '1')
     else
-      first = call('zrangebyscore', key, below, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+      first = call('zrangebyscore', key, below, '+inf', 'WITHSCORES', 'LIMIT', '0', '1')
     end
   end
 end
 
 return function(now, t, queue, counts)
-  local base, found = Keys.queue .. queue, {}
+  local base, found = Keys.queue .. queue, {since = false, jid = false, why = false}
   local work = base .. Keys.work
   by_priority(found, now, work, counts and counts.first or call('zrevrange', work, 0, 0, 'WITHSCORES'), 'waiting', 1)
   if not counts or counts.due > 0 then
@@ -70,6 +70,6 @@ return function(now, t, queue, counts)
       return since, jid, 'throttled', id
     end
   end
-  if why == 'waiting' and is_full(t, queue) then why = 'limited' end
+  if why == 'waiting' and (not counts or counts.locked > 0) and is_full(t, queue) then why = 'limited' end
   return since, jid, why, false
 end

@@ -1,12 +1,14 @@
 -- What `look.queues` tells of a queue: its counts, its pause, and since when the next job to pop has waited (`head`).
--- Takes: now; queue; queue/counts
+-- Takes: now; queue; queue/counts; whether the queue is known for one of `ql:queues`, if that was read
 -- Result: name, value, ...
 local arrival_of = need('queue/arrival')
-local call = redis.call
+local call, texts = redis.call, need('value/texts')()
+-- One command for the usual case.
+local some_paused = call('exists', Keys.paused) == 1
 
 -- The document of a pause that has not ended, as text and decoded. Nil if the queue is not paused.
 local function read_pause(now, queue)
-  if call('sismember', Keys.paused, queue) == 0 then return nil end
+  if not some_paused or call('sismember', Keys.paused, queue) == 0 then return nil end
   local text = call('hget', Keys.pauses, queue)
   local ok, pause = pcall(cjson.decode, text or '')
   if not ok or type(pause) ~= 'table' then return text, {} end
@@ -15,7 +17,7 @@ local function read_pause(now, queue)
   return text, pause
 end
 
-return function(now, queue, counts)
+return function(now, queue, counts, known)
   local head, score = counts.first[1], tonumber(counts.first[2] or nil)
   if not head and counts.due > 0 then
     head = call('zrange', Keys.queue .. queue .. Keys.scheduled, 0, 0)[1]
@@ -24,14 +26,14 @@ return function(now, queue, counts)
   local text, pause = read_pause(now, queue)
   local row = {
     'name', queue,
-    'known', call('zscore', Keys.queues, queue) and '1' or '0',
-    'running', '' .. counts.locked - counts.lapsed,
-    'stalled', '' .. counts.lapsed + counts.taken,
-    'waiting', '' .. counts.work - counts.taken + counts.due,
-    'scheduled', '' .. counts.scheduled - counts.due,
-    'depends', '' .. counts.depends,
-    'throttled', '' .. counts.throttled,
-    'recurring', '' .. counts.recurring,
+    'known', (known or call('zscore', Keys.queues, queue)) and '1' or '0',
+    'running', texts[counts.locked - counts.lapsed],
+    'stalled', texts[counts.lapsed + counts.taken],
+    'waiting', texts[counts.work - counts.taken + counts.due],
+    'scheduled', texts[counts.scheduled - counts.due],
+    'depends', texts[counts.depends],
+    'throttled', texts[counts.throttled],
+    'recurring', texts[counts.recurring],
     'paused', pause and '1' or '0',
     'head', since and string.format('%.3f', since) or false,
   }

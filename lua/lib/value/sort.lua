@@ -13,8 +13,11 @@ return function(list)
     table.sort(list)
     return list
   end
-  local digits, texts = {}, {}
-  for i = 0, 255 do digits[string.char(i)] = string.format('%02x', i) end
+  local texts = {}
+  local digits = setmetatable({}, {__index = function(known, char)
+    known[char] = string.format('%02x', string.byte(char))
+    return known[char]
+  end})
   for i = 1, #list do
     local hex = string.gsub(list[i], '.', digits)
     list[i], texts[hex] = hex, list[i]

@@ -18,12 +18,12 @@ use crate::session::Session;
 ///
 /// Lists the throttles whose maximum a client with this core has set, and the throttles and lanes that hold a job
 /// back now: for these, the first 100 jobs of each queue that wait for a slot, and 100 that wait for other jobs, are
-/// read. A lane, the jobs with one `--key` in a queue, counts as a throttle with one slot; `qless key` lists its jobs.
-/// The list takes one call of the server, or a few if it is long.
+/// read; of more than 500 queues, the oldest and the newest. A lane, the jobs with one `--key` in a queue, counts as a
+/// throttle with one slot; `qless key` lists its jobs. The list takes one call of the server, or a few if it is long.
 ///
 /// It lacks maxima that a client with another core or an earlier version of `qless` has set, until a job waits for
-/// them. `--all` reads the names of all keys in small steps: then these are listed, too, and throttles without a
-/// maximum that running jobs use. `qless check --repair` adds missing maxima to the list.
+/// them. `--all` reads all queues, and the names of all keys in small steps: then these are listed, too, and throttles
+/// without a maximum that running jobs use. `qless check --repair` adds missing maxima to the list.
 ///
 /// Examples: `qless throttle list` · `qless throttle list 'api*' -o json` · `qless throttle list --all`
 ///
@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// Only these throttles and lanes (id or glob)
     #[arg(value_name = "ID", value_parser = value::pattern(), add = value::CandidateKind::Throttles)]
     ids: Vec<Pattern>,
-    /// Read the names of all keys, so that no throttle is missing
+    /// Read all queues and the names of all keys, so that no throttle is missing
     #[arg(long)]
     all: bool,
 }
@@ -58,11 +58,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, ui) = session.core_and_ui()?;
     let found = read_selected(&args, core, now)?;
     let unlisted = found.unlisted.first().cloned();
+    let omitted = found.omitted.sentence();
     let unreadable: Vec<UnreadableThrottle> = found.unreadable.into_values().collect();
     let none = found.throttles.is_empty() && unreadable.is_empty();
     ui.show(&List::of_all(found.throttles.into_values().collect()))?;
     if none {
         ui.note_on_terminal("no throttles");
+    }
+    if let Some(omitted) = omitted.filter(|_| none || args.selects_unnamed()) {
+        ui.note(&format!(
+            "{omitted}: `--all` lists what holds a job back there alone"
+        ));
     }
     if !args.all && args.selects_unnamed() {
         if let Some(example) = unlisted {

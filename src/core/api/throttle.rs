@@ -18,6 +18,7 @@ use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::lenient;
 use crate::model::job::Neighbor;
+use crate::model::overview::Omitted;
 use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::name::{Name, reserved_throttle_suffix};
 
@@ -41,6 +42,8 @@ pub(crate) struct ListedThrottles {
     /// Those with a maximum that a client with another core, or an earlier version, has set.
     pub unlisted: BTreeSet<Name>,
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
+    /// What was not looked at: throttles and lanes that hold a job back there alone are missing.
+    pub omitted: Omitted,
 }
 
 impl ListedThrottles {
@@ -85,6 +88,7 @@ impl ListedThrottles {
                     wrong.keys.push(key);
                 }
             }
+            ListedItem::Omitted { queues } => self.omitted.queues = queues,
         }
     }
 }
@@ -120,6 +124,9 @@ enum ListedItem {
     Wrong {
         key: Name,
         throttle: Option<Name>,
+    },
+    Omitted {
+        queues: u64,
     },
 }
 
@@ -262,13 +269,13 @@ impl Core {
         Ok(throttles)
     }
 
-    /// The throttles that the core lists, and what holds a job back now. Takes one call, or a few if there are
-    /// many.
+    /// The throttles that the core lists, and what holds a job back now in the oldest and the newest queues. Takes
+    /// one call, or a few if there are many.
     pub(crate) fn listed_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
         self.throttles_of(now, ThrottleList::All)
     }
 
-    /// The throttles and lanes that hold a job back now.
+    /// The throttles and lanes that hold a job back now, in any queue.
     pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
         self.throttles_of(now, ThrottleList::Holding)
     }

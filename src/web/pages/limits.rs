@@ -31,6 +31,9 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
         h1 { (title) }
         @if !throttles.is_empty() { section { h2 { "Throttles" } (table(&throttles)) } }
         @if !lanes.is_empty() { section { h2 { "Lanes" small { "whose jobs wait for one another" } } (table(&lanes)) } }
+        @if let Some(omitted) = found.omitted.sentence() {
+            p.dim { (omitted) ". " code { "qless throttle list --all" } " shows what holds a job back there alone." }
+        }
         @if !found.unlisted.is_empty() {
             p.dim {
                 "Another client has set limits, too. " code { "qless throttle list --all" } " shows those that hold no job now."
