@@ -78,20 +78,22 @@ impl CommandLine {
         program.chain(self.to_destination().own_words()).collect()
     }
 
-    /// The words without the program, and without flags that say to which server they go.
-    pub(crate) fn words_for_here(&self) -> Vec<Name> {
-        if self.has_valid_arguments() {
-            self.own_words().collect()
-        } else {
-            Vec::new()
-        }
+    /// The words without the program, and without flags that say to which server they go; the names apart, since they
+    /// mean themselves. `None` if no process could run them.
+    pub(crate) fn words_and_names(&self) -> Option<(Vec<Name>, &[Name])> {
+        let valid = self.has_valid_arguments();
+        valid.then(|| (self.leading_words().collect(), self.names.as_slice()))
+    }
+
+    fn leading_words(&self) -> impl Iterator<Item = Name> {
+        self.words.iter().map(|word| match &word.value {
+            Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
+            None => word.text.clone(),
+        })
     }
 
     fn own_words(&self) -> impl Iterator<Item = Name> {
-        let words = self.words.iter().map(|word| match &word.value {
-            Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
-            None => word.text.clone(),
-        });
+        let words = self.leading_words();
         let separator = self.double_dash_if_needed().map(Name::from);
         let words: Vec<Name> = words
             .chain(separator)

@@ -99,6 +99,27 @@ pub(crate) struct Globals {
     pub verbose: u8,
 }
 
+impl Globals {
+    /// The typed flags without which another process of this program does not reach the server: they stand in no
+    /// printed command.
+    pub(crate) fn access_flags(&self) -> Vec<OsString> {
+        let file = self.password_file.as_ref();
+        let is_typed = self.askpass || file.is_some_and(|file| file == "-");
+        let file = file.filter(|_| !is_typed).cloned();
+        let files = self.given.tls.files_with_setting_names();
+        let tls = files.map(|(name, file)| (format!("--{name}="), file.as_os_str().to_owned()));
+        let password = file.map(|file| ("--password-file=".to_owned(), file));
+        let mut flags: Vec<OsString> = tls
+            .chain(password)
+            .map(|(flag, value)| [OsString::from(flag), value].into_iter().collect())
+            .collect();
+        if is_typed {
+            flags.push("--askpass".into());
+        }
+        flags
+    }
+}
+
 /// The source of the address of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum AddressOrigin {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::pattern::Pattern;
 use crate::session::Session;
-use crate::top::{self, TopOptions};
+use crate::top::{self, Access, TopOptions};
 
 /// Watch the queues on a full screen
 ///
@@ -58,7 +58,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(PATIENCE));
-        if args.no_retry {
+        // Later, nobody could type it.
+        if args.no_retry || session.has_typed_password() {
             session.connect()?;
         }
     }
@@ -66,6 +67,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         interval: args.interval,
         queues: args.queues,
         color: session.ui.render_options().color,
+        access: Access {
+            flags: session.globals.access_flags(),
+            password: session.typed_password(),
+        },
     };
     top::run(options, sessions)
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use super::{
     tag, track, unpause, workers,
 };
 use crate::args::invalid::Invalid;
-use crate::args::value;
+use crate::args::{plain, value};
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
@@ -21,6 +22,7 @@ use crate::interrupt::Interrupt;
 use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
 use crate::look::server::LookServer;
 use crate::model::overview::history::History;
+use crate::name::Name;
 use crate::session::Session;
 use crate::text::clean_line;
 use crate::web::{CommandOutput, RunMode, WebOptions, WebServer};
@@ -94,7 +96,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(PATIENCE));
         session.changes = args.allow_changes && !session.globals.read_only;
-        if args.no_retry {
+        // Later, nobody could type it.
+        if args.no_retry || session.has_typed_password() {
             session.connect()?;
         }
     }
@@ -176,18 +179,18 @@ fn base_path(typed: &str) -> Result<String, Invalid> {
 
 /// Runs one of the commands that pages need, and takes what it prints.
 fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> CommandOutput {
-    let words = line.words_for_here();
-    let words = words
-        .iter()
-        .map(|word| OsStr::from_bytes(word.as_bytes()).to_owned());
-    let mut words: Vec<OsString> = words.collect();
-    if words.is_empty() {
+    let Some((leading, names)) = line.words_and_names() else {
         let why = "an empty name or a NUL byte cannot be given to a command";
         return CommandOutput {
             text: Vec::new(),
             result: Err(Error::usage(why)),
         };
-    }
+    };
+    let word = |name: &Name| OsStr::from_bytes(name.as_bytes()).to_owned();
+    let mut words: Vec<OsString> = leading.iter().map(word).collect();
+    // Whoever asks for a page names jobs, never stdin, files or patterns.
+    let names = names.iter().map(|name| plain::mark_plain(&word(name)));
+    words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
     if matches!(mode, RunMode::Rehearsed) {
         words.insert(0, "--dry-run".into());
@@ -223,7 +226,7 @@ fn run_words<A: clap::Args>(
 ) -> Result<Exit, Error> {
     let command = A::augment_args(clap::Command::new("page").no_binary_name(true));
     let refused = |error: clap::Error| {
-        let text = error.to_string();
+        let text = plain::strip_marks(&error.to_string());
         let first = text.lines().next().unwrap_or_default();
         Error::usage(first.trim_start_matches("error: ").to_owned())
     };

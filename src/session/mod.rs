@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::address::secret::Secret;
 use crate::address::{Address, Target};
 use crate::args::format::Format;
 use crate::args::globals::{AddressOrigin, CommandText, Globals};
@@ -166,10 +167,31 @@ impl Session {
         sessions.collect()
     }
 
+    /// The flag that names this member alone among those of its context.
+    pub(crate) fn member_flag(&self) -> Option<(&'static str, &str)> {
+        let context = self.file.as_ref()?.context.as_ref()?;
+        Some(match &context.values.prefixes {
+            Some(_) => ("--prefix", self.prefix()),
+            None => ("--context", &context.name),
+        })
+    }
+
+    /// The password in an address that was typed.
+    pub(crate) fn typed_password(&self) -> Option<Secret> {
+        let typed = self.globals.redis.as_deref();
+        let typed = typed.filter(|_| self.globals.origin == AddressOrigin::Typed)?;
+        Target::parse(typed).ok()?.password
+    }
+
+    /// Whether the password is read from the terminal or from stdin.
+    pub(crate) fn has_typed_password(&self) -> bool {
+        let file = self.globals.password_file.as_ref();
+        self.globals.askpass || file.is_some_and(|file| file == "-")
+    }
+
     /// Refuses a password that would have to be typed once for each member.
     pub(crate) fn refuse_typed_password(&self) -> Result<(), Error> {
-        let file = self.globals.password_file.as_ref();
-        if self.globals.askpass || file.is_some_and(|file| file == "-") {
+        if self.has_typed_password() {
             return Err(Error::usage("a password can be typed only for one member")
                 .hint("a context names its source: `password-command` or `password-env`"));
         }

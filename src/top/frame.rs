@@ -444,10 +444,10 @@ mod tests {
     use crate::model::worker::Worker;
     use crate::model::worker_name::WorkerProcess;
     use crate::name::Name;
-    use crate::top::TopOptions;
     use crate::top::keys::Key;
     use crate::top::reader::{Answer, Ask, Found, JobSource, Samples, Wanted};
     use crate::top::state::{Effect, Place};
+    use crate::top::{Access, TopOptions};
 
     const NOON: f64 = 1_800_014_400.0;
 
@@ -520,9 +520,10 @@ mod tests {
             interval: Duration::from_secs(2),
             queues: Vec::new(),
             color: true,
+            access: Access::default(),
         };
         let mut place = Place::of_address("rediss://redis.example:6380/0".into(), options.interval);
-        place.name = Some("prod".into());
+        place.flag = Some(("--context", "prod".into()));
         place.label = Some("PROD".into());
         place.is_protected = true;
         let mut state = State::new(&options, vec![place]);

@@ -10,7 +10,7 @@ mod lists;
 mod reader;
 mod state;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
@@ -32,6 +32,8 @@ use signal_hook::{flag, low_level};
 use self::keys::Key;
 use self::reader::{Answer, Ask};
 use self::state::{Effect, Place, State};
+use crate::address::secret::Secret;
+use crate::address::variables::PASSWORDS;
 use crate::command_line::CommandLine;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
@@ -51,6 +53,14 @@ pub(crate) struct TopOptions {
     /// Only these queues, if any are named.
     pub queues: Vec<Pattern>,
     pub color: bool,
+    pub access: Access,
+}
+
+/// What a command that is run needs beside its line to reach the server.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Access {
+    pub flags: Vec<OsString>,
+    pub password: Option<Secret>,
 }
 
 /// Shows the servers of the sessions until the user quits.
@@ -67,7 +77,14 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
     let signals = Signals::listen();
     end_with_terminal();
     let mut screen = Screen::enter()?;
-    let ended = watch(&mut state, &signals, &mut screen, &asks, &answered);
+    let ended = watch(
+        &mut state,
+        &options.access,
+        &signals,
+        &mut screen,
+        &asks,
+        &answered,
+    );
     screen.leave();
     if is_terminal_gone() {
         return Ok(Exit::Terminated);
@@ -89,6 +106,7 @@ fn start_reader(session: Session, answers: Sender<Answer>) -> Result<Sender<Ask>
 
 fn watch(
     state: &mut State,
+    access: &Access,
     signals: &Signals,
     screen: &mut Screen,
     asks: &[Sender<Ask>],
@@ -133,7 +151,7 @@ fn watch(
             Effect::Redraw => screen.clear()?,
             Effect::Copy(text) => copy(&text),
             Effect::Run(line) => {
-                run_command(&line, signals, screen)?;
+                run_command(&line, access, signals, screen)?;
                 state.look_again();
             }
         }
@@ -183,12 +201,24 @@ fn copy(text: &str) {
 }
 
 /// Runs a command on the terminal itself, with its plan and its question.
-fn run_command(line: &CommandLine, signals: &Signals, screen: &mut Screen) -> Result<(), Error> {
+fn run_command(
+    line: &CommandLine,
+    access: &Access,
+    signals: &Signals,
+    screen: &mut Screen,
+) -> Result<(), Error> {
     screen.leave();
-    println!("$ {}", line.quoted_line());
+    println!("$ {}", line.shell_line().unwrap_or_default());
     let words = line.argv().into_iter().skip(1);
     let words = words.map(|word| OsStr::from_bytes(word.as_bytes()).to_owned());
-    let ran = std::env::current_exe().and_then(|own| Command::new(own).args(words).status());
+    let ran = std::env::current_exe().and_then(|own| {
+        let mut command = Command::new(own);
+        command.args(&access.flags).args(words);
+        if let Some(password) = &access.password {
+            command.env(PASSWORDS[0], OsStr::from_bytes(password.reveal()));
+        }
+        command.status()
+    });
     if let Err(why) = ran {
         println!("error: {}", io_message(&why));
     }

@@ -32,8 +32,8 @@ pub(super) const STATES: [JobState; 6] = [
 
 /// One of the servers.
 pub(super) struct Place {
-    /// The name of its context, if one was given.
-    pub name: Option<String>,
+    /// The flag that names it among several.
+    pub flag: Option<(&'static str, String)>,
     pub label: Option<String>,
     pub is_protected: bool,
     pub is_read_only: bool,
@@ -58,19 +58,26 @@ pub(super) struct Seen {
 
 impl Place {
     pub(super) fn of_session(session: &mut Session, interval: Duration) -> Result<Place, Error> {
+        let flag = session.member_flag();
+        let flag = flag.map(|(flag, value)| (flag, value.to_owned()));
+        let address = session.target()?.to_string();
+        let address = match &flag {
+            Some(("--prefix", prefix)) => format!("{address} {prefix}"),
+            _ => address,
+        };
         Ok(Place {
-            name: session.ui.context_name().map(str::to_owned),
+            flag,
             label: session.label().map(str::to_owned),
             is_protected: session.ui.is_protected(),
             is_read_only: session.globals.read_only,
-            ..Place::of_address(session.target()?.to_string(), interval)
+            ..Place::of_address(address, interval)
         })
     }
 
     /// A server that was not read yet, and is read at once.
     pub(super) fn of_address(address: String, interval: Duration) -> Place {
         Place {
-            name: None,
+            flag: None,
             label: None,
             is_protected: false,
             is_read_only: false,
@@ -226,12 +233,6 @@ impl State {
     /// What was noted while the screen was shown.
     pub(super) fn notes(&self) -> &str {
         &self.notes
-    }
-
-    /// The context that commands must name, because several are shown.
-    fn context_to_name(&self) -> Option<String> {
-        let several = self.places.len() > 1;
-        self.here().name.clone().filter(|_| several)
     }
 
     pub(super) fn look_again(&mut self) {
@@ -677,15 +678,17 @@ impl State {
 
     /// A command for the server that is shown: with several contexts, it names this one alone.
     fn line_here(&self, line: CommandLine) -> CommandLine {
-        match self.context_to_name() {
-            Some(name) => line.with_global_flag("--context", &name),
-            None => line,
+        match &self.here().flag {
+            Some((flag, value)) if self.places.len() > 1 => line.with_global_flag(flag, value),
+            _ => line,
         }
     }
 
     /// The change that a key makes, and whether its command asks by itself.
     pub(super) fn change(&self, key: char) -> Option<(CommandLine, bool)> {
         let (line, asks) = self.plain_change(key)?;
+        // An empty name, or one with a NUL, can be given to no command.
+        _ = line.shell_line()?;
         Some((self.line_here(line), asks))
     }
 

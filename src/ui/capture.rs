@@ -1,48 +1,50 @@
 //! What a command prints, taken by a listener in place of a terminal.
 
+use std::mem;
+
 use super::Ui;
 use crate::args::format::Format;
-use crate::view::Times;
+use crate::view::{RenderOptions, Times};
 
 /// What a capture puts aside.
 #[derive(Debug)]
 pub(super) struct SetAside {
     format: Format,
-    times: Times,
-    terminal: bool,
-    color: bool,
+    page: RenderOptions,
     yes: bool,
     confirm: Vec<String>,
+    no_input: bool,
+    quiet: bool,
 }
 
 impl Ui {
     /// Takes what a command prints from now on: its JSON document alone, or text for people with its notes. No
     /// question is asked.
     pub(crate) fn begin_capture(&mut self, document: bool) {
-        let page = &mut self.page;
-        self.set_aside = Some(SetAside {
-            format: self.format,
-            times: page.times,
-            terminal: page.terminal,
-            color: page.color,
-            yes: self.yes,
-            confirm: std::mem::take(&mut self.confirm),
-        });
-        page.terminal = !document;
-        page.headers = !document;
-        page.times = if document {
-            Times::Iso
-        } else {
-            Times::Relative
+        let page = RenderOptions {
+            terminal: !document,
+            times: if document {
+                Times::Iso
+            } else {
+                Times::Relative
+            },
+            headers: !document,
+            now: self.page.now,
+            ..RenderOptions::terminal(100)
         };
-        page.color = false;
-        page.width = 100;
-        self.format = if document {
+        let format = if document {
             Format::Json
         } else {
             Format::Table
         };
-        (self.yes, self.no_input) = (false, true);
+        self.set_aside = Some(SetAside {
+            format: mem::replace(&mut self.format, format),
+            page: mem::replace(&mut self.page, page),
+            yes: mem::replace(&mut self.yes, false),
+            confirm: mem::take(&mut self.confirm),
+            no_input: mem::replace(&mut self.no_input, true),
+            quiet: mem::replace(&mut self.quiet, false),
+        });
         self.stdout.begin_capture(!document);
     }
 
@@ -57,11 +59,9 @@ impl Ui {
         let text = self.stdout.take_frame();
         self.stdout.end_frame();
         if let Some(before) = self.set_aside.take() {
-            self.format = before.format;
-            self.page.times = before.times;
-            self.page.terminal = before.terminal;
-            self.page.color = before.color;
+            (self.format, self.page) = (before.format, before.page);
             (self.yes, self.confirm) = (before.yes, before.confirm);
+            (self.no_input, self.quiet) = (before.no_input, before.quiet);
         }
         text
     }

@@ -7,6 +7,7 @@ use expect_test::expect;
 use regex::Regex;
 
 use crate::support::config::ConfigHome;
+use crate::support::proxy::{Cut, proxy};
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
@@ -217,6 +218,60 @@ fn a_server_that_does_not_answer_holds_up_no_other() {
     top.0.types("nq");
     assert_eq!(top.0.end().code(), 0);
     still.thaw();
+}
+
+#[test]
+fn a_line_about_one_of_several_prefixes_names_it() {
+    let redis = Redis::start();
+    for prefix in ["a:", "b:"] {
+        let line = format!("put of-{prefix} K --prefix {prefix}");
+        redis.qless().run(&line).ok();
+    }
+    let home = ConfigHome::new(&format!(
+        "[context.both]\nredis = \"{}\"\nprefixes = [\"a:\", \"b:\"]\n",
+        redis.url()
+    ));
+    let mut command = home.qless().command();
+    command.args(["--context", "both"]);
+    let mut top = Top::with(command, "--interval 100ms");
+    top.shows("", "of-a:");
+    top.0.types("w");
+    top.0
+        .until(|written| written.contains("--context=both --prefix=a: pause of-a:"));
+    top.0.types("n");
+    top.shows("c", "of-b:");
+    top.0.types("P");
+    top.0.until(|written| written.contains("y does it"));
+    top.0.types("y");
+    top.0
+        .until(|written| written.contains("Enter goes back to top"));
+    top.0.types("\n");
+    top.shows("", "paused");
+    top.0.types("q");
+    assert_eq!(top.0.end().code(), 0);
+}
+
+#[test]
+fn a_command_gets_the_password_of_the_address() {
+    let redis = Redis::with(&["--requirepass", "secret"]);
+    let port = proxy(redis.socket(), Cut::Before(usize::MAX));
+    let url = format!("redis://:secret@127.0.0.1:{port}");
+    let qless = Qless::bare().env("QLESS_REDIS_URL", &url);
+    qless.run("put mail K --jid first").ok();
+    let mut command = Qless::bare().command();
+    command.args(["--redis", &url]);
+    let mut top = Top::with(command, "--interval 100ms");
+    top.shows("", "mail");
+    top.0.types("P");
+    top.0.until(|written| written.contains("y does it"));
+    top.0.types("y");
+    top.0
+        .until(|written| written.contains("Enter goes back to top"));
+    top.0.types("\n");
+    let screen = top.shows("", "paused");
+    assert!(!screen.contains("secret"), "{screen}");
+    top.0.types("q");
+    assert_eq!(top.0.end().code(), 0);
 }
 
 #[test]

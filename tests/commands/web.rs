@@ -681,3 +681,50 @@ fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
         21:46 22:16 22:46"#]]
     .assert_eq(&["", "?time=utc", "?time=local"].map(axis).join("\n"));
 }
+
+#[test]
+fn a_name_in_a_path_is_never_a_file_stdin_or_a_pattern() {
+    let redis = filled();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"first\nsecond\n").unwrap();
+    let web = Web::start(&redis, "--allow-changes --interval 1ms");
+    let path = file.path().to_str().unwrap().replace('/', "%2F");
+    for name in [format!("@{path}"), "-".into(), "@-".into()] {
+        let (status, body) = web.0.get(&format!("/api/v1/jobs/{name}"), "localhost");
+        assert_eq!(status, 404, "{name}: {body}");
+        assert!(!body.contains("first"), "{name}: {body}");
+    }
+    // A change by such a name changes no job of the file.
+    let token = web.token("/jobs/first/track");
+    let form = format!("token={token}");
+    web.post(&format!("/jobs/@{path}/track"), OWN, &form);
+    assert_eq!(
+        redis.qless().run("get second --field tracked").ok(),
+        "false"
+    );
+    // Nor does a queue with a wildcard in its name stand for others.
+    redis.qless().args(["put", "m*", "K"]).ok();
+    web.post("/queues/m*/pause", OWN, &form);
+    let queues = redis.qless().run("queues -o json").json();
+    let is_paused = |name: &str| {
+        let all = queues["items"].as_array().unwrap();
+        let found = all.iter().find(|queue| queue["name"] == name).unwrap();
+        found["paused"].clone()
+    };
+    assert_eq!(
+        (is_paused("m*"), is_paused("mail")),
+        (true.into(), false.into())
+    );
+}
+
+#[test]
+fn flags_of_the_start_do_not_reach_the_commands_of_pages() {
+    let redis = filled();
+    let web = Web::start(
+        &redis,
+        "--allow-changes --quiet --sort nothing --interval 1ms",
+    );
+    assert_eq!(web.status("/api/v1/queues"), 200);
+    let plan = text_of(&web.page("/failed/upload%2Ferror/retry"));
+    assert!(plan.contains("1 failed"), "{plan}");
+}
