@@ -12,6 +12,7 @@ mod state;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 use std::sync::Arc;
@@ -43,9 +44,6 @@ use crate::session::Session;
 /// Time between two looks at the keyboard and at what was read.
 const BLINK: Duration = Duration::from_millis(30);
 
-/// Time between two looks at the terminal, and for the end when it is gone.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 /// What the flags say.
 #[derive(Clone, Debug)]
 pub(crate) struct TopOptions {
@@ -75,7 +73,6 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
         .collect();
     let asks = asks?;
     let signals = Signals::listen();
-    end_with_terminal();
     let mut screen = Screen::enter()?;
     let ended = watch(
         &mut state,
@@ -157,18 +154,6 @@ fn watch(
         }
     }
     Ok(Exit::Terminated)
-}
-
-/// Ends the process if its terminal is closed and the loop does not end: the wait for a key, in `event`, goes on for
-/// ever then.
-fn end_with_terminal() {
-    thread::spawn(|| {
-        while !is_terminal_gone() {
-            thread::sleep(PATIENCE);
-        }
-        thread::sleep(PATIENCE);
-        low_level::exit(Exit::Terminated.code().into());
-    });
 }
 
 /// Whether the terminal was closed. SIGHUP tells so only if it is the terminal of the session.
@@ -277,10 +262,16 @@ impl Screen {
     }
 
     fn leave(&mut self) {
-        if self.0.take().is_some() {
-            // `restore` would write to stderr, and panic if the terminal is gone.
-            _ = ratatui::try_restore();
+        let Some(terminal) = self.0.take() else {
+            return;
+        };
+        if is_terminal_gone() {
+            // Nothing is left to restore. When it is dropped, it writes to stderr, which would panic.
+            return mem::forget(terminal);
         }
+        drop(terminal);
+        // `restore` would write its error to stderr.
+        _ = ratatui::try_restore();
     }
 }
 
