@@ -292,16 +292,16 @@ impl WebServer<'_> {
         if let Some(why) = refused {
             return match self.confirmation(asked, &change, &mut page, Some(why)) {
                 Ok(content) => html_response(Status::Forbidden, page.render(content).into_string()),
-                Err(error) => self.refusal(&page, &error),
+                Err(error) => failure(&page, &error, ""),
             };
         }
         let line = change.command(field(&form, "value").unwrap_or_default());
         let mode = RunMode::Confirmed { label };
         let output = server.with_session(|session| (self.run)(&line, mode.clone(), session));
         self.forget_pages(asked.context);
+        let said = clean_text(&output.text);
         match output.result {
             Ok(exit) => {
-                let said = clean_text(&output.text);
                 let said = match (said.trim(), exit) {
                     ("", Exit::Ok) => format!("{}: done.", change.word()),
                     (said, _) => said.to_owned(),
@@ -311,24 +311,8 @@ impl WebServer<'_> {
                 let to = format!("{to}{mark}did={}", self.token.keep(said));
                 Response::text(Status::SeeOther, "done").with_header("Location", to)
             }
-            Err(error) => self.refusal(&page, &error),
+            Err(error) => failure(&page, &error, said.trim()),
         }
-    }
-
-    fn refusal(&self, page: &Page, error: &Error) -> Response<'static> {
-        let main = html! {
-            h1 { "Nothing was changed." }
-            p { (clean_line(error.message().as_bytes())) }
-            @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
-            p { a href=(page.link(".")) { "To the overview" } }
-        };
-        let content = Content {
-            title: "Nothing was changed".to_owned(),
-            place: None,
-            main,
-            footer: html! {},
-        };
-        html_response(super::status_of(error), page.render(content).into_string())
     }
 
     /// Refuses what a page of another origin sends.
@@ -364,6 +348,29 @@ fn form_fields(request: &Request) -> Vec<(String, String)> {
 fn field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
     let found = form.iter().find(|(known, _)| known == name);
     found.map(|(_, value)| value.as_str())
+}
+
+/// The page after a change that ended with an error. `said` is what it printed before: a change of many jobs can fail
+/// after some of them.
+fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
+    let title = match error.exit() {
+        Exit::Usage | Exit::NotFound | Exit::Conflict | Exit::NotConfirmed => "Nothing was changed",
+        _ => "The change failed",
+    };
+    let main = html! {
+        h1 { (title) "." }
+        p { (clean_line(error.message().as_bytes())) }
+        @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+        @if !said.is_empty() { pre tabindex="0" { (said) } }
+        p { a href=(page.link(".")) { "To the overview" } }
+    };
+    let content = Content {
+        title: title.to_owned(),
+        place: None,
+        main,
+        footer: html! {},
+    };
+    html_response(super::status_of(error), page.render(content).into_string())
 }
 
 /// What a change said, above the page that follows it.

@@ -681,3 +681,46 @@ fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
         21:46 22:16 22:46"#]]
     .assert_eq(&["", "?time=utc", "?time=local"].map(axis).join("\n"));
 }
+
+#[test]
+fn a_change_that_failed_tells_what_it_had_done() {
+    let redis = filled();
+    let web = Web::start(&redis, "--allow-changes");
+    let path = "/failed/upload%2Ferror/retry";
+    let form = format!("token={}", web.token(path));
+    redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+    let (status, _, text) = web.post(path, OWN, &form);
+    assert_eq!(status, 503);
+    let text = text.replace(&redis.url(), "REDIS");
+    expect![[r#"
+        The change failed.
+        `REDIS` is out of memory; nothing was changed
+        `qless cancel` and a shorter `jobs-history` free some
+        0 retried, 1 failed
+        failed 1 `REDIS` is out of memory; nothing was changed: first
+        To the overview"#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_plan_is_never_older_than_its_request() {
+    let redis = filled();
+    let web = Web::start(&redis, "--allow-changes --interval 1h");
+    let path = "/failed/upload%2Ferror/retry";
+    assert!(web.page(path).contains("Retry 1 failed job"));
+    redis.qless().run("retry first").ok();
+    let (status, body) = web.0.get(path, "localhost");
+    assert_eq!(status, 404, "{body}");
+}
+
+#[test]
+fn a_value_of_a_query_is_not_taken_for_another_query() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 1h");
+    web.page("/jobs?klass=Index%00state%00failed");
+    let page = web.page("/jobs?klass=Index&state=failed");
+    assert!(
+        page.contains("<option value=\"failed\" selected>"),
+        "{page}"
+    );
+}
