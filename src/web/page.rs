@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use super::change::notice;
 use super::path;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::model::job::State;
 use crate::model::overview::SystemFacts;
 use crate::name::Name;
@@ -311,6 +312,21 @@ impl Page<'_> {
         }
     }
 
+    /// A command as a shell reads it: with several contexts, it names the one of this page alone.
+    pub(super) fn shell_line(&self, line: &CommandLine) -> Option<String> {
+        match &self.destination.context {
+            Some(name) if self.contexts.len() > 1 => {
+                line.with_global_flag("--context", name).shell_line()
+            }
+            _ => line.shell_line(),
+        }
+    }
+
+    /// A command that does the same, ready to be copied.
+    pub(super) fn command(&self, line: &CommandLine) -> Markup {
+        html! { @if let Some(line) = self.shell_line(line) { code.command tabindex="0" { (line) } } }
+    }
+
     /// A button that leads to the confirmation of a change, such as `jobs/JID/retry`.
     pub(super) fn button(&self, path: &str, word: &str, is_main: bool) -> Markup {
         html! { a.button.main[is_main] href=(self.link(path)) { (word) "…" } }
@@ -353,11 +369,6 @@ pub(super) fn state_word(state: Option<State>, text: &str) -> Markup {
         _ => "state",
     };
     html! { span class=(class) { (text) } }
-}
-
-/// A command that does the same, ready to be copied.
-pub(super) fn command(line: Option<String>) -> Markup {
-    html! { @if let Some(line) = line { code.command tabindex="0" { (line) } } }
 }
 
 /// What the footer says of the server.

@@ -724,3 +724,69 @@ fn a_value_of_a_query_is_not_taken_for_another_query() {
         "{page}"
     );
 }
+
+#[test]
+fn a_command_names_the_context_of_its_page_alone() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{url}\"\n\
+         [context.staging]\nredis = \"{url}\"\nprefix = \"other:\"\n",
+        url = redis.url()
+    ));
+    let web = Web::with(
+        &home.qless(),
+        &redis,
+        "--allow-changes --context prod --context staging",
+    );
+    let command = Regex::new("<code class=\"command\"[^>]*>([^<]*)</code>").unwrap();
+    for (path, context) in [
+        ("/jobs?state=failed", "prod"),
+        ("/jobs?context=staging", "staging"),
+        ("/jobs/first", "prod"),
+        ("/jobs/index", "prod"),
+        ("/jobs/first/retry", "prod"),
+        ("/jobs/index/graph", "prod"),
+        ("/jobs/daily", "prod"),
+        ("/queues/mail", "prod"),
+        ("/queues/images", "prod"),
+        ("/failed/upload%2Ferror", "prod"),
+        ("/failed/upload%2Ferror/retry", "prod"),
+        ("/workers/mx-1", "prod"),
+    ] {
+        let page = web.page(path);
+        let mut lines = command.captures_iter(&page).peekable();
+        assert!(lines.peek().is_some(), "{path}: {page}");
+        for line in lines {
+            let start = format!("qless --context={context} ");
+            assert!(line[1].starts_with(&start), "{path}: {}", &line[1]);
+            assert_eq!(line[1].matches("--context").count(), 1, "{}", &line[1]);
+        }
+    }
+}
+
+#[test]
+fn of_a_long_result_the_first_lines_and_the_total_are_kept() {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    let jobs: String = (0..150)
+        .map(|at| {
+            format!("{{\"queue\":\"mail\",\"klass\":\"K\",\"data\":{{}},\"jid\":\"j{at:03}\"}}\n")
+        })
+        .collect();
+    redis.qless().input(&jobs).run("put --from -").ok();
+    qless.run("pop mail --worker w --count 150").ok();
+    qless
+        .run("fail --held-by w --worker w --group boom --message 503 --yes")
+        .ok();
+    let web = Web::start(&redis, "--allow-changes");
+    let path = "/failed/boom/cancel";
+    let (status, to, _) = web.post(path, OWN, &format!("token={}", web.token(path)));
+    assert_eq!(status, 303);
+    let page = web.page(&to.replace("../../", "/"));
+    let (notice, _) = page.split_once("</pre>").unwrap();
+    let (_, notice) = notice.split_once("<pre class=\"notice\"").unwrap();
+    let mut lines = notice.lines().rev();
+    assert_eq!(lines.next(), Some("150 cancelled"));
+    assert_eq!(lines.next(), Some("… and 51 more lines"));
+    assert_eq!(lines.count(), 100);
+}

@@ -106,6 +106,8 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
         )
     });
     let step = next_step(problem, page);
+    let fix = problem.form.as_ref();
+    let fix = fix.and_then(|form| page.shell_line(form));
     html! {
         span.what {
             @match (subject, rest) {
@@ -115,7 +117,7 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
         }
         @match step {
             Some((href, words)) => a.do href=(href) { (words) },
-            None => { @if let Some(line) = problem.command() { code.do { (line) } } }
+            None => { @if let Some(line) = fix { code.do { (line) } } }
         }
     }
 }
