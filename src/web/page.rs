@@ -104,11 +104,25 @@ impl Content {
 impl Page<'_> {
     /// A link from here to a path below the first page, with the values that links keep.
     pub(super) fn link(&self, path: &str) -> String {
+        self.link_with(path, self.kept.iter())
+    }
+
+    /// The way to the events of the server: one for all tabs, however they show times.
+    fn stream(&self) -> String {
+        let kept = self.kept.iter();
+        self.link_with("live", kept.filter(|(name, _)| *name == "context"))
+    }
+
+    fn link_with<'k>(
+        &self,
+        path: &str,
+        query: impl Iterator<Item = &'k (&'static str, String)>,
+    ) -> String {
         let mut link = match path {
             "." => self.root.clone(),
             path => format!("{}{path}", self.root),
         };
-        for (name, value) in &self.kept {
+        for (name, value) in query {
             link.push(if link.contains('?') { '&' } else { '?' });
             link.push_str(&format!("{name}={}", path::query_value(value)));
         }
@@ -248,7 +262,7 @@ impl Page<'_> {
                     link rel="stylesheet" href={ (self.root) "style.css" };
                     script src={ (self.root) "live.js" } defer {}
                 }
-                body data-live=(if self.is_live { "1" } else { "0" }) data-stream=(self.link("live")) {
+                body data-live=(if self.is_live { "1" } else { "0" }) data-stream=(self.stream()) {
                     a.skip href="#main" { "To the content" }
                     header {
                         a.brand href=(self.link(".")) { i aria-hidden="true" { "▍" } "qless" }

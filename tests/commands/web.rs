@@ -790,3 +790,24 @@ fn of_a_long_result_the_first_lines_and_the_total_are_kept() {
     assert_eq!(lines.next(), Some("… and 51 more lines"));
     assert_eq!(lines.count(), 100);
 }
+
+#[test]
+fn a_stream_is_that_of_a_context_whatever_else_the_query_says() {
+    let redis = Redis::start();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{url}\"\n\
+         [context.staging]\nredis = \"{url}\"\nprefix = \"other:\"\n",
+        url = redis.url()
+    ));
+    let web = Web::with(&home.qless(), &redis, "--context prod --context staging");
+    for (query, stream) in [
+        ("?time=utc&live=0", "./live"),
+        ("?time=utc&live=0&context=staging", "./live?context=staging"),
+    ] {
+        let page = web.page(&format!("/{query}"));
+        assert!(
+            page.contains(&format!("data-stream=\"{stream}\"")),
+            "{page}"
+        );
+    }
+}
