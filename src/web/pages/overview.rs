@@ -35,7 +35,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let overview = look::build_overview(facts.clone(), RECENT, now);
     let headline = Headline::new(&overview);
     let main = html! {
-        section {
+        section.headline {
             h1 { (headline.sentence()) }
             (problem_list(&overview.problems, page))
         }
