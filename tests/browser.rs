@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use expect_test::expect;
 use rustix::process::Signal;
+use serde_json::json;
 
 use super::support::browser::{self, Browser};
 use super::support::qless::{Qless, RunOutput, Running};
@@ -296,6 +297,98 @@ fn a_hidden_tab_closes_its_stream() {
     redis.qless().run("put mail K").ok();
     browser.minimize(false);
     browser.until("document.querySelector('.sums b')?.textContent === '1'");
+}
+
+/// The name of the lock and of the channel of the tabs that share a stream.
+const STREAM: &str = "'qless ' + new URL('live', location.href).href";
+
+/// Runs before the scripts of each page.
+fn before_scripts(browser: &mut Browser, script: &str) {
+    browser.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({"source": script}),
+    );
+}
+
+#[test]
+fn tabs_tell_each_other_of_a_look_only_if_one_stream_serves_them() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = Redis::start();
+    let site = Site::start(&redis, "");
+    let listen = format!(
+        "window.heard = 0; window.tab = new BroadcastChannel({STREAM}); \
+         window.tab.onmessage = () => {{ window.heard += 1; }};"
+    );
+    before_scripts(&mut browser, &listen);
+    browser.open(&site.page(""));
+    browser.until("window.heard > 0");
+    // As on plain http from another machine.
+    let without = "Object.defineProperty(Navigator.prototype, 'locks', { value: undefined });";
+    before_scripts(&mut browser, without);
+    browser.open(&site.page(""));
+    redis.qless().run("put mail K").ok();
+    browser.until("document.querySelector('.sums b')?.textContent === '1'");
+    assert_eq!(browser.value("window.heard"), 0);
+}
+
+#[test]
+fn a_tab_that_was_stopped_while_another_had_the_stream_takes_it_over_with_the_lock() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = Redis::start();
+    let site = Site::start(&redis, "");
+    let toggle = |browser: &mut Browser, word: &str| {
+        browser.press(" ");
+        browser.until(&format!(
+            "document.querySelector('button.live').textContent === '{word}'"
+        ));
+    };
+    browser.open(&site.page(""));
+    toggle(&mut browser, "paused");
+    browser.value(&format!(
+        "void navigator.locks.request({STREAM}, () => new Promise(end => {{ window.end = end }}))"
+    ));
+    browser.until("window.end !== undefined");
+    for word in ["live", "paused", "live"] {
+        toggle(&mut browser, word);
+    }
+    browser.value("window.end()");
+    redis.qless().run("put mail K").ok();
+    browser.until("document.querySelector('.sums b')?.textContent === '1'");
+    browser.until("navigator.locks.query().then(all => all.held.length === 1)");
+    browser.until("navigator.locks.query().then(all => all.pending.length === 0)");
+}
+
+#[test]
+fn a_problem_keeps_its_line_while_its_age_changes() {
+    let Some(mut browser) = Browser::start_or_skip() else {
+        return;
+    };
+    let redis = Redis::start();
+    let qless = redis.qless();
+    for line in ["put beta K", "put alpha K", "put gamma K", "pause beta"] {
+        qless.run(line).ok();
+    }
+    let site = Site::start(&redis, "");
+    browser.open(&site.page(""));
+    browser.value(
+        "window.line = document.querySelector('.needs li:last-child'); \
+         window.before = window.line.textContent",
+    );
+    browser.until("document.querySelector('.needs li:last-child').textContent !== window.before");
+    assert_eq!(browser.value("window.line.isConnected"), true);
+    // A new one does not come under the pointer.
+    browser.point_at(".needs li:last-child .what");
+    let count = "document.querySelectorAll('.needs li').length";
+    let before = browser.value(count);
+    qless.run("pause alpha").ok();
+    browser.until("document.querySelector('h1 button.order') !== null");
+    assert_eq!(browser.value(count), before);
+    browser.mouse("mouseMoved", 2.0, 2.0);
+    browser.until(&format!("{count} > {before}"));
 }
 
 #[test]

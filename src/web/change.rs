@@ -10,14 +10,17 @@ use maud::{Markup, html};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
-use super::page::{Content, Page, command, job_path, shown};
+use super::page::{Content, Page, job_path, shown};
 use super::{Asked, CommandOutput, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::listen::{Request, Response, Status};
 use crate::name::Name;
-use crate::text::{clean_line, clean_text, short_jid};
+use crate::text::{clean_line, clean_text, plural, short_jid};
+
+/// The most lines of a result that come before its totals.
+const RESULT_LINES: usize = 100;
 
 /// How many results are kept for the pages that follow them.
 const RESULTS: usize = 32;
@@ -253,7 +256,7 @@ impl WebServer<'_> {
                 div.acts {
                     button.main.bad[change.verb == Verb::Cancel] type="submit" { (change.word()) }
                     a.button href=(page.link(&change.origin())) { "Back" }
-                    (command(line.shell_line()))
+                    (page.command(&line))
                 }
             }
         };
@@ -292,43 +295,27 @@ impl WebServer<'_> {
         if let Some(why) = refused {
             return match self.confirmation(asked, &change, &mut page, Some(why)) {
                 Ok(content) => html_response(Status::Forbidden, page.render(content).into_string()),
-                Err(error) => self.refusal(&page, &error),
+                Err(error) => failure(&page, &error, ""),
             };
         }
         let line = change.command(field(&form, "value").unwrap_or_default());
         let mode = RunMode::Confirmed { label };
         let output = server.with_session(|session| (self.run)(&line, mode.clone(), session));
         self.forget_pages(asked.context);
+        let said = shortened(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {
-                let said = clean_text(&output.text);
-                let said = match (said.trim(), exit) {
+                let said = match (said.as_str(), exit) {
                     ("", Exit::Ok) => format!("{}: done.", change.word()),
-                    (said, _) => said.to_owned(),
+                    _ => said,
                 };
                 let to = page.link(&change.page());
                 let mark = if to.contains('?') { '&' } else { '?' };
                 let to = format!("{to}{mark}did={}", self.token.keep(said));
                 Response::text(Status::SeeOther, "done").with_header("Location", to)
             }
-            Err(error) => self.refusal(&page, &error),
+            Err(error) => failure(&page, &error, &said),
         }
-    }
-
-    fn refusal(&self, page: &Page, error: &Error) -> Response<'static> {
-        let main = html! {
-            h1 { "Nothing was changed." }
-            p { (clean_line(error.message().as_bytes())) }
-            @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
-            p { a href=(page.link(".")) { "To the overview" } }
-        };
-        let content = Content {
-            title: "Nothing was changed".to_owned(),
-            place: None,
-            main,
-            footer: html! {},
-        };
-        html_response(super::status_of(error), page.render(content).into_string())
     }
 
     /// Refuses what a page of another origin sends.
@@ -364,6 +351,45 @@ fn form_fields(request: &Request) -> Vec<(String, String)> {
 fn field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
     let found = form.iter().find(|(known, _)| known == name);
     found.map(|(_, value)| value.as_str())
+}
+
+/// A result without most of its rows: it may have one for each of a million jobs. The totals stay: the last line that
+/// is not indented, and their details below it.
+fn shortened(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().collect();
+    let totals = lines.iter().rposition(|line| !line.starts_with(' '));
+    match totals.unwrap_or(0).checked_sub(RESULT_LINES) {
+        None | Some(0) => said.to_owned(),
+        Some(left_out) => {
+            let (rows, totals) = lines.split_at(RESULT_LINES + left_out);
+            let rows = rows[..RESULT_LINES].join("\n");
+            let left_out = plural(left_out as u64, "more line", "more lines");
+            format!("{rows}\n… and {left_out}\n{}", totals.join("\n"))
+        }
+    }
+}
+
+/// The page after a change that ended with an error. `said` is what it printed before: a change of many jobs can fail
+/// after some of them.
+fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
+    let title = match error.exit() {
+        Exit::Usage | Exit::NotFound | Exit::Conflict | Exit::NotConfirmed => "Nothing was changed",
+        _ => "The change failed",
+    };
+    let main = html! {
+        h1 { (title) "." }
+        p { (clean_line(error.message().as_bytes())) }
+        @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+        @if !said.is_empty() { pre tabindex="0" { (said) } }
+        p { a href=(page.link(".")) { "To the overview" } }
+    };
+    let content = Content {
+        title: title.to_owned(),
+        place: None,
+        main,
+        footer: html! {},
+    };
+    html_response(super::status_of(error), page.render(content).into_string())
 }
 
 /// What a change said, above the page that follows it.

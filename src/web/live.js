@@ -8,14 +8,16 @@
 
   let running = wanted;
   let source = null;
+  let request = null;
   let asking = false;
   let again = false;
   let seen = Date.now();
   let interval = 2;
 
-  // One stream serves all tabs of a browser: the tab that holds the lock has it, and tells the others.
+  // One stream serves all tabs of a browser: the tab that holds the lock has it, and tells the others. Plain http from
+  // another machine has no locks: there, each tab has its own stream, and tells nobody.
   const streamUrl = new URL(document.body.dataset.stream, location.href).href;
-  const channel = "BroadcastChannel" in window ? new BroadcastChannel("qless " + streamUrl) : null;
+  const channel = navigator.locks ? new BroadcastChannel("qless " + streamUrl) : null;
   if (channel) channel.onmessage = (message) => looked(message.data);
 
   button.hidden = false;
@@ -45,18 +47,19 @@
       return;
     }
     showAge();
-    if (source || connect.waits) return;
-    if (navigator.locks && channel) {
-      connect.waits = true;
-      const gone = new Promise((done) => { connect.release = done; });
-      navigator.locks.request(channel.name, () => {
-        if (!connect.waits || document.hidden || !running) return undefined;
-        open();
-        return gone;
-      }).catch(() => {}).finally(() => { connect.waits = false; });
-    } else {
+    if (source || request) return;
+    if (!channel) {
       open();
+      return;
     }
+    request = new AbortController();
+    const { signal } = request;
+    const gone = new Promise((done) => signal.addEventListener("abort", done));
+    navigator.locks.request(channel.name, { signal }, () => {
+      if (signal.aborted) return undefined;
+      open();
+      return gone;
+    }).catch(() => {});
   }
 
   function open() {
@@ -74,9 +77,8 @@
   function close() {
     if (source) source.close();
     source = null;
-    connect.waits = false;
-    if (connect.release) connect.release();
-    connect.release = null;
+    if (request) request.abort();
+    request = null;
   }
 
   function looked(news) {
@@ -207,7 +209,7 @@
   function offer(table, take) {
     if (!table) return;
     const section = table.closest("section");
-    const heading = section && section.querySelector("h2");
+    const heading = section && section.querySelector("h1, h2");
     if (!heading) return;
     let order = heading.querySelector("button.order");
     if (!take) {

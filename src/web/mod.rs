@@ -81,8 +81,11 @@ pub(crate) struct WebServer<'s> {
     options: WebOptions,
     run: &'s RunCommand,
     token: FormToken,
-    pages: Mutex<HashMap<String, Arc<SharedPage>>>,
+    pages: Mutex<HashMap<PageKey, Arc<SharedPage>>>,
 }
+
+/// The path and the query of a page.
+type PageKey = (String, Vec<(String, String)>);
 
 type SharedPage = CachedAnswer<Arc<RenderedPage>>;
 
@@ -214,10 +217,12 @@ impl<'s> WebServer<'s> {
 
     /// A page, shared by all who ask for it within the interval.
     fn page(&self, asked: &Asked) -> Response<'static> {
-        let mut key = asked.request.path.clone();
-        for (name, value) in &asked.request.query {
-            key.push_str(&format!("\0{name}\0{value}"));
+        // Who decides must see the plan of this moment.
+        if Change::of_path(&asked.names).is_some() {
+            let page = self.read_page(asked);
+            return html_response(page.status, page.text);
         }
+        let key = (asked.request.path.clone(), asked.request.query.clone());
         let shared = {
             let mut all = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
             if all.len() >= MOST_PAGES && !all.contains_key(&key) {

@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
 use super::change::notice;
 use super::path;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::model::job::State;
 use crate::model::overview::SystemFacts;
 use crate::name::Name;
@@ -103,11 +104,25 @@ impl Content {
 impl Page<'_> {
     /// A link from here to a path below the first page, with the values that links keep.
     pub(super) fn link(&self, path: &str) -> String {
+        self.link_with(path, self.kept.iter())
+    }
+
+    /// The way to the events of the server: one for all tabs, however they show times.
+    fn stream(&self) -> String {
+        let kept = self.kept.iter();
+        self.link_with("live", kept.filter(|(name, _)| *name == "context"))
+    }
+
+    fn link_with<'k>(
+        &self,
+        path: &str,
+        query: impl Iterator<Item = &'k (&'static str, String)>,
+    ) -> String {
         let mut link = match path {
             "." => self.root.clone(),
             path => format!("{}{path}", self.root),
         };
-        for (name, value) in &self.kept {
+        for (name, value) in query {
             link.push(if link.contains('?') { '&' } else { '?' });
             link.push_str(&format!("{name}={}", path::query_value(value)));
         }
@@ -247,7 +262,7 @@ impl Page<'_> {
                     link rel="stylesheet" href={ (self.root) "style.css" };
                     script src={ (self.root) "live.js" } defer {}
                 }
-                body data-live=(if self.is_live { "1" } else { "0" }) data-stream=(self.link("live")) {
+                body data-live=(if self.is_live { "1" } else { "0" }) data-stream=(self.stream()) {
                     a.skip href="#main" { "To the content" }
                     header {
                         a.brand href=(self.link(".")) { i aria-hidden="true" { "▍" } "qless" }
@@ -311,6 +326,21 @@ impl Page<'_> {
         }
     }
 
+    /// A command as a shell reads it: with several contexts, it names the one of this page alone.
+    pub(super) fn shell_line(&self, line: &CommandLine) -> Option<String> {
+        match &self.destination.context {
+            Some(name) if self.contexts.len() > 1 => {
+                line.with_global_flag("--context", name).shell_line()
+            }
+            _ => line.shell_line(),
+        }
+    }
+
+    /// A command that does the same, ready to be copied.
+    pub(super) fn command(&self, line: &CommandLine) -> Markup {
+        html! { @if let Some(line) = self.shell_line(line) { code.command tabindex="0" { (line) } } }
+    }
+
     /// A button that leads to the confirmation of a change, such as `jobs/JID/retry`.
     pub(super) fn button(&self, path: &str, word: &str, is_main: bool) -> Markup {
         html! { a.button.main[is_main] href=(self.link(path)) { (word) "…" } }
@@ -353,11 +383,6 @@ pub(super) fn state_word(state: Option<State>, text: &str) -> Markup {
         _ => "state",
     };
     html! { span class=(class) { (text) } }
-}
-
-/// A command that does the same, ready to be copied.
-pub(super) fn command(line: Option<String>) -> Markup {
-    html! { @if let Some(line) = line { code.command tabindex="0" { (line) } } }
 }
 
 /// What the footer says of the server.

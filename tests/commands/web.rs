@@ -683,6 +683,136 @@ fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
 }
 
 #[test]
+fn a_change_that_failed_tells_what_it_had_done() {
+    let redis = filled();
+    let web = Web::start(&redis, "--allow-changes");
+    let path = "/failed/upload%2Ferror/retry";
+    let form = format!("token={}", web.token(path));
+    redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+    let (status, _, text) = web.post(path, OWN, &form);
+    assert_eq!(status, 503);
+    let text = text.replace(&redis.url(), "REDIS");
+    expect![[r#"
+        The change failed.
+        `REDIS` is out of memory; nothing was changed
+        `qless cancel` and a shorter `jobs-history` free some
+        0 retried, 1 failed
+        failed 1 `REDIS` is out of memory; nothing was changed: first
+        To the overview"#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_plan_is_never_older_than_its_request() {
+    let redis = filled();
+    let web = Web::start(&redis, "--allow-changes --interval 1h");
+    let path = "/failed/upload%2Ferror/retry";
+    assert!(web.page(path).contains("Retry 1 failed job"));
+    redis.qless().run("retry first").ok();
+    let (status, body) = web.0.get(path, "localhost");
+    assert_eq!(status, 404, "{body}");
+}
+
+#[test]
+fn a_value_of_a_query_is_not_taken_for_another_query() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 1h");
+    web.page("/jobs?klass=Index%00state%00failed");
+    let page = web.page("/jobs?klass=Index&state=failed");
+    assert!(
+        page.contains("<option value=\"failed\" selected>"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_command_names_the_context_of_its_page_alone() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{url}\"\n\
+         [context.staging]\nredis = \"{url}\"\nprefix = \"other:\"\n",
+        url = redis.url()
+    ));
+    let web = Web::with(
+        &home.qless(),
+        &redis,
+        "--allow-changes --context prod --context staging",
+    );
+    let command = Regex::new("<code class=\"command\"[^>]*>([^<]*)</code>").unwrap();
+    for (path, context) in [
+        ("/jobs?state=failed", "prod"),
+        ("/jobs?context=staging", "staging"),
+        ("/jobs/first", "prod"),
+        ("/jobs/index", "prod"),
+        ("/jobs/first/retry", "prod"),
+        ("/jobs/index/graph", "prod"),
+        ("/jobs/daily", "prod"),
+        ("/queues/mail", "prod"),
+        ("/queues/images", "prod"),
+        ("/failed/upload%2Ferror", "prod"),
+        ("/failed/upload%2Ferror/retry", "prod"),
+        ("/workers/mx-1", "prod"),
+    ] {
+        let page = web.page(path);
+        let mut lines = command.captures_iter(&page).peekable();
+        assert!(lines.peek().is_some(), "{path}: {page}");
+        for line in lines {
+            let start = format!("qless --context={context} ");
+            assert!(line[1].starts_with(&start), "{path}: {}", &line[1]);
+            assert_eq!(line[1].matches("--context").count(), 1, "{}", &line[1]);
+        }
+    }
+}
+
+#[test]
+fn of_a_long_result_the_first_lines_and_the_total_are_kept() {
+    let redis = Redis::start();
+    let qless = redis.qless();
+    let jobs: String = (0..150)
+        .map(|at| {
+            format!("{{\"queue\":\"mail\",\"klass\":\"K\",\"data\":{{}},\"jid\":\"j{at:03}\"}}\n")
+        })
+        .collect();
+    redis.qless().input(&jobs).run("put --from -").ok();
+    qless.run("pop mail --worker w --count 150").ok();
+    qless
+        .run("fail --held-by w --worker w --group boom --message 503 --yes")
+        .ok();
+    let web = Web::start(&redis, "--allow-changes");
+    let path = "/failed/boom/cancel";
+    let (status, to, _) = web.post(path, OWN, &format!("token={}", web.token(path)));
+    assert_eq!(status, 303);
+    let page = web.page(&to.replace("../../", "/"));
+    let (notice, _) = page.split_once("</pre>").unwrap();
+    let (_, notice) = notice.split_once("<pre class=\"notice\"").unwrap();
+    let mut lines = notice.lines().rev();
+    assert_eq!(lines.next(), Some("150 cancelled"));
+    assert_eq!(lines.next(), Some("… and 51 more lines"));
+    assert_eq!(lines.count(), 100);
+}
+
+#[test]
+fn a_stream_is_that_of_a_context_whatever_else_the_query_says() {
+    let redis = Redis::start();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{url}\"\n\
+         [context.staging]\nredis = \"{url}\"\nprefix = \"other:\"\n",
+        url = redis.url()
+    ));
+    let web = Web::with(&home.qless(), &redis, "--context prod --context staging");
+    for (query, stream) in [
+        ("?time=utc&live=0", "./live"),
+        ("?time=utc&live=0&context=staging", "./live?context=staging"),
+    ] {
+        let page = web.page(&format!("/{query}"));
+        assert!(
+            page.contains(&format!("data-stream=\"{stream}\"")),
+            "{page}"
+        );
+    }
+}
+
+#[test]
 fn a_name_in_a_path_is_never_a_file_stdin_or_a_pattern() {
     let redis = filled();
     let mut file = tempfile::NamedTempFile::new().unwrap();

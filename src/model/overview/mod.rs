@@ -245,6 +245,9 @@ pub(crate) struct StatusProblem {
     /// The sentence without the command.
     #[serde(skip)]
     pub fact: String,
+    /// The command that helps, perhaps once a word of it is replaced.
+    #[serde(skip)]
+    pub form: Option<CommandLine>,
 }
 
 impl StatusProblem {
@@ -261,13 +264,13 @@ impl StatusProblem {
             age_s: None,
             fix: Vec::new(),
             fact,
+            form: None,
         }
     }
 
     /// The command that helps, as it is typed.
-    pub(crate) fn command(&self) -> Option<&str> {
-        let rest = self.message.strip_prefix(&self.fact)?;
-        rest.strip_prefix(": `")?.strip_suffix('`')
+    pub(crate) fn command(&self) -> Option<String> {
+        self.form.as_ref()?.shell_line()
     }
 
     /// Adds a command that helps once a word of it is replaced.
@@ -275,6 +278,7 @@ impl StatusProblem {
         if let Some(line) = form.shell_line() {
             self.message = format!("{}: `{line}`", self.fact);
         }
+        self.form = Some(form);
         self
     }
 

@@ -11,7 +11,7 @@ use crate::model::graph::Graph;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Place, command, shown, state_word};
+use crate::web::page::{Content, Page, Place, shown, state_word};
 
 /// The most jobs of a graph.
 const LIMIT: usize = 300;
@@ -66,7 +66,7 @@ fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: 
     let main = html! {
         p.crumb { (crumb) }
         h1 { (title) "." }
-        div.acts { (command(line.shell_line())) }
+        div.acts { (page.command(&line)) }
         section {
             @if graph.edges.is_empty() { p.none { "No job depends on another one." } }
             (trees(page, graph))

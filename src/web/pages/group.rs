@@ -14,7 +14,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, decisive_line, plural, with_thousands_separators};
-use crate::web::page::{Content, Page, Place, command, shown};
+use crate::web::page::{Content, Page, Place, shown};
 use crate::web::path;
 
 /// How many of the newest jobs are read for the messages, and how many are listed.
@@ -71,7 +71,7 @@ pub(in crate::web) fn content(
                 (page.button(&format!("{here}/retry"), "Retry all", true))
                 (page.button(&format!("{here}/cancel"), "Cancel all", false))
             }
-            (command(retry.shell_line()))
+            (page.command(&retry))
         }
         section {
             h2 { "Messages" small { "of the newest " (plural(read, "job", "jobs")) } }

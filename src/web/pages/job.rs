@@ -19,7 +19,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
 use crate::web::chart;
-use crate::web::page::{Content, NONE, Page, Place, command, job_path, shown};
+use crate::web::page::{Content, NONE, Page, Place, job_path, shown};
 
 /// The most neighbours that are listed of each side.
 const NEIGHBORS: usize = 20;
@@ -185,7 +185,7 @@ fn actions(page: &Page, job: &Job) -> Markup {
                 }
                 @if job.tracked { (button("untrack", "Untrack", false)) } @else { (button("track", "Track", false)) }
             }
-            (command(CommandLine::new(verb).name(&job.jid).shell_line()))
+            (page.command(&CommandLine::new(verb).name(&job.jid)))
         }
     }
 }
@@ -206,7 +206,7 @@ pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup 
                     div {
                         (clean_line(reason.reason_sentence(&options))) " "
                         span.dim { (clean_line(reason.evidence_text(&options))) }
-                        (command(reason.fix_command()))
+                        (page.command(&reason.fix))
                     }
                 }
             }
@@ -427,7 +427,7 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
     let main = html! {
         p.crumb { a href=(page.link("recurring")) { "Recurring" } " / " span.mono { (job.jid) } }
         h1 { (title) }
-        div.acts { (command(CommandLine::new("recur get").name(&job.jid).shell_line())) }
+        div.acts { (page.command(&CommandLine::new("recur get").name(&job.jid))) }
         div.two.even {
             section {
                 h2 { "Template" }

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use strum::VariantArray;
 
 use crate::args::shared::Selector;
-use crate::command_line::flag_with_value;
+use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
 use crate::error::Error;
 use crate::listen::Request;
@@ -18,7 +18,7 @@ use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, plural, with_thousands_separators};
-use crate::web::page::{Content, NONE, Page, Place, command, state_word};
+use crate::web::page::{Content, NONE, Page, Place, state_word};
 use crate::web::path;
 
 /// How many jobs one page has.
@@ -77,14 +77,13 @@ pub(in crate::web) fn content(
             )
         }
     };
-    let line = flags.iter().map(|flag| {
-        let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
-        flag_with_value(name, Name::from_lossless_text(value))
-    });
-    let all = if flags.is_empty() { " --all" } else { "" };
-    let line = line.fold("qless jobs".to_owned(), |line, flag| {
-        format!("{line} {flag}")
-    });
+    let line = match flags.as_slice() {
+        [] => CommandLine::new("jobs").word("--all"),
+        flags => flags.iter().fold(CommandLine::new("jobs"), |line, flag| {
+            let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
+            line.flag(name, Name::from_lossless_text(value))
+        }),
+    };
     let main = html! {
         h1 { (title) }
         form.filter action=(page.link("jobs")) method="get" {
@@ -103,7 +102,7 @@ pub(in crate::web) fn content(
             @for (name, value) in &page.kept { input type="hidden" name=(name) value=(value); }
             button.main type="submit" { "Show" }
         }
-        div.acts { (command(Some(format!("{line}{all}")))) }
+        div.acts { (page.command(&line)) }
         section { (list) }
     };
     Ok(Content::new(title, Place::Jobs, main))

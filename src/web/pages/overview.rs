@@ -35,8 +35,10 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let overview = look::build_overview(facts.clone(), RECENT, now);
     let headline = Headline::new(&overview);
     let main = html! {
-        h1 { (headline.sentence()) }
-        (problem_list(&overview.problems, page))
+        section.headline {
+            h1 { (headline.sentence()) }
+            (problem_list(&overview.problems, page))
+        }
         (sums(&overview, facts, server))
         section {
             h2 { "Queues" small { i.key.put {} "put" i.key.done {} "done, last hour" } }
@@ -84,16 +86,27 @@ fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
         @if !problems.is_empty() {
             ul.needs {
                 @for problem in problems {
-                    li.bad[!problem.code.is_mild()] data-key=(problem.fact) { (problem_line(problem, page)) }
+                    li.bad[!problem.code.is_mild()] data-key=(problem_key(problem)) { (problem_line(problem, page)) }
                 }
             }
         }
     }
 }
 
-fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
+/// What the sentence begins with, if it is about one thing.
+fn problem_subject(problem: &StatusProblem) -> Option<String> {
     let subject = problem.group.as_ref().or(problem.queue.as_ref());
-    let subject = subject.or(problem.worker.as_ref()).map(Name::to_string);
+    subject.or(problem.worker.as_ref()).map(Name::to_string)
+}
+
+/// A problem keeps its line while its figures and ages change.
+fn problem_key(problem: &StatusProblem) -> String {
+    let subject = problem_subject(problem).unwrap_or_default();
+    format!("{} {subject}", problem.code.as_str())
+}
+
+fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
+    let subject = problem_subject(problem);
     let fact = Sanitized(&problem.fact).to_string();
     // The name stands in front of the sentence.
     let rest = subject.as_ref().and_then(|name| {
@@ -106,6 +119,8 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
         )
     });
     let step = next_step(problem, page);
+    let fix = problem.form.as_ref();
+    let fix = fix.and_then(|form| page.shell_line(form));
     html! {
         span.what {
             @match (subject, rest) {
@@ -115,7 +130,7 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
         }
         @match step {
             Some((href, words)) => a.do href=(href) { (words) },
-            None => { @if let Some(line) = problem.command() { code.do { (line) } } }
+            None => { @if let Some(line) = fix { code.do { (line) } } }
         }
     }
 }

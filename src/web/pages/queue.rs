@@ -19,7 +19,7 @@ use crate::model::stats::DurationSpread;
 use crate::name::{Name, escape_wildcards};
 use crate::text::{clean_line, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Place, command, count, shown};
+use crate::web::page::{Content, Page, Place, count, shown};
 use crate::web::{facts_of, path};
 
 /// How many of its jobs are listed: those that run, and those that are next.
@@ -76,7 +76,7 @@ pub(in crate::web) fn content(
             @if page.has_changes {
                 (page.button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
             }
-            (command(CommandLine::new("explain").flag("--queue", name).shell_line()))
+            (page.command(&CommandLine::new("explain").flag("--queue", name)))
         }
         div.sums.six {
             @for (word, number) in figures {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Place, command, shown};
+use crate::web::page::{Content, Page, Place, shown};
 
 /// The most of its jobs that are listed.
 const ROWS: usize = 200;
@@ -41,7 +41,7 @@ pub(in crate::web) fn content(
     let main = html! {
         p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
         h1 { (shown(name)) " " (seen) ", " (holds) (lost) "." }
-        div.acts { (command(CommandLine::new("workers").name(name).shell_line())) }
+        div.acts { (page.command(&CommandLine::new("workers").name(name))) }
         section {
             h2 { "Jobs" }
             @if jobs.is_empty() { p.none { "None." } } @else { (job_table(page, jobs)) }
