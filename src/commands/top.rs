@@ -25,7 +25,7 @@ use crate::top::{self, Access, TopOptions};
 /// · `qless top 'mail*' --interval 5s`
 /// · `qless top --context prod --context staging`
 ///
-/// Exit codes: 0, 2 no terminal, 6 server with `--no-retry`, 130 SIGINT, 143 SIGTERM.
+/// Exit codes: 0, 2 no terminal, 6 server with `--no-retry`, 130 SIGINT, 143 SIGTERM, or its terminal was closed.
 ///
 /// See also: `qless status`, `qless web`, `qless queues`
 #[derive(Clone, Debug, clap::Args)]

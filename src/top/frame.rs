@@ -175,8 +175,13 @@ fn headline(state: &State, columns: usize) -> Line<'static> {
         Some(View::Text { title, .. }) => title.clone(),
         None => state.headline().join(" · "),
     };
-    if let (None, Some((error, ..))) = (&state.here().seen, &state.here().away) {
+    if let Some((error, ..)) = &state.here().away {
         text = clean_line(error.message().as_bytes());
+        if let Some(seen) = &state.here().seen {
+            let age = Instant::now().saturating_duration_since(seen.at);
+            let age = format_rough_duration(age.as_secs_f64());
+            text = format!("{age} old · {text}");
+        }
     }
     let is_quiet = state
         .here()
@@ -273,6 +278,11 @@ fn lines_of(
 ) -> Vec<Line<'static>> {
     let mut text = vec![row("  ", &rows.head, state.color)];
     if rows.rows.is_empty() {
+        let none = if state.filter.is_empty() {
+            none
+        } else {
+            "none matches"
+        };
         text.push(Line::styled(
             format!("  {none}"),
             Ink::Dim.style(state.color),
@@ -438,6 +448,7 @@ mod tests {
 
     use super::*;
     use crate::clock::moment::Moment;
+    use crate::error::{Error, Kind};
     use crate::model::job::{Job, State as JobState};
     use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
     use crate::model::queue::{Queue, RoundedSeconds};
@@ -445,7 +456,7 @@ mod tests {
     use crate::model::worker_name::WorkerProcess;
     use crate::name::Name;
     use crate::top::keys::Key;
-    use crate::top::reader::{Answer, Ask, Found, JobSource, Samples, Wanted};
+    use crate::top::reader::{Answer, Ask, Away, Found, JobSource, Samples, Wanted};
     use crate::top::state::{Effect, Place};
     use crate::top::{Access, TopOptions};
 
@@ -878,6 +889,41 @@ mod tests {
         // Keys that do not scroll close it, and do nothing else.
         state.press(Key::Char('q'));
         assert!(state.overlay.is_none());
+    }
+
+    #[test]
+    fn a_filter_that_leaves_nothing_does_not_say_that_nothing_has_failed() {
+        let mut state = state(2);
+        for key in [Key::Char('/'), Key::Char('z'), Key::Char('z'), Key::Enter] {
+            state.press(key);
+        }
+        let shown = frame(&mut state, 80, 24);
+        assert_eq!(shown.matches("none matches").count(), 3, "{shown}");
+    }
+
+    #[test]
+    fn numbers_from_before_a_loss_are_told_with_their_age_and_the_reason() {
+        let mut state = state(2);
+        let away = Away {
+            error: Error::new(Kind::Unreachable, "Redis does not answer"),
+            steps: Vec::new(),
+        };
+        state.take(
+            Answer {
+                ask: Ask {
+                    place: 0,
+                    width: 80,
+                    what: Wanted::Look(Vec::new()),
+                },
+                found: Err(away),
+                took: Duration::from_millis(1),
+                notes: String::new(),
+            },
+            Instant::now(),
+        );
+        let shown = frame(&mut state, 80, 24);
+        assert!(shown.contains("0s old · Redis does not answer"), "{shown}");
+        assert!(shown.contains("mail"), "{shown}");
     }
 
     #[test]
