@@ -4,7 +4,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::lag::LagCause;
 use crate::model::overview::{
-    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts,
+    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, at_least,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
@@ -83,11 +83,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     };
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
-    let least = if facts.omitted().queues > 0 {
-        "at least "
-    } else {
-        ""
-    };
+    let least = at_least(facts.omitted().queues);
     // A worker that ends is forgotten, but what it completed is counted.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {

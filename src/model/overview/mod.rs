@@ -210,6 +210,11 @@ impl Omitted {
     }
 }
 
+/// What stands in front of a count of jobs if some places were not read.
+pub(crate) fn at_least(omitted: u64) -> &'static str {
+    if omitted > 0 { "at least " } else { "" }
+}
+
 impl ProblemCode {
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
