@@ -220,7 +220,7 @@ impl<'s> LookServer<'s> {
         let core = reader.session.core().map(Core::report_loss_immediately);
         let facts = core.and_then(|()| look_at(RECENT, request, globs, reader.session));
         if let Ok((facts, now)) = &facts {
-            reader.history.note(facts, *now);
+            reader.history.note(facts, *now, self.interval);
         }
         let was_away = std::mem::replace(&mut reader.is_away, facts.is_err());
         let ui = &mut reader.session.ui;
