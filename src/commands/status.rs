@@ -42,7 +42,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<Overview>()?;
     let since = args.since.as_secs_f64();
     let (facts, now) = look::look_at(since, LookRequest::default(), &[], session)?;
-    session.history.note(&facts, now);
+    let interval = args.watch.every.unwrap_or_default();
+    session.history.note(&facts, now, interval);
     let mut overview = look::build_overview(facts, since, now);
     overview.last_minute = session.history.rates();
     session.ui.show(&overview)?;

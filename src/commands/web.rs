@@ -88,6 +88,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let access = args.access.read(|warning| session.ui.warn(warning))?;
     let mut members = session.sessions_of_members();
+    if args.history.is_some() && members.len() > 1 {
+        return Err(
+            Error::usage("`--history` keeps what was counted of one context only")
+                .hint("leave it out, or name one context"),
+        );
+    }
     let mut sessions: Vec<&mut Session> = if members.is_empty() {
         vec![&mut *session]
     } else {

@@ -19,8 +19,23 @@ pub struct CachedAnswer<T> {
 #[derive(Debug)]
 struct CacheState<T> {
     pace: ReadPace,
-    /// The answer, and when it was complete.
-    last: Option<(T, Instant)>,
+    last: Option<LastAnswer<T>>,
+}
+
+#[derive(Debug)]
+struct LastAnswer<T> {
+    answer: T,
+    /// When its read began: it tells nothing of what came later.
+    begun: Instant,
+    took: Duration,
+}
+
+impl<T> LastAnswer<T> {
+    /// An answer that takes long stands longer than the interval, so that all who waited for it share it, and its
+    /// server rests for as long as it read.
+    fn is_fresh(&self, interval: Duration, now: Instant) -> bool {
+        now.duration_since(self.begun) < interval.max(self.took * 2)
+    }
 }
 
 impl<T: Clone> CachedAnswer<T> {
@@ -39,21 +54,26 @@ impl<T: Clone> CachedAnswer<T> {
         state.pace.interval
     }
 
-    /// The last answer, or a new one if it is older than the interval. Waits for a read under way and
+    /// The last answer, or a new one if that is not fresh any more. Waits for a read under way and
     /// shares its result.
     pub fn get(&self, read: impl FnOnce() -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((answer, at)) = &state.last
-            && at.elapsed() < state.pace.interval
-        {
-            return answer.clone();
-        }
         let begun = Instant::now();
-        let answer = read();
-        if (self.counts)(&answer) {
-            state.pace.note_read(begun.elapsed());
+        if let Some(last) = &state.last
+            && last.is_fresh(state.pace.interval, begun)
+        {
+            return last.answer.clone();
         }
-        state.last = Some((answer.clone(), Instant::now()));
+        let answer = read();
+        let took = begun.elapsed();
+        if (self.counts)(&answer) {
+            state.pace.note_read(took);
+        }
+        state.last = Some(LastAnswer {
+            answer: answer.clone(),
+            begun,
+            took,
+        });
         answer
     }
 }
@@ -97,6 +117,24 @@ impl ReadPace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_is_as_old_as_its_read_but_stands_for_twice_the_time_that_took() {
+        let begun = Instant::now();
+        let after = Duration::from_millis;
+        let is_fresh = |took: u64, age: u64| {
+            let last = LastAnswer {
+                answer: (),
+                begun,
+                took: after(took),
+            };
+            last.is_fresh(after(2000), begun + after(age))
+        };
+        assert!(is_fresh(900, 1999));
+        assert!(!is_fresh(900, 2000));
+        assert!(is_fresh(3000, 5999));
+        assert!(!is_fresh(3000, 6000));
+    }
 
     #[test]
     fn two_slow_reads_in_a_row_double_the_interval_and_a_quick_one_restores_it() {

@@ -19,7 +19,7 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, RoundedSeconds};
 use crate::session::Session;
 
-pub(crate) use problems::{LATE, find_problems};
+pub(crate) use problems::find_problems;
 
 /// How far back failures count as a problem where nobody chose a time, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;

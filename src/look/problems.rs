@@ -4,7 +4,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::lag::LagCause;
 use crate::model::overview::{
-    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts,
+    OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, at_least,
 };
 use crate::model::queue::Queue;
 use crate::model::server::ServerFacts;
@@ -14,9 +14,6 @@ use crate::text::{comma_list, count_with_noun, duration};
 
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
-
-/// How long a job may wait before its queue counts as late.
-pub(crate) const LATE: f64 = 120.0;
 
 /// The most groups, queues or workers that are named for one kind of problem; the rest is counted.
 const NAMED: usize = 3;
@@ -86,11 +83,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     };
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
-    let least = if facts.omitted().queues > 0 {
-        "at least "
-    } else {
-        ""
-    };
+    let least = at_least(facts.omitted().queues);
     // A worker that ends is forgotten, but what it completed is counted.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
@@ -250,14 +243,9 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         by.is_some()
             && queues.any(|queue| queue.throttle.as_ref() == by || queue.lane.as_ref() == by)
     };
-    let waits = facts
-        .queues
-        .iter()
-        .filter_map(|queue| queue.oldest_wait(now));
-    let late = |wait: &OldWait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused);
-    let mut waits: Vec<OldWait> = waits
-        .filter(|wait| late(wait) && !is_blocked(wait))
-        .collect();
+    let late = facts.queues.iter().filter(|queue| queue.is_late(now));
+    let waits = late.filter_map(|queue| queue.oldest_wait(now));
+    let mut waits: Vec<OldWait> = waits.filter(|wait| !is_blocked(wait)).collect();
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
     let (named, rest) = waits.split_at(waits.len().min(NAMED));
     for wait in named {

@@ -8,6 +8,7 @@ use super::health;
 use super::metrics::{SeriesChoice, metrics_after_error, system_metrics};
 use super::{RECENT, find_problems, look_at};
 use crate::args::bound::query_limits;
+use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::core::api::overview::LookRequest;
 use crate::core::call::{Core, may_answer_later};
@@ -28,6 +29,9 @@ const MOST_NAMED: usize = 32;
 /// Answers requests from looks that it shares among them.
 pub(crate) struct LookServer<'s> {
     reader: Mutex<Reader<'s>>,
+    /// Apart from the session, which a search or a change may use for long.
+    history: Mutex<History>,
+    clock: Mutex<Clock>,
     /// How long a look stands for all who ask.
     interval: Duration,
     /// The looks by what they read before all others.
@@ -47,7 +51,6 @@ struct Reader<'s> {
     session: &'s mut Session,
     /// Whether the last look failed.
     is_away: bool,
-    history: History,
 }
 
 /// One look, or why there is none.
@@ -68,13 +71,14 @@ impl<'s> LookServer<'s> {
         interval: Duration,
     ) -> LookServer<'s> {
         LookServer {
+            clock: Mutex::new(session.clock().clone()),
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,
             reader: Mutex::new(Reader {
                 session,
                 is_away: false,
-                history: History::default(),
             }),
+            history: Mutex::default(),
             shared: Mutex::default(),
             choice,
             labels,
@@ -184,10 +188,16 @@ impl<'s> LookServer<'s> {
         act(reader.session)
     }
 
+    /// The server's time, as of the last look.
+    pub(crate) fn now(&self) -> Moment {
+        let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        clock.now()
+    }
+
     /// Uses what the looks so far have counted.
     pub(crate) fn with_history<T>(&self, act: impl FnOnce(&mut History) -> T) -> T {
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        act(&mut reader.history)
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        act(&mut history)
     }
 
     fn shared_look(&self, request: LookRequest, globs: &[Pattern]) -> Arc<Look> {
@@ -220,7 +230,9 @@ impl<'s> LookServer<'s> {
         let core = reader.session.core().map(Core::report_loss_immediately);
         let facts = core.and_then(|()| look_at(RECENT, request, globs, reader.session));
         if let Ok((facts, now)) = &facts {
-            reader.history.note(facts, *now);
+            self.with_history(|history| history.note(facts, *now, self.interval));
+            let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+            clock.clone_from(reader.session.clock());
         }
         let was_away = std::mem::replace(&mut reader.is_away, facts.is_err());
         let ui = &mut reader.session.ui;

@@ -421,10 +421,12 @@ impl Session {
 
     /// The present moment: the server's once the core is open, else this host's.
     pub(crate) fn now(&self) -> Moment {
-        match &self.core {
-            Some(core) => core.now(),
-            None => self.clock.now(),
-        }
+        self.clock().now()
+    }
+
+    /// The clock of the server, once it is connected.
+    pub(crate) fn clock(&self) -> &Clock {
+        self.core.as_ref().map_or(&self.clock, Core::clock)
     }
 
     /// The moment of this command by the server's clock. A command calls this once, at its

@@ -606,8 +606,8 @@ mod tests {
                 :**********************************rrrrr**************gggggggggggggggggg**yyyyyy
                 |  mail         1,264    +60    8      0      4m 12s           █ 31/30/s  late
                 :  **********          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrr
-                |  \x1b[31mr…       2      0    0      0          6s           ▁ 0/0/s
-                :  **********          .....  ...  .....              gggggggggggggggggg
+                |  \x1b[31mr…       2      0    0      0          6s           ▁ 0/0/s    late
+                :  **********          .....  ...  .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrr
                 |
                 |  FAILED                  JOBS  LAST 1H  LAST 2H       SAMPLE
                 :  ...................  .......  .......  ............  ........................
@@ -644,29 +644,29 @@ mod tests {
             40,
             15,
             expect![[r#"
-            | qless ▍PROD  rediss://redis.example:638
-            :*******rrrrrrr..........................
-            | 1,226 failed (+80 in 1h) · 1 stalled …
-            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |  QUEUE             WAIT  RUN    NEXT
-            :  ..............  ......  ...  ......
-            |▶ images               0    3       –
-            :***************************************
-            |  mail             1,206    8  4m 12s
-            :  **************               rrrrrr
-            |  \x1b[31mred          2    0      6s
-            :  **************          ...
-            |
-            |
-            |
-            |
-            |
-            |
-            |
-            | ↑↓ select  ⏎ open  ⇥ next  / filter …
-            :......................................
-        "#]],
+                | qless ▍PROD  rediss://redis.example:638
+                :*******rrrrrrr..........................
+                | 1,226 failed (+80 in 1h) · 1 stalled …
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |  QUEUE             WAIT  RUN    NEXT
+                :  ..............  ......  ...  ......
+                |▶ images               0    3       –
+                :***************************************
+                |  mail             1,206    8  4m 12s
+                :  **************               rrrrrr
+                |  \x1b[31mred          2    0      6s
+                :  **************          ...  rrrrrr
+                |
+                |
+                |
+                |
+                |
+                |
+                |
+                | ↑↓ select  ⏎ open  ⇥ next  / filter …
+                :......................................
+            "#]],
         );
         state.press(Key::Tab);
         state.press(Key::Char('j'));
@@ -719,8 +719,8 @@ mod tests {
                 :*********************************************************************************************rrrrr**************gggggggggggggggggg**yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
                 |  mail                                                                    1,264    +60    8      0      4m 12s           █ 31/30/s  late
                 :  *********************************************************************          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-                |  \x1b[31mred                                                                 2      0    0      0          6s           ▁ 0/0/s
-                :  *********************************************************************          .....  ...  .....              gggggggggggggggggg
+                |  \x1b[31mred                                                                 2      0    0      0          6s           ▁ 0/0/s    late
+                :  *********************************************************************          .....  ...  .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  FAILED                                       JOBS  LAST 1H  LAST 2H       SAMPLE
                 :  ........................................  .......  .......  ............  ...........................................................................................................................
@@ -784,24 +784,24 @@ mod tests {
             60,
             10,
             expect![[r#"
-            | qless ▍PROD  rediss://redis.example:6380/0
-            :*******rrrrrrr.............................
-            | 1,226 failed (+80 in 1h) · 1 stalled · mail is 4m late · …
-            : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-            |
-            |  QUEUE                                   L  NEXT WAITS  S…
-            :  ..............  ########################.  ..........  ..
-            |▶ images            qless queues          1           –  p…
-            :******************########################r**************yy
-            |  mail              qless unpause images  0      4m 12s  l…
-            :  **************  ########################.  rrrrrrrrrr  rr
-            |  \x1b[31mred                             0          6s
-            :  **************  ########################.
-            |
-            |
-            | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w comman…
-            :..........................................................
-        "#]],
+                | qless ▍PROD  rediss://redis.example:6380/0
+                :*******rrrrrrr.............................
+                | 1,226 failed (+80 in 1h) · 1 stalled · mail is 4m late · …
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |
+                |  QUEUE                                   L  NEXT WAITS  S…
+                :  ..............  ########################.  ..........  ..
+                |▶ images            qless queues          1           –  p…
+                :******************########################r**************yy
+                |  mail              qless unpause images  0      4m 12s  l…
+                :  **************  ########################.  rrrrrrrrrr  rr
+                |  \x1b[31mred                             0          6s  l…
+                :  **************  ########################.  rrrrrrrrrr  rr
+                |
+                |
+                | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w comman…
+                :..........................................................
+            "#]],
         );
         state.press(Key::Escape);
         // In a protected context the command itself asks.

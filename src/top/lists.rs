@@ -3,7 +3,6 @@
 use super::format::{Cell, Ink, left, right, sparkline};
 use super::reader::Samples;
 use crate::clock::moment::Moment;
-use crate::look::LATE;
 use crate::model::job::Job;
 use crate::model::lag::LagCause;
 use crate::model::overview::history::History;
@@ -138,7 +137,7 @@ impl Sight<'_> {
                 _ => String::new(),
             };
             let wait = counts.head_wait_s.map(|wait| wait.0);
-            let late = wait.is_some_and(|wait| wait > LATE) && !counts.paused;
+            let late = queue.is_late(self.now);
             let zero = |number: u64, ink: Ink| if number == 0 { Ink::Dim } else { ink };
             let cells = cells([
                 (counts.name.to_string(), Ink::Strong),

@@ -276,7 +276,7 @@ impl State {
         place.due = Some(now + place.pace.interval);
         match (ask.what, found) {
             (Wanted::Look(_), Ok(Found::Look(mut facts, samples, at))) => {
-                place.history.note(&facts, at);
+                place.history.note(&facts, at, place.pace.interval);
                 facts
                     .queues
                     .retain(|queue| matches_any(&self.queues, Some(&queue.counts.name)));

@@ -279,7 +279,7 @@ impl WebServer<'_> {
         let form = form_fields(asked.request);
         let server = &self.contexts[asked.context].server;
         let destination = &self.contexts[asked.context].destination;
-        let mut page = self.frame(asked, server.with_session(|session| session.now()));
+        let mut page = self.frame(asked, server.now());
         let label = destination
             .label
             .clone()

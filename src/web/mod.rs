@@ -245,7 +245,7 @@ impl<'s> WebServer<'s> {
 
     fn read_page(&self, asked: &Asked) -> RenderedPage {
         let server = &self.contexts[asked.context].server;
-        let mut page = self.frame(asked, server.with_session(|session| session.now()));
+        let mut page = self.frame(asked, server.now());
         let (status, content) = match self.content(asked, server, &mut page) {
             Ok(content) => (Status::Ok, content),
             Err(error) => (

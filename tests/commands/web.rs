@@ -542,6 +542,40 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
 }
 
 #[test]
+fn a_page_of_the_last_look_does_not_wait_for_another_that_reads() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 1h");
+    web.page("/");
+    redis.freeze();
+    std::thread::scope(|scope| {
+        let search = scope.spawn(|| web.status("/jobs"));
+        for page in 0..20 {
+            web.page(&format!("/queues?page={page}"));
+        }
+        let is_searching = !search.is_finished();
+        redis.thaw();
+        assert_eq!(search.join().unwrap(), 200);
+        assert!(is_searching);
+    });
+}
+
+#[test]
+fn a_history_is_that_of_one_context() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.one]\nredis = \"{url}\"\n[context.other]\nredis = \"{url}\"\nprefix = \"other:\"\n",
+        url = redis.url()
+    ));
+    let line = "web --listen unix:never.sock --history kept.json --context one --context other";
+    home.qless().run(line).shows(expect![[r#"
+        --- stderr
+        error: `--history` keeps what was counted of one context only
+        hint: leave it out, or name one context
+        --- exit 2
+    "#]]);
+}
+
+#[test]
 fn hostile_names_are_text_and_lead_to_their_pages() {
     let redis = Redis::start();
     let qless = redis.qless();

@@ -202,6 +202,10 @@ impl Core {
         }
     }
 
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// The server's time.
     pub fn now(&self) -> Moment {
         self.clock.now()

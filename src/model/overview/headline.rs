@@ -1,6 +1,6 @@
 //! How things stand in one sentence, for whoever looks for the first time.
 
-use super::{Overview, ProblemCode, StatusProblem};
+use super::{Overview, ProblemCode, StatusProblem, at_least};
 use crate::text::{duration, format_rough_duration, plural, with_thousands_separators};
 
 /// The most problems that a headline tells; the others are counted.
@@ -90,10 +90,8 @@ impl Headline {
 impl Clause {
     /// Writes its first letter large, unless that belongs to a name.
     fn begin_sentence(&mut self, problem: &StatusProblem) {
-        let is_name = problem
-            .queue
-            .as_ref()
-            .is_some_and(|queue| self.long.starts_with(&queue.to_string()));
+        let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
+        let is_name = begins_with_queue && problem.queue.is_some();
         if let Some(first) = self.long.get_mut(..1).filter(|_| !is_name) {
             first.make_ascii_uppercase();
         }
@@ -138,9 +136,10 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
             let have = if failed == 1 { "has" } else { "have" };
             let count = with_thousands_separators(failed);
             let recent = with_thousands_separators(recent);
+            let least = at_least(overview.omitted.groups);
             Clause {
-                short: format!("{count} failed (+{recent} in {since})"),
-                long: format!("{} {have} failed", plural(failed, "job", "jobs")),
+                short: format!("{least}{count} failed (+{recent} in {since})"),
+                long: format!("{least}{} {have} failed", plural(failed, "job", "jobs")),
             }
         }
         ProblemCode::Stalled => stalled_clause(problem, overview),
@@ -179,10 +178,15 @@ fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> Clause {
     } else {
         ("have", "their locks")
     };
-    let long = match overview.stalled_workers.len() as u64 {
-        0 => format!("{} {verb} lost {locks}", plural(jobs, "job", "jobs")),
-        1 => "one worker has lost its job".to_owned(),
-        workers => format!("{} workers have lost jobs", in_words(workers)),
+    let stalled = plural(jobs, "job", "jobs");
+    let long = match overview.stalled_workers.as_slice() {
+        [worker] if worker.stalled == jobs => match jobs {
+            1 => "one worker has lost its job".to_owned(),
+            _ => format!("one worker has lost {stalled}"),
+        },
+        // The other jobs may be those of workers that are forgotten.
+        [] | [_] => format!("{stalled} {verb} lost {locks}"),
+        workers => format!("{} workers have lost jobs", in_words(workers.len() as u64)),
     };
     let short = format!("{} stalled", with_thousands_separators(jobs));
     Clause { short, long }
@@ -197,7 +201,8 @@ fn quiet_sentence(overview: &Overview) -> String {
     let failed = match totals.failed {
         0 => "nothing has failed".to_owned(),
         failed => format!(
-            "no new failure, {} from before",
+            "no new failure, {}{} from before",
+            at_least(overview.omitted.groups),
             with_thousands_separators(failed)
         ),
     };
@@ -240,17 +245,21 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::model::overview::OverviewTotals;
+    use crate::model::overview::{Omitted, OverviewTotals};
     use crate::model::queue::RoundedSeconds;
+    use crate::model::worker::Worker;
     use crate::name::Name;
 
     fn told(problems: Vec<StatusProblem>, totals: OverviewTotals) -> String {
-        let overview = Overview {
+        told_of(Overview {
             problems,
             totals,
             since_s: RoundedSeconds(3600.0),
             ..Overview::default()
-        };
+        })
+    }
+
+    fn told_of(overview: Overview) -> String {
         let headline = Headline::new(&overview);
         format!(
             "{}\n{}\n",
@@ -300,6 +309,61 @@ mod tests {
             vec![problem(ProblemCode::NoWorkers)],
             OverviewTotals::default(),
         ));
+    }
+
+    #[test]
+    fn a_headline_begins_with_a_large_letter_whatever_the_queue_is_called() {
+        let lane = StatusProblem::new(ProblemCode::Lane, "").queue(&Name::from("a"));
+        expect![[r#"
+            A lane is blocked.
+            a lane is blocked
+        "#]]
+        .assert_eq(&told(vec![lane], OverviewTotals::default()));
+    }
+
+    #[test]
+    fn a_headline_counts_the_jobs_that_one_worker_has_lost() {
+        let told_of_stalled = |jobs, lost_by_worker| {
+            told_of(Overview {
+                problems: vec![StatusProblem::new(ProblemCode::Stalled, "").jobs(jobs)],
+                stalled_workers: vec![Worker {
+                    stalled: lost_by_worker,
+                    ..Worker::default()
+                }],
+                ..Overview::default()
+            })
+        };
+        let told = [(1, 1), (7, 7), (7, 2)].map(|(jobs, lost)| told_of_stalled(jobs, lost));
+        expect![[r#"
+            One worker has lost its job.
+            1 stalled
+            One worker has lost 7 jobs.
+            7 stalled
+            7 jobs have lost their locks.
+            7 stalled
+        "#]]
+        .assert_eq(&told.concat());
+    }
+
+    #[test]
+    fn failed_jobs_are_so_many_at_least_if_groups_were_not_read() {
+        expect![[r#"
+            At least 37 jobs have failed.
+            at least 37 failed (+0 in 1h)
+        "#]]
+        .assert_eq(&told_of(Overview {
+            problems: vec![StatusProblem::new(ProblemCode::Failing, "").jobs(37)],
+            totals: OverviewTotals {
+                failed: 37,
+                ..OverviewTotals::default()
+            },
+            since_s: RoundedSeconds(3600.0),
+            omitted: Omitted {
+                groups: 7,
+                ..Omitted::default()
+            },
+            ..Overview::default()
+        }));
     }
 
     #[test]

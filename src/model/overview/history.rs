@@ -1,6 +1,7 @@
 //! What a process has seen of the queues since it began to watch: rates, which no single look can tell.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,14 @@ const KEPT: u64 = 24 * 60;
 /// The time over which rates of now are counted, in seconds.
 const WINDOW: f64 = 60.0;
 
+/// After so many intervals without a look, nobody watches any more.
+const FEW_INTERVALS: f64 = 4.0;
+
+/// Monitoring systems may ask more seldom than the interval, in seconds.
+const LONGEST_SCRAPE_INTERVAL: f64 = 300.0;
+
+const DAY: f64 = 86_400.0;
+
 /// The minutes of a chart of flow.
 const FLOW_MINUTES: u64 = 60;
 
@@ -24,7 +33,8 @@ const SLOT_MINUTES: u64 = 10;
 
 /// Rates of the last day by the minute, from looks at any interval.
 ///
-/// What was counted between two looks is spread evenly over the time between them.
+/// What was counted between two looks is spread evenly over the time between them, unless that is so long that nobody
+/// watched.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     /// For how many seconds of a minute the queues were watched.
@@ -58,6 +68,8 @@ struct PastLook {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct QueueCounters {
+    /// Since the epoch.
+    day: u64,
     waiting: u64,
     /// Jobs in the queue.
     open: u64,
@@ -80,14 +92,16 @@ pub(crate) struct Flow {
 }
 
 impl History {
-    /// Adds a look.
-    pub(crate) fn note(&mut self, facts: &SystemFacts, now: Moment) {
+    /// Adds a look. While somebody watches, there is one about once per `interval`.
+    pub(crate) fn note(&mut self, facts: &SystemFacts, now: Moment, interval: Duration) {
         let look = PastLook::new(facts, now);
-        if let Some(last) = self.looks.back() {
-            // The server's clock went back.
-            if now <= last.at {
-                return;
-            }
+        let last = self.looks.back();
+        // The server's clock went back.
+        if last.is_some_and(|last| now <= last.at) {
+            return;
+        }
+        let longest = LONGEST_SCRAPE_INTERVAL.max(FEW_INTERVALS * interval.as_secs_f64());
+        if let Some(last) = last.filter(|last| now.since(last.at) <= longest) {
             let span = (last.at.seconds(), now.seconds());
             self.watched.spread(now.since(last.at), span);
             for (name, counters) in &look.queues {
@@ -104,8 +118,8 @@ impl History {
                     add(&mut self.failed, name, failed as f64, span);
                 }
             }
-            self.forget_before(minute_of(now.seconds()).saturating_sub(KEPT));
         }
+        self.forget_before(minute_of(now.seconds()).saturating_sub(KEPT));
         self.looks.push_back(look);
         let is_old = |look: &PastLook| now.since(look.at) > WINDOW;
         while self.looks.len() > 2 && self.looks.get(1).is_some_and(is_old) {
@@ -223,7 +237,9 @@ impl History {
 
 impl PastLook {
     fn new(facts: &SystemFacts, now: Moment) -> PastLook {
-        let queue = |queue: &QueueFacts| (queue.counts.name.clone(), QueueCounters::new(queue));
+        let day = (now.seconds() / DAY) as u64;
+        let queue =
+            |queue: &QueueFacts| (queue.counts.name.clone(), QueueCounters::new(queue, day));
         let groups = facts.groups.iter();
         let omitted = facts.omitted();
         PastLook {
@@ -239,6 +255,7 @@ impl PastLook {
     fn total(&self) -> QueueCounters {
         let mut total = QueueCounters::default();
         for queue in self.queues.values() {
+            total.day = queue.day;
             total.waiting += queue.waiting;
             total.open += queue.open;
             // Statistics may hold any number.
@@ -250,10 +267,11 @@ impl PastLook {
 }
 
 impl QueueCounters {
-    fn new(facts: &QueueFacts) -> QueueCounters {
+    fn new(facts: &QueueFacts, day: u64) -> QueueCounters {
         let queue = &facts.counts;
         let held = queue.scheduled + queue.depends + queue.throttled;
         QueueCounters {
+            day,
             waiting: queue.waiting,
             open: queue.waiting + queue.running + queue.stalled + held,
             completed: facts.completed,
@@ -263,8 +281,12 @@ impl QueueCounters {
 
     /// The jobs that came since, without those that were cancelled or moved meanwhile, and those that were completed.
     fn flow_since(self, before: QueueCounters) -> (f64, f64) {
-        // At midnight the counters begin again.
-        let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now) as f64;
+        // At midnight the counters begin again, as they do when somebody deletes them.
+        let is_same_day = self.day == before.day;
+        let since = |now: u64, before: u64| match now.checked_sub(before) {
+            Some(more) if is_same_day => more as f64,
+            _ => now as f64,
+        };
         let completed = since(self.completed, before.completed);
         let left = completed + since(self.failures, before.failures);
         let put = self.open as f64 - before.open as f64 + left;
@@ -363,7 +385,8 @@ mod tests {
     fn watch(looks: &[(f64, SystemFacts)]) -> History {
         let mut history = History::default();
         for (at, facts) in looks {
-            history.note(facts, Moment::from_seconds(START + at).unwrap());
+            let now = Moment::from_seconds(START + at).unwrap();
+            history.note(facts, now, Duration::from_secs(2));
         }
         history
     }
@@ -402,6 +425,43 @@ mod tests {
         let rates = watch(&looks).rates().unwrap();
         assert!(rates.completed_per_s.0 < 0.1, "{rates:?}");
         assert_eq!(watch(&looks[..1]).rates(), None);
+    }
+
+    #[test]
+    fn nobody_watched_between_looks_that_are_hours_apart() {
+        let looks = [
+            (0.0, look(0, 0, 0)),
+            (60.0, look(0, 60, 0)),
+            (10_000.0, look(0, 9000, 500)),
+            (10_020.0, look(0, 9040, 500)),
+        ];
+        let history = watch(&looks);
+        let flow = history.flow(&Name::from("mail"));
+        let watched = flow.done.iter().filter(|rate| rate.is_some());
+        assert_eq!(watched.count(), 1);
+        assert_eq!(flow.done_per_s, Some(2.0));
+        let failures = history.failures(&Name::from("timeout"));
+        assert_eq!(failures[9..], [None, None, Some(0.0)]);
+        // With an interval of an hour, somebody did.
+        let mut history = History::default();
+        for (at, facts) in &looks {
+            let now = Moment::from_seconds(START + at).unwrap();
+            history.note(facts, now, Duration::from_secs(3600));
+        }
+        let failures = history.failures(&Name::from("timeout"));
+        assert!(failures.iter().all(Option::is_some), "{failures:?}");
+    }
+
+    #[test]
+    fn the_counters_of_a_day_begin_again_at_midnight() {
+        // The first look is at eight.
+        let midnight = 16.0 * 3600.0;
+        let history = watch(&[
+            (midnight - 10.0, look(0, 100, 0)),
+            (midnight + 10.0, look(0, 5000, 0)),
+        ]);
+        assert_eq!(history.flow(&Name::from("mail")).done_per_s, Some(250.0));
+        assert_eq!(history.total_flow().done_per_s, Some(250.0));
     }
 
     #[test]

@@ -210,6 +210,11 @@ impl Omitted {
     }
 }
 
+/// What stands in front of a count of jobs if some places were not read.
+pub(crate) fn at_least(omitted: u64) -> &'static str {
+    if omitted > 0 { "at least " } else { "" }
+}
+
 impl ProblemCode {
     pub(crate) fn as_str(self) -> &'static str {
         self.into()
@@ -409,7 +414,16 @@ pub(crate) struct QueueFacts {
     pub run: Option<DurationSpread>,
 }
 
+/// How long a job may wait before its queue counts as late, in seconds.
+const LATE: f64 = 120.0;
+
 impl QueueFacts {
+    /// Whether its oldest job has waited too long, which is a choice if somebody paused it.
+    pub(crate) fn is_late(&self, now: Moment) -> bool {
+        let wait = self.oldest_wait(now);
+        wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
+    }
+
     /// The oldest wait. A paused queue says so in place of what else holds its jobs.
     pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldWait> {
         let (why, held_by) = if self.counts.paused {
@@ -513,5 +527,28 @@ impl Overview {
                 ..Omitted::default()
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_late_by_its_oldest_wait_whatever_the_next_job_has_waited() {
+        let now = Moment::from_seconds(100_000.0).unwrap();
+        let queue = |oldest: f64, next: f64, paused: bool| QueueFacts {
+            counts: Queue {
+                head_wait_s: Some(RoundedSeconds(next)),
+                paused,
+                ..Queue::default()
+            },
+            jid: Some("first".into()),
+            since: Moment::from_seconds(100_000.0 - oldest),
+            ..QueueFacts::default()
+        };
+        assert!(queue(121.0, 2.0, false).is_late(now));
+        assert!(!queue(120.0, 900.0, false).is_late(now));
+        assert!(!queue(121.0, 2.0, true).is_late(now));
     }
 }

@@ -1,6 +1,6 @@
 //! The whole system on one screen.
 
-use super::{Overview, OverviewTotals};
+use super::{Overview, OverviewTotals, at_least};
 use crate::model::lag::LagCause;
 use crate::model::server::ServerFacts;
 use crate::model::worker::SILENT_AFTER;
@@ -61,11 +61,7 @@ impl View for Overview {
             .filter(shown)
             .map(|(count, state)| format!("{} {state}", page.count(count)))
             .collect();
-        let least = if self.omitted.queues > 0 {
-            "at least "
-        } else {
-            ""
-        };
+        let least = at_least(self.omitted.queues);
         detail.add_line("jobs", format!("{least}{}", counts.join(", ")));
         let recurring = page.plural(recurring, "recurring job", "recurring jobs");
         let groups = page.plural(groups, "group of failures", "groups of failures");

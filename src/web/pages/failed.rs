@@ -3,8 +3,10 @@
 use maud::html;
 
 use super::overview::group_line;
+use super::queue::first_letter_large;
 use crate::error::Error;
 use crate::look::server::LookServer;
+use crate::model::overview::at_least;
 use crate::name::Name;
 use crate::text::plural;
 use crate::web::page::{Content, Page, Place, server_footer};
@@ -28,11 +30,12 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let newest = server.with_session(|session| session.core()?.newest_failures(now, &groups))?;
     let title = match jobs {
         0 => "Nothing has failed".to_owned(),
-        jobs => format!(
-            "{} failed in {}",
+        jobs => first_letter_large(&format!(
+            "{}{} failed in {}",
+            at_least(facts.omitted().groups),
             plural(jobs, "job has", "jobs have"),
             plural(count, "group", "groups")
-        ),
+        )),
     };
     let more = count.saturating_sub(groups.len() as u64);
     let main = html! {

@@ -127,7 +127,7 @@ fn last_hour(page: &Page, flow: &Flow) -> Markup {
     }
 }
 
-fn first_letter_large(text: &str) -> String {
+pub(super) fn first_letter_large(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string());
     first.unwrap_or_default() + chars.as_str()

@@ -12,9 +12,6 @@ use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, count_cell, server_footer};
 
-/// A wait from which on a queue is late, in seconds: that of the problem of `status`.
-use crate::look::LATE;
-
 pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
     let look = server.look();
     let (facts, now) = facts_of(&look)?;
@@ -74,7 +71,7 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
     let counts = &queue.counts;
     let flow = server.with_history(|history| history.flow(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);
-    let is_late = wait.is_some_and(|wait| wait > LATE) && !counts.paused;
+    let is_late = queue.is_late(page.now);
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
     html! {
         tr data-key=(counts.name) {
