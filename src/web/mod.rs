@@ -126,7 +126,9 @@ impl<'s> WebServer<'s> {
         let mut contexts = Vec::new();
         for session in sessions {
             let destination = Destination {
-                context: session.ui.context_name().map(str::to_owned),
+                flag: session
+                    .member_flag()
+                    .map(|(flag, name)| (flag, name.to_owned())),
                 label: session.label().map(str::to_owned),
                 is_protected: session.ui.is_protected(),
                 address: session.target()?.to_string(),
@@ -142,7 +144,7 @@ impl<'s> WebServer<'s> {
             });
         }
         let names = contexts.iter();
-        let names = names.filter_map(|context| context.destination.context.clone());
+        let names = names.filter_map(|context| context.destination.name().map(str::to_owned));
         Ok(WebServer {
             names: names.collect(),
             contexts,
@@ -266,8 +268,8 @@ impl<'s> WebServer<'s> {
         let times = asked.query("time").and_then(|words| words.parse().ok());
         let times: TimeWords = times.unwrap_or_default();
         let mut kept = Vec::new();
-        if let (Some(name), true) = (&context.destination.context, asked.context > 0) {
-            kept.push(("context", name.clone()));
+        if let (Some(name), true) = (context.destination.name(), asked.context > 0) {
+            kept.push(("context", name.to_owned()));
         }
         if times != TimeWords::default() {
             let word: &str = times.into();

@@ -48,13 +48,20 @@ const PLACES: [(Place, &str, &str); 6] = [
 /// The server that a page is about, as its header names it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Destination {
-    /// The name of the context, if one was given.
-    pub context: Option<String>,
+    /// The flag that names it among several.
+    pub flag: Option<(&'static str, String)>,
     /// The label of the context.
     pub label: Option<String>,
     pub is_protected: bool,
     /// The address without a password.
     pub address: String,
+}
+
+impl Destination {
+    /// The name of its context, or its prefix.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.flag.as_ref().map(|(_, name)| name.as_str())
+    }
 }
 
 /// What a request says about every page.
@@ -310,7 +317,7 @@ impl Page<'_> {
     }
 
     fn context_menu(&self) -> Markup {
-        let own = self.destination.context.as_deref();
+        let own = self.destination.name();
         html! {
             details.menu {
                 summary { (own.map(text::clean_line).unwrap_or_else(|| "contexts".into())) }
@@ -328,9 +335,9 @@ impl Page<'_> {
 
     /// A command as a shell reads it: with several contexts, it names the one of this page alone.
     pub(super) fn shell_line(&self, line: &CommandLine) -> Option<String> {
-        match &self.destination.context {
-            Some(name) if self.contexts.len() > 1 => {
-                line.with_global_flag("--context", name).shell_line()
+        match &self.destination.flag {
+            Some((flag, name)) if self.contexts.len() > 1 => {
+                line.with_global_flag(flag, name).shell_line()
             }
             _ => line.shell_line(),
         }

@@ -892,3 +892,25 @@ fn flags_of_the_start_do_not_reach_the_commands_of_pages() {
     let plan = text_of(&web.page("/failed/upload%2Ferror/retry"));
     assert!(plan.contains("1 failed"), "{plan}");
 }
+
+#[test]
+fn each_prefix_of_a_context_has_its_pages() {
+    let redis = Redis::start();
+    for prefix in ["a:", "b:"] {
+        let line = format!("put of-{prefix} K --prefix {prefix}");
+        redis.qless().run(&line).ok();
+    }
+    let home = ConfigHome::new(&format!(
+        "[context.both]\nredis = \"{}\"\nprefixes = [\"a:\", \"b:\"]\n",
+        redis.url()
+    ));
+    let web = Web::with(&home.qless(), &redis, "--interval 1ms --context both");
+    assert!(web.page("/").contains("of-a:"));
+    let other = web.page("/?context=b:");
+    assert!(
+        other.contains("of-b:") && !other.contains("of-a:"),
+        "{other}"
+    );
+    let page = web.page("/queues/of-b:?context=b:");
+    assert!(page.contains("--prefix=b:"), "{page}");
+}

@@ -362,9 +362,9 @@ fn single_commands_make_as_many_calls_on_each_topology() {
         table += &format!("{name}:{}\n", calls.concat());
     }
     expect![[r#"
-        plain: hello 5 time 5 evalsha 9 eval 2 exists 33 cluster 0
-        cluster: hello 5 time 5 evalsha 9 eval 2 exists 34 cluster 5
-        sentinel: hello 5 time 5 evalsha 9 eval 2 exists 33 cluster 0
+        plain: hello 5 time 5 evalsha 9 eval 2 exists 35 cluster 0
+        cluster: hello 5 time 5 evalsha 9 eval 2 exists 36 cluster 5
+        sentinel: hello 5 time 5 evalsha 9 eval 2 exists 35 cluster 0
     "#]]
     .assert_eq(&table);
 }
