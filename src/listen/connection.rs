@@ -63,7 +63,10 @@ impl<'l> Connection<'l> {
         match response.body {
             _ if method == Method::Head => Ok(()),
             Body::Bytes(body) => socket.send(&body),
-            Body::Stream(produce) => produce(&mut EventStream::new(&self.entry)),
+            Body::Stream(produce) if self.entry.begin_stream() => {
+                produce(&mut EventStream::new(&self.entry))
+            }
+            Body::Stream(_) => Err(io::ErrorKind::ConnectionAborted.into()),
         }
     }
 }

@@ -34,7 +34,7 @@ struct Row {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// No whole request has arrived since then.
+    /// No whole request has arrived since then, or a stream has been sent.
     Waiting(Instant),
     Responding,
     /// The connection made room for another one, and its thread is about to end.
@@ -137,6 +137,12 @@ impl TableEntry<'_> {
     /// Notes that a whole request has arrived. False if the connection was closed meanwhile.
     pub(super) fn begin_response(&self) -> bool {
         self.update(Phase::Responding)
+    }
+
+    /// Notes that a stream begins. It makes room for another connection, as one does that waits for its request: its
+    /// client connects again, and streams lock out nobody. False if the connection was closed meanwhile.
+    pub(super) fn begin_stream(&self) -> bool {
+        self.update(Phase::Waiting(Instant::now()))
     }
 
     /// Notes that the response was sent. False if no further request may follow.

@@ -185,6 +185,36 @@ fn while_64_requests_are_answered_others_are_asked_to_come_back() {
 }
 
 #[test]
+fn streams_make_room_for_other_requests() {
+    let listener = TestListener::start(|request| match request.path.as_str() {
+        "/live" => Response::events(|stream| {
+            loop {
+                stream.send(b": ping\n\n")?;
+                stream.wait(Duration::from_secs(60))?;
+            }
+        }),
+        _ => Response::text(Status::Ok, "hello"),
+    });
+    let streams: Vec<TcpStream> = (0..70)
+        .map(|_| {
+            let mut stream = listener.connect();
+            let request = b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n";
+            stream.write_all(request).unwrap();
+            let (mut read, mut byte) = (Vec::new(), [0]);
+            while !read.ends_with(b": ping\n\n") {
+                stream.read_exact(&mut byte).unwrap();
+                read.extend(byte);
+            }
+            stream
+        })
+        .collect();
+    let answer = listener.exchange(GET);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // The newest stream is still open.
+    assert!(is_open(streams.last().unwrap()));
+}
+
+#[test]
 fn a_client_that_reads_nothing_is_left_after_five_seconds() {
     let (sender, outcome) = mpsc::channel();
     let listener = TestListener::start(move |_| {
