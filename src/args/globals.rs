@@ -100,12 +100,17 @@ pub(crate) struct Globals {
 }
 
 impl Globals {
+    /// Whether the password is read from the terminal or from stdin.
+    pub(crate) fn has_typed_password(&self) -> bool {
+        let file = self.password_file.as_ref();
+        self.askpass || file.is_some_and(|file| file == "-")
+    }
+
     /// The typed flags without which another process of this program does not reach the server: they stand in no
     /// printed command.
     pub(crate) fn access_flags(&self) -> Vec<OsString> {
-        let file = self.password_file.as_ref();
-        let is_typed = self.askpass || file.is_some_and(|file| file == "-");
-        let file = file.filter(|_| !is_typed).cloned();
+        let is_typed = self.has_typed_password();
+        let file = self.password_file.clone().filter(|_| !is_typed);
         let files = self.given.tls.files_with_setting_names();
         let tls = files.map(|(name, file)| (format!("--{name}="), file.as_os_str().to_owned()));
         let password = file.map(|file| ("--password-file=".to_owned(), file));

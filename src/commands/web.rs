@@ -103,7 +103,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.globals.timeout = Some(session.timeout().min(PATIENCE));
         session.changes = args.allow_changes && !session.globals.read_only;
         // Later, nobody could type it.
-        if args.no_retry || session.has_typed_password() {
+        if args.no_retry || session.globals.has_typed_password() {
             session.connect()?;
         }
     }

@@ -139,8 +139,8 @@ impl TableEntry<'_> {
         self.update(Phase::Responding)
     }
 
-    /// Notes that a stream begins. It makes room for another connection, as one does that waits for its request: its
-    /// client connects again, and streams lock out nobody. False if the connection was closed meanwhile.
+    /// Notes that a stream begins. In a full table, a stream is closed as a connection without a request is: its client
+    /// connects again. False if the connection was closed meanwhile.
     pub(super) fn begin_stream(&self) -> bool {
         self.update(Phase::Waiting(Instant::now()))
     }

@@ -183,15 +183,9 @@ impl Session {
         Target::parse(typed).ok()?.password
     }
 
-    /// Whether the password is read from the terminal or from stdin.
-    pub(crate) fn has_typed_password(&self) -> bool {
-        let file = self.globals.password_file.as_ref();
-        self.globals.askpass || file.is_some_and(|file| file == "-")
-    }
-
     /// Refuses a password that would have to be typed once for each member.
     pub(crate) fn refuse_typed_password(&self) -> Result<(), Error> {
-        if self.has_typed_password() {
+        if self.globals.has_typed_password() {
             return Err(Error::usage("a password can be typed only for one member")
                 .hint("a context names its source: `password-command` or `password-env`"));
         }

@@ -526,6 +526,22 @@ mod tests {
         Samples::from([(Name::from("upload error"), message)])
     }
 
+    /// A reply of the first server.
+    fn answer(state: &mut State, what: Wanted, found: Result<Found, Away>) {
+        let ask = Ask {
+            place: 0,
+            width: 80,
+            what,
+        };
+        let answer = Answer {
+            ask,
+            found,
+            took: Duration::from_millis(1),
+            notes: String::new(),
+        };
+        state.take(answer, Instant::now());
+    }
+
     fn state(queues: u64) -> State {
         let options = TopOptions {
             interval: Duration::from_secs(2),
@@ -540,18 +556,10 @@ mod tests {
         let mut state = State::new(&options, vec![place]);
         for tick in 0..queues {
             let at = Moment::from_seconds(NOON + 2.0 * tick as f64 - 2.0 * queues as f64).unwrap();
-            state.take(
-                Answer {
-                    ask: Ask {
-                        place: 0,
-                        width: 80,
-                        what: Wanted::Look(Vec::new()),
-                    },
-                    found: Ok(Found::Look(Box::new(facts(tick)), samples(), at)),
-                    took: Duration::from_millis(1),
-                    notes: String::new(),
-                },
-                Instant::now(),
+            answer(
+                &mut state,
+                Wanted::Look(Vec::new()),
+                Ok(Found::Look(Box::new(facts(tick)), samples(), at)),
             );
         }
         state
@@ -842,21 +850,13 @@ mod tests {
             ..Job::default()
         };
         let source = JobSource::Queue(Name::from("images"), JobState::Waiting);
-        state.take(
-            Answer {
-                ask: Ask {
-                    place: 0,
-                    width: 80,
-                    what: Wanted::Jobs(source),
-                },
-                found: Ok(Found::Jobs {
-                    jobs: ["j1", "j2", "j3"].map(job).to_vec(),
-                    total: 3,
-                }),
-                took: Duration::from_millis(1),
-                notes: String::new(),
-            },
-            Instant::now(),
+        answer(
+            &mut state,
+            Wanted::Jobs(source),
+            Ok(Found::Jobs {
+                jobs: ["j1", "j2", "j3"].map(job).to_vec(),
+                total: 3,
+            }),
         );
         let line = |state: &State| state.change('C').unwrap().0.shell_line().unwrap();
         // Marks `j1` and `j2`, and opens `j3`.
@@ -908,19 +908,7 @@ mod tests {
             error: Error::new(Kind::Unreachable, "Redis does not answer"),
             steps: Vec::new(),
         };
-        state.take(
-            Answer {
-                ask: Ask {
-                    place: 0,
-                    width: 80,
-                    what: Wanted::Look(Vec::new()),
-                },
-                found: Err(away),
-                took: Duration::from_millis(1),
-                notes: String::new(),
-            },
-            Instant::now(),
-        );
+        answer(&mut state, Wanted::Look(Vec::new()), Err(away));
         let shown = frame(&mut state, 80, 24);
         assert!(shown.contains("0s old · Redis does not answer"), "{shown}");
         assert!(shown.contains("mail"), "{shown}");
@@ -945,21 +933,13 @@ mod tests {
             jid: Name::from(jid),
             ..Job::default()
         };
-        state.take(
-            Answer {
-                ask: Ask {
-                    place: 0,
-                    width: 80,
-                    what: Wanted::Jobs(source),
-                },
-                found: Ok(Found::Jobs {
-                    jobs: vec![job("a"), job("b")],
-                    total: 2,
-                }),
-                took: Duration::from_millis(1),
-                notes: String::new(),
-            },
-            Instant::now(),
+        answer(
+            &mut state,
+            Wanted::Jobs(source),
+            Ok(Found::Jobs {
+                jobs: vec![job("a"), job("b")],
+                total: 2,
+            }),
         );
         let shown = frame(&mut state, 80, 10);
         assert!(

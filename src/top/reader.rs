@@ -27,7 +27,7 @@ const ROWS: u64 = 200;
 /// The most groups whose newest message is read, those with the most recent failures.
 const SAMPLED: usize = 20;
 
-/// What is asked, of which of the servers, for a screen of how many columns.
+/// A question to one of the servers, for a screen of this width.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ask {
     pub place: usize,

@@ -145,7 +145,7 @@ impl View {
         }
     }
 
-    /// Takes what was read. `counted` is how many jobs the look before it knows, of which a list may show some.
+    /// Shows a reply. `counted` is the number of jobs by the last look, of which a list may show only some.
     fn take(&mut self, found: Result<Found, Away>, counted: Option<u64>) {
         match (self, found) {
             (

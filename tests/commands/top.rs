@@ -58,6 +58,12 @@ impl Top {
         escapes.replace_all(&all[before..], " ").into_owned()
     }
 
+    /// Waits until a command has ended.
+    fn returns(&self) {
+        self.0
+            .until(|written| written.contains("Enter goes back to top"));
+    }
+
     /// Types, and waits until the whole screen says something.
     fn shows(&mut self, keys: &str, wanted: &str) -> String {
         self.0.types(keys);
@@ -106,8 +112,7 @@ fn capital_letters_run_the_command_of_the_command_line() {
     top.0.types("R");
     top.0.until(|written| written.contains("Proceed?"));
     top.0.types("y\n");
-    top.0
-        .until(|written| written.contains("Enter goes back to top"));
+    top.returns();
     assert_eq!(redis.qless().run("get first --field state").ok(), "waiting");
     top.0.types("\n");
     top.shows("", "nothing has failed");
@@ -170,8 +175,7 @@ fn a_signal_ends_it_while_the_output_of_a_command_is_read() {
     top.0.types("R");
     top.0.until(|written| written.contains("Proceed?"));
     top.0.types("n\n");
-    top.0
-        .until(|written| written.contains("Enter goes back to top"));
+    top.returns();
     top.0.signal("-TERM");
     assert_eq!(top.0.end().code(), 143);
 }
@@ -243,8 +247,7 @@ fn a_line_about_one_of_several_prefixes_names_it() {
     top.0.types("P");
     top.0.until(|written| written.contains("y does it"));
     top.0.types("y");
-    top.0
-        .until(|written| written.contains("Enter goes back to top"));
+    top.returns();
     top.0.types("\n");
     top.shows("", "paused");
     top.0.types("q");
@@ -265,8 +268,7 @@ fn a_command_gets_the_password_of_the_address() {
     top.0.types("P");
     top.0.until(|written| written.contains("y does it"));
     top.0.types("y");
-    top.0
-        .until(|written| written.contains("Enter goes back to top"));
+    top.returns();
     top.0.types("\n");
     let screen = top.shows("", "paused");
     assert!(!screen.contains("secret"), "{screen}");

@@ -16,7 +16,7 @@ const KEPT: u64 = 24 * 60;
 /// The time over which rates of now are counted, in seconds.
 const WINDOW: f64 = 60.0;
 
-/// After so many intervals without a look, nobody watches any more.
+/// A gap of more intervals than these between two looks was not watched.
 const FEW_INTERVALS: f64 = 4.0;
 
 /// Monitoring systems may ask more seldom than the interval, in seconds.
