@@ -141,6 +141,12 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
         .format()
 }
 
+/// Whether the arguments, right or wrong, are those of `health --nagios`.
+pub(super) fn asks_for_nagios_line(args: &[OsString]) -> bool {
+    let has = |wanted: &str| args.iter().any(|word| word == wanted);
+    has("health") && has("--nagios")
+}
+
 #[cfg(test)]
 mod tests {
     use crate::app::parse::{NotRun, parse};
