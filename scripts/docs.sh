@@ -24,10 +24,11 @@ fi
 book=$dir/book src=$dir/book/src
 rm -rf "$book"
 mkdir -p "$src/lua" "$src/commands" "$src/topics" "$src/examples"
-cp docs/book.toml "$book"
+cp docs/book.toml docs/book.css "$book"
 cp -- *.md LICENSE "$src"
 cp -R docs examples "$src"
-cp lua/README.md "$src/lua"
+cp lua/README.md "$src/lua/index.md"
+cp lua/keys.lua "$src/lua"
 
 # A page of text that this program prints.
 page() { # FILE TITLE COMMAND…
@@ -36,10 +37,9 @@ page() { # FILE TITLE COMMAND…
 }
 
 commands() {
-  local manual name words
-  for manual in man/qless-*.1; do
-    name=$(basename "$manual" .1)
-    name=${name#qless-}
+  local name words
+  # A command stands before its subcommands.
+  for name in $(cd man && printf '%s\n' qless-*.1 | sed 's/^qless-//; s/\.1$//' | LC_ALL=C sort); do
     words=$name
     # The manual of `recur put` is qless-recur-put, and that of `forget-queue` qless-forget-queue.
     "$qless" help "$words" >/dev/null 2>&1 || words=${name/-/ }
@@ -75,6 +75,8 @@ examples >"$src/workers.md"
   printf '# Topics of the help\n\n`qless help TOPIC` prints these pages.\n' >"$src/topics/topics.md"
   topics
 } >"$src/SUMMARY.md"
+# mdbook makes an index of a README, but does not follow the links to it.
+find "$src" -name '*.md' -exec sed -i 's#lua/README\.md#lua/index.md#g' {} +
 "$mdbook" build "$book"
 
 lost=0
