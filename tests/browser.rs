@@ -462,6 +462,10 @@ fn without_redis_the_last_look_stays_and_says_its_age_and_why() {
         browser.value("document.querySelectorAll('.away').length"),
         1
     );
+    assert_eq!(
+        browser.text("document.querySelector('button.live').textContent"),
+        "away"
+    );
     redis.restart();
     browser.until("document.querySelector('.away') === null");
     browser.until("document.querySelector('h1').textContent === '0 queues'");

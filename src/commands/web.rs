@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::fs;
 use crate::interrupt::Interrupt;
 use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
-use crate::look::server::LookServer;
+use crate::look::server::{LookServer, PATIENCE};
 use crate::model::overview::history::History;
 use crate::name::Name;
 use crate::session::Session;
@@ -77,9 +77,6 @@ pub(crate) struct Args {
 
 pub(crate) const SPEC: Spec<Args> =
     Spec::writes_if(Group::Inspect, |args| args.allow_changes, run).members(|_| MemberUse::Apart);
-
-/// The longest that a connection to Redis, and a call, takes while browsers wait.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often the history is written.
 const SAVED_EVERY: Duration = Duration::from_secs(60);
@@ -164,7 +161,7 @@ fn save_history(path: &Path, server: &LookServer) {
         .map_err(Error::internal)
         .and_then(|text| fs::write_private(path, &text));
     if let Err(error) = written {
-        server.with_session(|session| session.ui.warn(&error.message()));
+        server.warn(&error);
     }
 }
 

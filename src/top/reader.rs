@@ -250,7 +250,7 @@ fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<St
         return Vec::new();
     }
     let page = RenderOptions::terminal(width);
-    match doctor::diagnose(session) {
+    match doctor::diagnose_briefly(session) {
         Ok(found) => found.text(&page).lines().map(str::to_owned).collect(),
         Err(_) => Vec::new(),
     }

@@ -227,8 +227,8 @@ impl WebServer<'_> {
             html! {}
         } else {
             let server = &self.contexts[asked.context].server;
-            let run = |session: &mut _| (self.run)(&line, RunMode::Rehearsed, session);
-            let CommandOutput { text, result } = server.with_session(run);
+            let CommandOutput { text, result } =
+                server.read(|session| Ok((self.run)(&line, RunMode::Rehearsed, session)))?;
             result?;
             html! { pre tabindex="0" { (clean_text(&text).trim_end()) } }
         };
@@ -300,8 +300,11 @@ impl WebServer<'_> {
         }
         let line = change.command(field(&form, "value").unwrap_or_default());
         let mode = RunMode::Confirmed { label };
-        let output = server.with_session(|session| (self.run)(&line, mode.clone(), session));
-        self.forget_pages(asked.context);
+        let output = match server.with_session(|session| (self.run)(&line, mode, session)) {
+            Ok(output) => output,
+            Err(error) => return failure(&page, &error, ""),
+        };
+        self.forget_answers(asked.context);
         let said = shortened(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {

@@ -284,7 +284,7 @@ impl Page<'_> {
                             }
                             @if self.contexts.len() > 1 { (self.context_menu()) }
                             span.address { (text::clean_line(address)) }
-                            button.live type="button" hidden title="Space stops and continues" { "live" }
+                            button.live type="button" hidden title="Space stops and continues" {}
                         }
                     }
                     main #main { (notice(self.said.clone())) (content.main) }

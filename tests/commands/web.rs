@@ -455,25 +455,60 @@ fn a_lost_server_is_reported_without_waiting_for_it() {
     assert!(attempts.join().unwrap() < 5);
 }
 
+/// The events of a listener, as they come.
+struct Events(UnixStream, String);
+
+impl Events {
+    fn of(web: &Web) -> Events {
+        let mut stream = UnixStream::connect(&web.0.socket).unwrap();
+        stream
+            .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .unwrap();
+        Events(stream, String::new())
+    }
+
+    /// Waits until this has come so often, and returns all that has.
+    fn until(&mut self, wanted: &str, times: usize) -> &str {
+        while self.1.matches(wanted).count() < times {
+            let mut bytes = [0; 512];
+            let count = self.0.read(&mut bytes).unwrap();
+            assert!(count > 0, "{}", self.1);
+            self.1
+                .push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        }
+        &self.1
+    }
+}
+
+#[test]
+fn while_redis_is_frozen_pages_say_at_once_what_is_known_and_recover_with_it() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 50ms");
+    web.page("/");
+    let mut events = Events::of(&web);
+    events.until("event: look", 1);
+    redis.freeze();
+    events.until("event: away", 1);
+    for path in ["/", "/queues", "/jobs", "/jobs/first", "/api/v1/queues"] {
+        assert_eq!(web.status(path), 503, "{path}");
+    }
+    assert!(text_of(&web.0.get("/", "localhost").1).contains("no reply from"));
+    redis.thaw();
+    // The next try was under way: none of the pages has waited for its end.
+    let told = events.until("event: look", 2);
+    let (_, after) = told.split_once("event: away").unwrap();
+    assert!(!after.contains("event: away"), "{told}");
+    for path in ["/", "/jobs/first", "/api/v1/queues"] {
+        assert_eq!(web.status(path), 200, "{path}");
+    }
+}
+
 #[test]
 fn a_stream_says_that_there_is_something_new() {
     let redis = filled();
     let web = Web::start(&redis, "--interval 50ms");
-    let mut stream = UnixStream::connect(&web.0.socket).unwrap();
-    stream
-        .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .unwrap();
-    let mut text = String::new();
-    while text
-        .matches("event: look\ndata: {\"interval_s\":0.05}")
-        .count()
-        < 3
-    {
-        let mut bytes = [0; 512];
-        let count = stream.read(&mut bytes).unwrap();
-        assert!(count > 0, "{text}");
-        text.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
-    }
+    let mut events = Events::of(&web);
+    let text = events.until("event: look\ndata: {\"interval_s\":0.05}", 3);
     for header in [
         "Content-Type: text/event-stream",
         "X-Accel-Buffering: no",
@@ -486,13 +521,34 @@ fn a_stream_says_that_there_is_something_new() {
 #[test]
 fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
     let redis = filled();
-    let web = Web::start(&redis, "--interval 1h");
+    let web = Web::start(&redis, "--interval 1ms");
     web.page("/");
     let before = redis.scripts_run();
+    // Fifty times as long as a look stands.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(redis.scripts_run(), before);
+    drop(web);
+    let web = Web::start(&redis, "--interval 1h");
+    let read_all = || {
+        for path in ["/", "/jobs/first", "/failed", "/metrics"] {
+            web.page(path);
+        }
+        for name in [
+            "stats",
+            "status",
+            "queues",
+            "queues/mail",
+            "jobs/first",
+            "failed",
+            "workers",
+        ] {
+            web.page(&format!("/api/v1/{name}"));
+        }
+    };
+    read_all();
+    let before = redis.scripts_run();
     for _ in 0..10 {
-        web.page("/");
-        web.page("/api/v1/stats");
-        web.page("/metrics");
+        read_all();
     }
     assert_eq!(redis.scripts_run(), before);
 }
@@ -505,7 +561,14 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
         "--base-path /qless --allow-host ops.example --interval 20ms --history {}",
         history.display()
     );
-    let web = Web::start(&redis, &more);
+    let start = |now: u64| Web::with(&redis.at(now), &redis, &more);
+    // 1970-01-12T13:46:00Z
+    let minute = 999_960 / 60;
+    let kept =
+        format!("{{\"watched\":[[{minute},60]],\"put\":{{}},\"done\":{{}},\"failed\":{{}}}}");
+    std::fs::write(&history, kept).unwrap();
+    let since = "title=\"1970-01-12T13:46:00.000Z\">13:46<";
+    let web = start(1_000_100);
     let (status, head, _) = web.0.ask("GET /qless", "Host: ops.example\r\n", "");
     assert_eq!(status, 303);
     assert!(head.contains("Location: /qless/"), "{head}");
@@ -515,18 +578,17 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
         web.page("/qless/queues/mail")
             .contains("href=\"../style.css\"")
     );
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    web.page("/qless/");
+    assert!(web.page("/qless/").contains(since));
+    std::fs::remove_file(&history).unwrap();
     assert_eq!(web.0.end(Signal::TERM).code(), 143);
-    let kept = std::fs::read_to_string(&history).unwrap();
-    assert!(kept.contains("\"watched\""), "{kept}");
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(
         history.metadata().unwrap().permissions().mode() & 0o777,
         0o600
     );
-    let web = Web::start(&redis, &more);
-    web.page("/qless/");
+    let web = start(1_003_000);
+    let footer = web.page("/qless/");
+    assert!(footer.contains(since), "{footer}");
     web.0.end(Signal::INT);
     std::fs::write(&history, "no history").unwrap();
     let refused = redis.qless().run(&format!(

@@ -2,15 +2,18 @@
 
 use maud::{Markup, html};
 
-use crate::doctor;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::look::server::LookServer;
-use crate::model::doctor::{DoctorItem, DoctorLevel};
+use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
 use crate::text::{Sanitized, clean_line};
 use crate::web::page::{Content, Page};
 
-pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -> Content {
+/// `diagnose` finds the steps to the server, as `doctor` sees them.
+pub(in crate::web) fn content(
+    page: &Page,
+    error: &Error,
+    diagnose: impl FnOnce() -> Result<Diagnosis, Error>,
+) -> Content {
     let is_away = error.exit() == Exit::Server;
     let title = if is_away {
         "Redis does not answer"
@@ -23,7 +26,7 @@ pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -
             // The script shows this above what was seen before.
             section.away aria-label=(title) {
                 p { b { (title) } " " (sentence(error)) }
-                details open { summary { "Steps to the server" } (diagnosis(server)) }
+                details open { summary { "Steps to the server" } (steps(diagnose())) }
             }
             p { "This page tries again by itself." }
         }
@@ -45,9 +48,7 @@ fn sentence(error: &Error) -> String {
     format!("{}{}.", first.unwrap_or_default(), chars.as_str())
 }
 
-/// The steps to the server, as `doctor` sees them.
-fn diagnosis(server: &LookServer) -> Markup {
-    let found = server.with_session(doctor::diagnose);
+fn steps(found: Result<Diagnosis, Error>) -> Markup {
     html! {
         @match found {
             Ok(found) => { ul.checks { @for item in &found.items { (check_line(item)) } } }

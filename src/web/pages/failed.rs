@@ -27,7 +27,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
     groups.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
     groups.truncate(MOST);
-    let newest = server.with_session(|session| session.core()?.newest_failures(now, &groups))?;
+    let newest = server.read(|session| session.core()?.newest_failures(now, &groups))?;
     let title = match jobs {
         0 => "Nothing has failed".to_owned(),
         jobs => first_letter_large(&format!(

@@ -33,14 +33,14 @@ pub(in crate::web) fn content(
     let look = server.look();
     let (facts, now) = facts_of(&look)?;
     page.now = now;
-    let (explanation, jobs) = server.with_session(|session| {
+    let (explanation, jobs) = server.read(|session| {
         let core = session.core()?;
         let explanation = explain::explain_queue(core, now, name)?;
         let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];
         let slices = core.index_slices(now, &indexes.map(|index| (index, 0)), ROWS)?;
         let jids: Vec<Name> = slices.into_iter().flat_map(|slice| slice.members).collect();
         let jobs = core.jobs(now, JobFields::Brief, &jids)?;
-        Ok::<_, Error>((explanation, jobs))
+        Ok((explanation, jobs))
     })?;
     let jobs: Vec<Job> = jobs.into_iter().flatten().collect();
     let found = facts.queues.iter().find(|queue| queue.counts.name == *name);
