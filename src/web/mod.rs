@@ -371,7 +371,7 @@ impl<'s> WebServer<'s> {
             [b"workers", _] => {
                 read(&mut |session, page| pages::worker::content(page, session, &asked.names[1]))
             }
-            [b"recurring"] => read(&mut |session, page| pages::recurring::content(page, session)),
+            [b"recurring"] => pages::recurring::content(page, server),
             [b"limits"] => read(&mut |session, page| pages::limits::content(page, session)),
             _ => Err(Error::not_found("there is no such page")),
         }

@@ -976,3 +976,60 @@ fn each_prefix_of_a_context_has_its_pages() {
     let page = web.page("/queues/of-b:?context=b:");
     assert!(page.contains("--prefix=b:"), "{page}");
 }
+
+#[test]
+fn a_page_reads_no_more_than_it_shows() {
+    const STEP: usize = 3000;
+    let redis = Redis::start();
+    let mut filled = 0;
+    let mut fill = || {
+        let words = |line: String| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        let now = 1000.0;
+        let mut calls = vec![(now, words("put me mail top K {} 0".into()))];
+        for at in filled..filled + STEP {
+            for line in [
+                format!("put me mail j{at} K {{}} 0"),
+                format!("put me bad f{at} K {{}} 0"),
+                format!("put me next n{at} K {{}} 0 depends [\"top\"]"),
+                format!("recur reports r{at} K {{}} interval 3600 0"),
+                format!("throttle.set t{at} 2"),
+            ] {
+                calls.push((now, words(line)));
+            }
+        }
+        calls.push((now, words(format!("pop mail w {STEP}"))));
+        calls.push((now, words(format!("pop bad b {STEP}"))));
+        for at in filled..filled + STEP {
+            calls.push((now, words(format!("fail f{at} b boom 503 {{}}"))));
+        }
+        redis.calls(calls);
+        filled += STEP;
+    };
+    let costs = || {
+        let web = Web::with(&redis.at(1000), &redis, "--allow-changes --interval 1h");
+        web.page("/");
+        let paths = [
+            "/queues/mail",
+            "/jobs/top",
+            "/jobs",
+            "/failed",
+            "/failed/boom",
+            "/failed/boom/retry",
+            "/workers/w",
+            "/recurring",
+            "/limits",
+        ];
+        paths.map(|path| {
+            let before = redis.commands_run("");
+            web.page(path);
+            (path, redis.commands_run("") - before)
+        })
+    };
+    fill();
+    let few = costs();
+    fill();
+    for ((path, cost), (_, many)) in few.into_iter().zip(costs()) {
+        // The jobs shown are others, in other states.
+        assert!(many < cost + cost / 5, "{path}: {cost}, then {many}");
+    }
+}

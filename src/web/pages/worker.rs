@@ -5,20 +5,24 @@ use maud::html;
 use super::jobs::job_table;
 use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::name::Name;
+use crate::name::{Name, escape_wildcards};
 use crate::session::Session;
 use crate::text::plural;
 use crate::web::page::{Content, Page, Place, shown};
+use crate::web::path;
 
-/// The most of its jobs that are listed.
-const ROWS: usize = 200;
+/// The most of its jobs that are read and listed.
+const ROWS: u64 = 200;
 
 pub(in crate::web) fn content(
     page: &Page,
     session: &mut Session,
     name: &Name,
 ) -> Result<Content, Error> {
-    let Some(worker) = session.core()?.worker_with_jobs(page.now, name)? else {
+    let found = session
+        .core()?
+        .worker_with_first_jobs(page.now, name, ROWS)?;
+    let Some((worker, omitted)) = found else {
         return Err(Error::not_found(format!("no worker is called `{name}`")));
     };
     let seen = worker.last_seen.map(|seen| page.time_words(seen));
@@ -26,7 +30,8 @@ pub(in crate::web) fn content(
         || "was never seen".to_owned(),
         |seen| format!("was seen {seen}"),
     );
-    let holds = match worker.jobs.len() as u64 {
+    // Those whose locks it lost are read first.
+    let holds = match worker.jobs.len() as u64 + omitted {
         0 => "holds no job".to_owned(),
         jobs => format!("holds {}", plural(jobs, "job", "jobs")),
     };
@@ -37,7 +42,11 @@ pub(in crate::web) fn content(
             plural(jobs, "job", "jobs")
         ),
     };
-    let jobs = &worker.details[..worker.details.len().min(ROWS)];
+    let jobs = &worker.details;
+    let list = format!(
+        "jobs?held-by={}",
+        path::query_value(&escape_wildcards(name).lossless_text())
+    );
     let main = html! {
         p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
         h1 { (shown(name)) " " (seen) ", " (holds) (lost) "." }
@@ -45,6 +54,9 @@ pub(in crate::web) fn content(
         section {
             h2 { "Jobs" }
             @if jobs.is_empty() { p.none { "None." } } @else { (job_table(page, jobs)) }
+            @if omitted > 0 {
+                p.more { a href=(page.link(&list)) { "and " (plural(omitted, "more", "more")) } }
+            }
         }
     };
     Ok(Content::new(
