@@ -604,6 +604,34 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
 }
 
 #[test]
+fn a_history_that_cannot_be_kept_is_an_error_at_the_start() {
+    let redis = filled();
+    let dir = redis.socket().with_file_name("");
+    let refused = |path: &str| {
+        let line = format!("web --listen unix:never.sock --history {path}");
+        let output = redis.qless().run(&line);
+        format!(
+            "{} {}",
+            output.code(),
+            output.stderr().replace(dir.to_str().unwrap(), "DIR/")
+        )
+    };
+    let endless = dir.join("endless");
+    let file = std::fs::File::create(&endless).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let paths = [dir.join("missing/history"), dir.join("."), endless];
+    let said = paths.map(|path| refused(path.to_str().unwrap()));
+    expect![[r#"
+        1 error: cannot write `DIR/missing/history`: no such file or directory
+        hint: name a file in a directory that exists and that you may write to
+        1 error: cannot read `DIR/.`: is a directory
+        2 error: `DIR/endless` is not a history
+        hint: name another file, or delete this one
+    "#]]
+    .assert_eq(&said.concat());
+}
+
+#[test]
 fn a_page_of_the_last_look_does_not_wait_for_another_that_reads() {
     let redis = filled();
     let web = Web::start(&redis, "--interval 1h");
@@ -1032,4 +1060,33 @@ fn a_page_reads_no_more_than_it_shows() {
         // The jobs shown are others, in other states.
         assert!(many < cost + cost / 5, "{path}: {cost}, then {many}");
     }
+}
+
+#[test]
+fn changes_that_a_read_only_context_forbids_are_named_at_the_start() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{url}\"\n[context.audit]\nredis = \"{url}\"\nread-only = true\n\
+         [context.other]\nredis = \"{url}\"\nprefix = \"other:\"\n",
+        url = redis.url()
+    ));
+    let said = |flags: &str| {
+        let web = Web::with(&home.qless(), &redis, &format!("--allow-changes {flags}"));
+        assert!(!web.page("/jobs/first").contains("/retry\""), "{flags}");
+        let said = web.0.end(Signal::INT).stderr();
+        said.lines().next().unwrap().to_owned() + "\n"
+    };
+    let flags = [
+        "--context prod",
+        "--context audit",
+        "--context prod,other",
+        "--read-only --context prod",
+    ];
+    expect![[r#"
+        warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
+        warning: `--allow-changes` adds no button for `audit`: context `audit` is read-only
+        warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
+        warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
+    "#]]
+    .assert_eq(&flags.map(said).concat());
 }
