@@ -35,7 +35,7 @@ use self::reader::{Answer, Ask};
 use self::state::{Effect, Place, State};
 use crate::address::secret::Secret;
 use crate::address::variables::PASSWORDS;
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::model::pattern::Pattern;
@@ -67,9 +67,10 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
     let places = places.map(|session| Place::of_session(session, options.interval));
     let mut state = State::new(&options, places.collect::<Result<Vec<Place>, Error>>()?);
     let (answers, answered) = channel();
+    let is_one_of_several = sessions.len() > 1;
     let asks: Result<Vec<Sender<Ask>>, Error> = sessions
         .into_iter()
-        .map(|session| start_reader(session, answers.clone()))
+        .map(|session| start_reader(session, is_one_of_several, answers.clone()))
         .collect();
     let asks = asks?;
     let signals = Signals::listen();
@@ -92,11 +93,20 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
 }
 
 /// Starts the thread that reads from a server. It may still wait for the server when the user has quit.
-fn start_reader(session: Session, answers: Sender<Answer>) -> Result<Sender<Ask>, Error> {
+fn start_reader(
+    session: Session,
+    is_one_of_several: bool,
+    answers: Sender<Answer>,
+) -> Result<Sender<Ask>, Error> {
     let (asks, asked) = channel();
     thread::Builder::new()
         .name("reader".into())
-        .spawn(move || reader::run(session, &asked, &answers))
+        .spawn(move || {
+            if let Some((flag, name)) = session.member_flag().filter(|_| is_one_of_several) {
+                set_server_of_thread(flag, name);
+            }
+            reader::run(session, &asked, &answers);
+        })
         .map_err(terminal_error)?;
     Ok(asks)
 }

@@ -11,6 +11,7 @@ use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
 use super::page::{Content, Page, job_path, shown};
+use super::pages::error::hint;
 use super::{Asked, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -411,7 +412,7 @@ fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
     let main = html! {
         h1 { (title) "." }
         p { (clean_line(error.message().as_bytes())) }
-        @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+        (hint(error))
         @if !said.is_empty() { pre tabindex="0" { (said) } }
         p { a href=(page.link(".")) { "To the overview" } }
     };

@@ -14,12 +14,13 @@ mod path;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use self::change::{Change, FormToken};
 use self::page::{Content, Destination, Page, TimeWords};
 use crate::clock::moment::Moment;
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::doctor;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -192,12 +193,19 @@ impl<'s> WebServer<'s> {
         let Some(context) = self.context_of(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
+        // The commands that it prints go to the server of the page.
+        if let Some((flag, name)) = &self.contexts[context].destination.flag
+            && self.contexts.len() > 1
+        {
+            set_server_of_thread(flag, name);
+        }
         let asked = Asked {
             request,
             names: path::names(path),
             context,
         };
         match (request.method, path) {
+            (_, "readyz") if asked.query("context").is_none() => self.readiness(),
             (_, "metrics" | "livez" | "readyz" | "healthz") => {
                 let server = &self.contexts[context].server;
                 server.respond_to(&format!("/{path}"), &request.query)
@@ -227,6 +235,31 @@ impl<'s> WebServer<'s> {
         match named.next() {
             Some((_, name)) => self.names.iter().position(|known| known == name),
             None => Some(0),
+        }
+    }
+
+    /// Whether each of the servers answers.
+    fn readiness(&self) -> Response<'static> {
+        let looks: Vec<Arc<Look>> = thread::scope(|scope| {
+            let servers = self.contexts.iter().map(|context| &context.server);
+            let looks: Vec<_> = servers
+                .map(|server| scope.spawn(|| server.look()))
+                .collect();
+            looks
+                .into_iter()
+                .filter_map(|look| look.join().ok())
+                .collect()
+        });
+        let mut failed = self.contexts.iter().zip(&looks);
+        let failed = failed.find_map(|(context, look)| Some((context, look.facts.as_ref().err()?)));
+        match failed {
+            None => Response::text(Status::Ok, "ok"),
+            Some((context, error)) => {
+                let name = context.destination.name().filter(|_| looks.len() > 1);
+                let name = name.map_or_else(String::new, |name| format!("{name}: "));
+                let why = format!("{name}{}", error.message());
+                Response::text(Status::ServiceUnavailable, why)
+            }
         }
     }
 

@@ -886,6 +886,39 @@ fn a_command_names_the_context_of_its_page_alone() {
             assert_eq!(line[1].matches("--context").count(), 1, "{}", &line[1]);
         }
     }
+    // What is said of a problem and of an error, too.
+    home.qless().run("put mail K --context staging").ok();
+    home.qless().run("pause mail --context staging").ok();
+    let status = web.page("/api/v1/status?context=staging");
+    assert!(
+        status.contains("qless --context=staging unpause mail"),
+        "{status}"
+    );
+    assert!(!status.contains("--context=prod"), "{status}");
+    let path = "/failed/upload%2Ferror/retry";
+    let form = format!("token={}", web.token(path));
+    redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+    let (_, _, text) = web.post(path, OWN, &form);
+    assert!(text.contains("`qless --context=prod cancel`"), "{text}");
+    assert!(!text.contains("--context=staging"), "{text}");
+}
+
+#[test]
+fn it_is_ready_if_each_context_answers() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{}\"\n[context.down]\nredis = \"unix:///no/socket\"\n",
+        redis.url()
+    ));
+    let web = Web::with(&home.qless(), &redis, "--context prod --context down");
+    let ready = |query: &str| web.0.get(&format!("/readyz{query}"), "localhost");
+    let why = "down: cannot open `/no/socket`: no such file or directory\n";
+    assert_eq!(ready(""), (503, why.to_owned()));
+    assert_eq!(ready("?context=prod"), (200, "ok\n".to_owned()));
+    assert_eq!(ready("?context=down").0, 503);
+    // Its page has no look that could be live, and the other one has.
+    assert_eq!(web.status("/?context=down"), 503);
+    assert_eq!(web.status("/"), 200);
 }
 
 #[test]
@@ -1089,4 +1122,50 @@ fn changes_that_a_read_only_context_forbids_are_named_at_the_start() {
         warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
     "#]]
     .assert_eq(&flags.map(said).concat());
+}
+
+#[test]
+fn no_link_leads_to_what_a_request_cannot_name() {
+    let redis = Redis::start();
+    let mut calls = Vec::new();
+    for name in ["plain", &"x".repeat(10_000), "n\0l"] {
+        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        for line in [
+            &["put", "me", name, &format!("run{name}"), "K", "{}", "0"][..],
+            &["pop", name, name, "1"],
+            &["put", "me", name, &format!("fail{name}"), "K", "{}", "0"],
+            &["pop", name, "other", "1"],
+            &["fail", &format!("fail{name}"), "other", name, "503", "{}"],
+            &["put", "me", name, &format!("wait{name}"), "K", "{}", "0"],
+        ] {
+            calls.push((1000.0, words(line)));
+        }
+    }
+    redis.calls::<String>(calls);
+    let web = Web::with(&redis.at(1000), &redis, "--allow-changes --interval 1ms");
+    let link = Regex::new("href=\"([^\"]*)\"").unwrap();
+    let mut next = vec!["/".to_owned()];
+    let mut seen = next.clone();
+    while let Some(path) = next.pop() {
+        let page = web.page(&path);
+        let (_, page) = page.split_once("<main").unwrap();
+        let (page, _) = page.split_once("</main").unwrap();
+        let deep = path.split('?').next().unwrap().matches('/').count();
+        for link in link.captures_iter(page) {
+            let link = link[1].replace("&amp;", "&");
+            let up = link.matches("../").count();
+            assert!(up < deep, "{path}: {link}");
+            let to = format!(
+                "/{}",
+                link.trim_start_matches("../").trim_start_matches("./")
+            );
+            if !link.starts_with('?') && up + 1 == deep && !seen.contains(&to) {
+                seen.push(to.clone());
+                next.push(to);
+            }
+        }
+    }
+    for path in ["/queues/n%00l", "/jobs/failn%00l", "/jobs/failplain/retry"] {
+        assert!(seen.contains(&path.to_owned()), "{path}: {seen:#?}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::command_line::direct_commands;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
@@ -30,7 +31,7 @@ pub(in crate::web) fn content(
             }
             p { "This page tries again by itself." }
         }
-        @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+        (hint(error))
         @if !is_away { p { a href=(page.link(".")) { "To the overview" } } }
     };
     Content {
@@ -39,6 +40,11 @@ pub(in crate::web) fn content(
         main,
         footer: html! {},
     }
+}
+
+/// The next step after an error.
+pub(in crate::web) fn hint(error: &Error) -> Markup {
+    html! { @if let Some(hint) = error.hint_text() { p.dim { (clean_line(direct_commands(hint))) } } }
 }
 
 fn sentence(error: &Error) -> String {

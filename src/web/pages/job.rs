@@ -177,7 +177,7 @@ fn actions(page: &Page, job: &Job) -> Markup {
     };
     html! {
         div.acts {
-            @if page.has_changes {
+            @if page.can_change(&job.jid) {
                 @if can_retry { (button("retry", "Retry", true)) }
                 @if can_promote { (button("promote", "Run now", true)) }
                 @if is_open {

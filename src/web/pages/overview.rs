@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::queues::queue_table;
 use super::workers::worker_table;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::look::server::LookServer;
 use crate::look::{self, RECENT};
@@ -16,8 +17,8 @@ use crate::name::Name;
 use crate::text::{self, Sanitized, duration, plural, with_thousands_separators};
 use crate::view::table::NONE;
 use crate::web::chart;
+use crate::web::facts_of;
 use crate::web::page::{Content, Page, Place, server_footer};
-use crate::web::{facts_of, path};
 
 /// The most queues, groups and workers that are shown here; the lists have the others.
 const QUEUES: usize = 40;
@@ -119,8 +120,7 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
         )
     });
     let step = next_step(problem, page);
-    let fix = problem.form.as_ref();
-    let fix = fix.and_then(|form| page.shell_line(form));
+    let fix = problem.form.as_ref().and_then(CommandLine::shell_line);
     html! {
         span.what {
             @match (subject, rest) {
@@ -137,34 +137,38 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
 
 /// The page that helps with a problem.
 fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static str)> {
-    let (path, words) = match problem.code {
-        ProblemCode::Failing => match &problem.group {
-            Some(group) => (format!("failed/{}", path::part(group)), "look and retry"),
-            None => ("failed".to_owned(), "see all"),
-        },
-        ProblemCode::Stalled => match &problem.worker {
-            Some(worker) => (format!("workers/{}", path::part(worker)), "see the job"),
-            None => ("jobs?state=stalled".to_owned(), "see the jobs"),
-        },
-        ProblemCode::Late | ProblemCode::Throttle | ProblemCode::Lane => match &problem.queue {
-            Some(queue) => (format!("queues/{}", path::part(queue)), "see why"),
-            None => ("queues".to_owned(), "see all"),
-        },
-        ProblemCode::Paused => match &problem.queue {
-            Some(queue) => (format!("queues/{}", path::part(queue)), "open"),
-            None => ("queues".to_owned(), "see all"),
-        },
+    let own = |kind: &str, name: &Option<Name>| page.link_to(kind, name.as_ref()?);
+    let (own, words, all, all_words) = match problem.code {
+        ProblemCode::Failing => (
+            own("failed", &problem.group),
+            "look and retry",
+            "failed",
+            "see all",
+        ),
+        ProblemCode::Stalled => (
+            own("workers", &problem.worker),
+            "see the job",
+            "jobs?state=stalled",
+            "see the jobs",
+        ),
+        ProblemCode::Late | ProblemCode::Throttle | ProblemCode::Lane => (
+            own("queues", &problem.queue),
+            "see why",
+            "queues",
+            "see all",
+        ),
+        ProblemCode::Paused => (own("queues", &problem.queue), "open", "queues", "see all"),
         ProblemCode::NoWorkers | ProblemCode::WorkersSilent => {
-            ("workers".to_owned(), "see the workers")
+            (None, "", "workers", "see the workers")
         }
-        ProblemCode::LateRecurring => ("recurring".to_owned(), "see them"),
+        ProblemCode::LateRecurring => (None, "", "recurring", "see them"),
         ProblemCode::Damaged
         | ProblemCode::Eviction
         | ProblemCode::Memory
         | ProblemCode::Persistence
         | ProblemCode::Replica => return None,
     };
-    Some((page.link(&path), words))
+    Some(own.map_or_else(|| (page.link(all), all_words), |own| (own, words)))
 }
 
 /// The five figures.

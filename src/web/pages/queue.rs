@@ -16,10 +16,10 @@ use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
 use crate::model::overview::history::Flow;
 use crate::model::stats::DurationSpread;
-use crate::name::{Name, escape_wildcards};
+use crate::name::Name;
 use crate::text::{clean_line, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Place, count, shown};
+use crate::web::page::{Content, Page, Place, anchor, count, shown};
 use crate::web::{facts_of, path};
 
 /// How many of its jobs are listed: those that run, and those that are next.
@@ -64,7 +64,7 @@ pub(in crate::web) fn content(
         ("depends", counts.depends),
         ("throttled", counts.throttled),
     ];
-    let query = path::query_value(&escape_wildcards(name).lossless_text());
+    let jobs_of = page.link_to_jobs_of("queue", name);
     let spread = |spread: Option<&DurationSpread>, title: &str, oldest: Option<f64>| {
         let spreads: Vec<&DurationSpread> = spread.into_iter().collect();
         chart::histogram(title, &spreads, oldest)
@@ -73,7 +73,7 @@ pub(in crate::web) fn content(
         p.crumb { a href=(page.link("queues")) { "Queues" } " / " (name) }
         h1 { (first_letter_large(&heading)) "." }
         div.acts {
-            @if page.has_changes {
+            @if page.can_change(name) {
                 (page.button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
             }
             (page.command(&CommandLine::new("explain").flag("--queue", name)))
@@ -81,7 +81,7 @@ pub(in crate::web) fn content(
         div.sums.six {
             @for (word, number) in figures {
                 div.bad[word == "stalled" && number > 0] {
-                    b { a href=(page.link(&format!("jobs?queue={query}&state={word}"))) { (with_thousands_separators(number)) } }
+                    b { (anchor(jobs_of.as_ref().map(|jobs| format!("{jobs}&state={word}")), &with_thousands_separators(number))) }
                     span { (word) }
                 }
             }

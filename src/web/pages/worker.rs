@@ -5,11 +5,10 @@ use maud::html;
 use super::jobs::job_table;
 use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::name::{Name, escape_wildcards};
+use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Place, shown};
-use crate::web::path;
+use crate::web::page::{Content, Page, Place, anchor, shown};
 
 /// The most of its jobs that are read and listed.
 const ROWS: u64 = 200;
@@ -43,10 +42,6 @@ pub(in crate::web) fn content(
         ),
     };
     let jobs = &worker.details;
-    let list = format!(
-        "jobs?held-by={}",
-        path::query_value(&escape_wildcards(name).lossless_text())
-    );
     let main = html! {
         p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
         h1 { (shown(name)) " " (seen) ", " (holds) (lost) "." }
@@ -55,7 +50,7 @@ pub(in crate::web) fn content(
             h2 { "Jobs" }
             @if jobs.is_empty() { p.none { "None." } } @else { (job_table(page, jobs)) }
             @if omitted > 0 {
-                p.more { a href=(page.link(&list)) { "and " (plural(omitted, "more", "more")) } }
+                p.more { (anchor(page.link_to_jobs_of("held-by", name), &format!("and {}", plural(omitted, "more", "more")))) }
             }
         }
     };
