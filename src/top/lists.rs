@@ -137,7 +137,6 @@ impl Sight<'_> {
                 _ => String::new(),
             };
             let wait = counts.head_wait_s.map(|wait| wait.0);
-            let late = queue.is_late(self.now);
             let zero = |number: u64, ink: Ink| if number == 0 { Ink::Dim } else { ink };
             let cells = cells([
                 (counts.name.to_string(), Ink::Strong),
@@ -147,10 +146,14 @@ impl Sight<'_> {
                 (count(counts.stalled), zero(counts.stalled, Ink::Bad)),
                 (
                     wait.map_or(NONE.into(), duration),
-                    if late { Ink::Bad } else { Ink::Plain },
+                    if queue.is_next_late(self.now) {
+                        Ink::Bad
+                    } else {
+                        Ink::Plain
+                    },
                 ),
                 (format!("{} {rates}", sparkline(&flow.done, 10)), Ink::Good),
-                state_of(queue, late, self.width),
+                state_of(queue, self.now, self.width),
             ]);
             Row {
                 name: counts.name.clone(),
@@ -298,7 +301,7 @@ fn rate(per_s: f64) -> String {
 }
 
 /// What somebody chose for a queue, or what holds it.
-fn state_of(queue: &QueueFacts, late: bool, width: usize) -> (String, Ink) {
+fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Ink) {
     if queue.counts.paused {
         let reason = queue.counts.paused_reason.as_ref();
         let reason = reason.filter(|_| width >= 90);
@@ -308,8 +311,11 @@ fn state_of(queue: &QueueFacts, late: bool, width: usize) -> (String, Ink) {
     match (queue.why, &queue.held_by) {
         (Some(LagCause::Throttled), Some(id)) => (format!("{id} full"), Ink::Warn),
         (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Ink::Warn),
-        _ if late => ("late".to_owned(), Ink::Bad),
-        _ => (String::new(), Ink::Plain),
+        _ => match queue.hidden_late_wait(now) {
+            Some(wait) => (format!("oldest {}", duration(wait)), Ink::Bad),
+            None if queue.is_late(now) => ("late".to_owned(), Ink::Bad),
+            None => (String::new(), Ink::Plain),
+        },
     }
 }
 

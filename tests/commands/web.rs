@@ -1169,3 +1169,46 @@ fn no_link_leads_to_what_a_request_cannot_name() {
         assert!(seen.contains(&path.to_owned()), "{path}: {seen:#?}");
     }
 }
+
+#[test]
+fn figures_and_words_of_a_page_agree() {
+    let redis = Redis::start();
+    for (at, line) in [
+        (1000, "put mail K --jid lost"),
+        (1000, "pop mail --worker w"),
+        (1000, "put mail K --jid old"),
+        (1300, "put mail K --jid new --priority 10"),
+        (1300, "put images K --jid bad"),
+        (1300, "pop images --worker w"),
+        (1300, "fail bad --worker w --group group-0 --message 503"),
+    ] {
+        redis.at(at).run(line).exits(0);
+    }
+    let web = Web::with(&redis.at(1305), &redis, "--interval 1ms");
+    let queue = text_of(&web.page("/queues/images"));
+    assert!(
+        queue.contains("0 done today, 1 failure, 0 lost locks"),
+        "{queue}"
+    );
+    let page = web.page("/");
+    let text = text_of(&page);
+    assert!(text.contains("running, 1 stalled"), "{text}");
+    assert!(text.contains("failed in 1 group"), "{text}");
+    // The next job has not waited for long, but another one has.
+    assert!(page.contains("<td class=\"n\">5s</td>"), "{page}");
+    assert!(page.contains("oldest waits 5m 5s"), "{page}");
+    let mut calls = Vec::new();
+    for at in 0..600 {
+        for line in [
+            format!("put me images f{at} K {{}} 0"),
+            "pop images w 1".to_owned(),
+            format!("fail f{at} w group-{at} 503 {{}}"),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            calls.push((1301.0, words));
+        }
+    }
+    redis.calls(calls);
+    let text = text_of(&web.page("/"));
+    assert!(text.contains("at least, failed in 600 groups"), "{text}");
+}

@@ -178,12 +178,12 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
     // Only the workers of this program say how many slots they have.
     let slots: Option<u64> = slots.sum();
+    let running_on = facts.workers.iter().filter(|worker| worker.running > 0);
+    let running_on = running_on.count() as u64;
     let running = match slots.filter(|slots| *slots > 0) {
         Some(slots) => format!("running in {slots} slots"),
-        None => format!(
-            "running on {}",
-            plural(totals.busy_workers, "worker", "workers")
-        ),
+        None if running_on == 0 => "running".to_owned(),
+        None => format!("running on {}", plural(running_on, "worker", "workers")),
     };
     let oldest = overview.waits.first().map(|wait| wait.wait_s.0);
     let stalled = match totals.queued.stalled {
@@ -201,6 +201,10 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
         ),
     };
     let groups = plural(totals.groups, "group", "groups");
+    let failed = match overview.omitted.groups {
+        0 => format!("failed in {groups}"),
+        _ => format!("at least, failed in {groups}"),
+    };
     let is_late = overview
         .problems
         .iter()
@@ -211,7 +215,7 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
             (sum(with_thousands_separators(totals.queued.running), &format!("{running}{stalled}"), false))
             (sum(done.0, &done.1, false))
             (sum(oldest.map_or(NONE.into(), duration), "oldest wait", is_late))
-            (sum(with_thousands_separators(totals.failed), &format!("failed in {groups}"), totals.failed > 0))
+            (sum(with_thousands_separators(totals.failed), &failed, totals.failed > 0))
         }
     }
 }

@@ -17,9 +17,9 @@ use crate::model::overview::QueueFacts;
 use crate::model::overview::history::Flow;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
-use crate::text::{clean_line, with_thousands_separators};
+use crate::text::{clean_line, plural, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Place, anchor, count, shown};
+use crate::web::page::{Content, Page, Place, anchor, shown};
 use crate::web::{facts_of, path};
 
 /// How many of its jobs are listed: those that run, and those that are next.
@@ -95,8 +95,9 @@ pub(in crate::web) fn content(
                 h2 { "Last hour" small { i.key.put {} "put " (chart::rate_words(flow.put_per_s)) i.key.done {} "done " (chart::rate_words(flow.done_per_s)) } }
                 (last_hour(page, &flow))
                 p.dim {
-                    (count(of_look.completed)) " done today, " (count(of_look.failures)) " failures, "
-                    (count(of_look.retries)) " lost locks"
+                    (with_thousands_separators(of_look.completed)) " done today, "
+                    (plural(of_look.failures, "failure", "failures")) ", "
+                    (plural(of_look.retries, "lost lock", "lost locks"))
                 }
                 p.more { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
             }
