@@ -189,6 +189,12 @@ impl CommandLine {
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
+    /// Whether its first word is this command. Global flags may stand before it.
+    pub(crate) fn begins_with(&self, command: &str) -> bool {
+        let mut words = self.words.iter().map(|word| word.text.as_bytes());
+        words.find(|word| !word.starts_with(b"-")) == Some(command.as_bytes())
+    }
+
     /// Whether a flag was given, with or without a value.
     pub(crate) fn has_flag(&self, flag: &str) -> bool {
         let mut words = self.words.iter();

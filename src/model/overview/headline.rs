@@ -63,6 +63,11 @@ impl Headline {
         parts
     }
 
+    /// Whether the parts tell all.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.more == 0
+    }
+
     /// The sentence: `1,237 jobs have failed, mail is 4 minutes late, and one worker is silent.`
     pub(crate) fn sentence(&self) -> String {
         let mut parts: Vec<String> = self
