@@ -1212,3 +1212,20 @@ fn figures_and_words_of_a_page_agree() {
     let text = text_of(&web.page("/"));
     assert!(text.contains("at least, failed in 600 groups"), "{text}");
 }
+
+#[test]
+fn a_worker_whose_expired_lock_was_extended_has_an_empty_list_with_its_reason() {
+    let redis = Redis::start();
+    redis.at(1000).run("put mail K --jid first").ok();
+    redis.at(1000).run("pop mail --worker mx-1").ok();
+    redis.at(1100).run("pop mail --worker mx-2").exits(4);
+    let web = Web::with(&redis.at(1101), &redis, "");
+    let job = text_of(&web.page("/jobs/first"));
+    assert!(job.contains("on mx-1."), "{job}");
+    let worker = text_of(&web.page("/workers/mx-1"));
+    assert!(worker.contains("holds no job"), "{worker}");
+    assert!(
+        worker.contains("None. A job whose expired lock was extended"),
+        "{worker}"
+    );
+}

@@ -264,14 +264,14 @@ fn lay_out(json: &Json, depth: usize, text: &mut String) {
     }
     let members = json.object().map(|members| {
         let members = members.into_iter().map(|(key, value)| (Some(key), value));
-        ('{', '}', members.collect())
+        ('{', '}', members.collect::<Vec<(Option<Name>, Json)>>())
     });
     let items = || {
         let items = json.array()?.into_iter().map(|value| (None, value));
         Some(('[', ']', items.collect()))
     };
-    let parts: Option<(char, char, Vec<(Option<Name>, Json)>)> = members.or_else(items);
-    let Some((open, close, parts)) = parts.filter(|_| depth <= DEPTH) else {
+    let parts = members.or_else(items).filter(|_| depth <= DEPTH);
+    let Some((open, close, parts)) = parts else {
         text.push_str(&line());
         return;
     };

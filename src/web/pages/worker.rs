@@ -48,7 +48,9 @@ pub(in crate::web) fn content(
         div.acts { (page.command(&CommandLine::new("workers").name(name))) }
         section {
             h2 { "Jobs" }
-            @if jobs.is_empty() { p.none { "None." } } @else { (job_table(page, jobs)) }
+            @if jobs.is_empty() {
+                p.none { "None. A job whose expired lock was extended is in the list of its queue alone." }
+            } @else { (job_table(page, jobs)) }
             @if omitted > 0 {
                 p.more { (anchor(page.link_to_jobs_of("held-by", name), &format!("and {}", plural(omitted, "more", "more")))) }
             }
