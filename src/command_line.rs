@@ -189,10 +189,10 @@ impl CommandLine {
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
-    /// Whether its first word is this command. Global flags may stand before it.
-    pub(crate) fn begins_with(&self, command: &str) -> bool {
-        let mut words = self.words.iter().map(|word| word.text.as_bytes());
-        words.find(|word| !word.starts_with(b"-")) == Some(command.as_bytes())
+    /// Whether its first word is this one.
+    pub(crate) fn begins_with(&self, word: &str) -> bool {
+        let first = self.words.first().map(|first| first.text.as_bytes());
+        first == Some(word.as_bytes())
     }
 
     /// Whether a flag was given, with or without a value.

@@ -252,11 +252,7 @@ fn run_words<A: clap::Args>(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let command = A::augment_args(clap::Command::new("page").no_binary_name(true));
-    let refused = |error: clap::Error| {
-        let text = plain::strip_marks(&error.to_string());
-        let first = text.lines().next().unwrap_or_default();
-        Error::usage(first.trim_start_matches("error: ").to_owned())
-    };
+    let refused = |error: clap::Error| Error::usage(plain::sentence_of(&error));
     let matches = command.try_get_matches_from(words).map_err(refused)?;
     let args = A::from_arg_matches(&matches).map_err(refused)?;
     (spec.run)(args, session)

@@ -888,6 +888,7 @@ mod tests {
         assert_eq!(line(&state), "qless cancel j1 j2");
         let mut other = self::state(0);
         state.places.append(&mut other.places);
+        state.direct_commands();
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
 

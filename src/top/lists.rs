@@ -13,6 +13,7 @@ use crate::text::{
     clean_line, duration, format_rough_duration, plural, width, with_thousands_separators,
 };
 use crate::view::RenderOptions;
+use crate::view::table::NONE;
 
 /// The tables of the first screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +49,6 @@ pub(super) struct Rows {
     pub head: Vec<Cell>,
     pub rows: Vec<Row>,
 }
-
-const NONE: &str = "–";
 
 /// The width of the column of flow.
 const FLOW: usize = 18;

@@ -9,7 +9,7 @@ use super::keys::{CHANGES, Key, LOOKS};
 use super::lists::{self, Rows, Sight, Table};
 use super::reader::{Answer, Ask, Away, Found, JobSource, Samples, TextSource, Wanted};
 use crate::clock::moment::Moment;
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::error::Error;
 use crate::listen::ReadPace;
 use crate::look;
@@ -211,7 +211,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(options: &TopOptions, places: Vec<Place>) -> State {
-        State {
+        let state = State {
             places,
             place: 0,
             table: Table::Queues,
@@ -229,7 +229,9 @@ impl State {
             notes: String::new(),
             width: 80,
             page: 10,
-        }
+        };
+        state.direct_commands();
+        state
     }
 
     pub(super) fn here(&self) -> &Place {
@@ -540,6 +542,7 @@ impl State {
             }
             Key::Char('c') if self.places.len() > 1 => {
                 self.place = (self.place + 1) % self.places.len();
+                self.direct_commands();
                 self.views.clear();
                 self.marked.clear();
                 self.waiting.clear();
@@ -724,16 +727,17 @@ impl State {
 
     fn command_lines(&self) -> Vec<String> {
         let changes = CHANGES.iter().filter_map(|(key, _)| self.change(*key));
-        let look = self.look_line().map(|line| self.line_here(line));
-        let lines = look.into_iter().chain(changes.map(|(line, _)| line));
+        let lines = self
+            .look_line()
+            .into_iter()
+            .chain(changes.map(|(line, _)| line));
         lines.filter_map(|line| line.shell_line()).collect()
     }
 
-    /// A command for the server that is shown: with several contexts, it names this one alone.
-    fn line_here(&self, line: CommandLine) -> CommandLine {
-        match &self.here().flag {
-            Some((flag, value)) if self.places.len() > 1 => line.with_global_flag(flag, value),
-            _ => line,
+    /// Lets commands go to the server that is shown: with several contexts, they name this one alone.
+    pub(super) fn direct_commands(&self) {
+        if let Some((flag, value)) = self.here().flag.as_ref().filter(|_| self.places.len() > 1) {
+            set_server_of_thread(flag, value);
         }
     }
 
@@ -742,7 +746,7 @@ impl State {
         let (line, asks) = self.plain_change(key)?;
         // An empty name, or one with a NUL, can be given to no command.
         _ = line.shell_line()?;
-        Some((self.line_here(line), asks))
+        Some((line, asks))
     }
 
     fn plain_change(&self, key: char) -> Option<(CommandLine, bool)> {

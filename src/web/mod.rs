@@ -119,8 +119,7 @@ struct Asked<'r> {
 
 impl Asked<'_> {
     fn query(&self, name: &str) -> Option<&str> {
-        let mut values = self.request.query.iter().filter(|(key, _)| key == name);
-        values.next().map(|(_, value)| value.as_str())
+        self.request.query_value(name)
     }
 
     fn words(&self) -> Vec<&[u8]> {
@@ -231,9 +230,8 @@ impl<'s> WebServer<'s> {
 
     /// The context that the query names, else the first.
     fn context_of(&self, request: &Request) -> Option<usize> {
-        let mut named = request.query.iter().filter(|(key, _)| key == "context");
-        match named.next() {
-            Some((_, name)) => self.names.iter().position(|known| known == name),
+        match request.query_value("context") {
+            Some(name) => self.names.iter().position(|known| known == name),
             None => Some(0),
         }
     }

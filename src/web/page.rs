@@ -10,10 +10,8 @@ use crate::model::job::State;
 use crate::model::overview::SystemFacts;
 use crate::name::{Name, escape_wildcards};
 use crate::text::{self, format_bytes, format_rough_duration, with_thousands_separators};
+pub(super) use crate::view::table::NONE;
 use crate::view::{RenderOptions, Times};
-
-/// What stands for nothing.
-pub(super) const NONE: &str = "–";
 
 /// How times are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]

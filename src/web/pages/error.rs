@@ -6,7 +6,7 @@ use crate::command_line::direct_commands;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
-use crate::text::{Sanitized, clean_line};
+use crate::text::{Sanitized, capitalize, clean_line};
 use crate::web::page::{Content, Page};
 
 /// `diagnose` finds the steps to the server, as `doctor` sees them.
@@ -48,10 +48,7 @@ pub(in crate::web) fn hint(error: &Error) -> Markup {
 }
 
 fn sentence(error: &Error) -> String {
-    let message = Sanitized(&*error.message()).to_string();
-    let mut chars = message.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
+    capitalize(&Sanitized(&*error.message()).to_string()) + "."
 }
 
 fn steps(found: Result<Diagnosis, Error>) -> Markup {

@@ -2,12 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::queue::first_letter_large;
 use crate::error::Error;
 use crate::model::overview::at_least;
 use crate::model::throttle::Throttle;
 use crate::session::Session;
-use crate::text::{duration, plural, with_thousands_separators};
+use crate::text::{capitalize, duration, plural, with_thousands_separators};
 use crate::web::page::{Content, NONE, Page, Place};
 
 /// The most of each kind that are read and shown.
@@ -31,7 +30,7 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
         ),
     };
     let main = html! {
-        h1 { (first_letter_large(&title)) }
+        h1 { (capitalize(&title)) }
         @if !throttles.is_empty() { section { h2 { "Throttles" } (table(&throttles)) } }
         @if !lanes.is_empty() { section { h2 { "Lanes" small { "whose jobs wait for one another" } } (table(&lanes)) } }
         @if found.is_cut { p.dim { code { "qless throttle list" } " shows all." } }

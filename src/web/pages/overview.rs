@@ -15,10 +15,9 @@ use crate::model::overview::{Overview, ProblemCode, RecentFailures, StatusProble
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{self, Sanitized, duration, plural, with_thousands_separators};
-use crate::view::table::NONE;
 use crate::web::chart;
 use crate::web::facts_of;
-use crate::web::page::{Content, Page, Place, server_footer};
+use crate::web::page::{Content, NONE, Page, Place, server_footer};
 
 /// The most queues, groups and workers that are shown here; the lists have the others.
 const QUEUES: usize = 40;

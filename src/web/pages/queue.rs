@@ -17,7 +17,7 @@ use crate::model::overview::QueueFacts;
 use crate::model::overview::history::Flow;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
-use crate::text::{clean_line, plural, with_thousands_separators};
+use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
 use crate::web::chart;
 use crate::web::page::{Content, Page, Place, anchor, shown};
 use crate::web::{facts_of, path};
@@ -71,7 +71,7 @@ pub(in crate::web) fn content(
     };
     let main = html! {
         p.crumb { a href=(page.link("queues")) { "Queues" } " / " (name) }
-        h1 { (first_letter_large(&heading)) "." }
+        h1 { (capitalize(&heading)) "." }
         div.acts {
             @if page.can_change(name) {
                 (page.button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
@@ -126,10 +126,4 @@ fn last_hour(page: &Page, flow: &Flow) -> Markup {
             p.axis { @for time in times.iter().filter_map(moment) { (page.axis_time(time)) " " } }
         }
     }
-}
-
-pub(super) fn first_letter_large(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + chars.as_str()
 }

@@ -2,14 +2,13 @@
 
 use maud::{Markup, html};
 
-use super::queue::first_letter_large;
 use crate::error::Error;
 use crate::look::server::LookServer;
 use crate::model::overview::at_least;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::format_interval;
 use crate::name::Name;
-use crate::text::{clean_line, plural};
+use crate::text::{capitalize, clean_line, plural};
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, count_cell};
 
@@ -40,7 +39,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
             } else {
                 format!(", {late} due")
             };
-            first_letter_large(&format!("{at_least}{count}{due}"))
+            capitalize(&format!("{at_least}{count}{due}"))
         }
     };
     let more = count.saturating_sub(jobs.len() as u64);
