@@ -716,7 +716,7 @@ impl Collector<'_> {
 
     /// Shows what the members have shown, and ends the command.
     fn show(mut self, session: &mut Session) -> Result<Exit, Error> {
-        self.results.sort_by_key(|(index, _)| *index);
+        self.results.sort_unstable_by_key(|(index, _)| *index);
         let members = &self.group.members.list;
         let results: Vec<MemberResult> = self
             .results

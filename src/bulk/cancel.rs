@@ -236,13 +236,13 @@ fn dependents_outside_plan(
     let mut known: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut below = Vec::new();
     let mut next: Vec<Name> = edges.values().flatten().cloned().collect();
-    next.sort();
+    next.sort_unstable();
     while !next.is_empty() {
         next.retain(|jid| known.insert(jid.clone()));
         let edges = session.core()?.dependents_by_job(now, &next)?;
         below.append(&mut next);
         next = edges.into_values().flatten().collect();
-        next.sort();
+        next.sort_unstable();
     }
     let found = session.core()?.job_snapshots(now, &below)?;
     Ok(found.into_iter().flatten().collect())

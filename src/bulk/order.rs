@@ -124,7 +124,7 @@ pub(super) fn sort_lanes_by_put(
             ((put, !started, time, tie), at)
         });
         let mut keyed: Vec<_> = keyed.collect();
-        keyed.sort();
+        keyed.sort_unstable();
         let sorted = keyed.iter().map(|(_, at)| plan.jobs[*at].clone());
         let sorted: Vec<JobSnapshot> = sorted.collect();
         for ((at, _), job) in places.iter().zip(sorted) {

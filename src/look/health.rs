@@ -125,7 +125,7 @@ fn unknown_queues(facts: &SystemFacts, limits: &Limits) -> Vec<Name> {
     };
     let mut unknown = limits.names(false);
     unknown.retain(|name| !is_known(name));
-    unknown.sort();
+    unknown.sort_unstable();
     unknown.dedup();
     unknown
 }

@@ -272,7 +272,7 @@ impl OptionChange {
                 });
             }
         }
-        changes.sort_by(|one, other| one.key.cmp(&other.key));
+        changes.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         changes
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn other_prefixes(session: &Session) -> Vec<String> {
         .filter_map(|values| values.prefix.clone())
         .collect();
     prefixes.push(USUAL.to_owned());
-    prefixes.sort();
+    prefixes.sort_unstable();
     prefixes.dedup();
     prefixes.retain(|prefix| prefix != session.prefix());
     prefixes

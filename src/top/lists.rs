@@ -230,7 +230,7 @@ impl Sight<'_> {
         match self.order {
             1 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.last_seen)),
             2 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.stalled)),
-            _ => workers.sort_by(|one, other| one.name.cmp(&other.name)),
+            _ => workers.sort_unstable_by(|one, other| one.name.cmp(&other.name)),
         }
         let name = (self.width / 4).clamp(12, 40);
         let cells = |texts: [(String, Ink); 4]| {

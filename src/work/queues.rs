@@ -77,7 +77,7 @@ impl QueueList {
         let are_known = self.has_globs() || self.has_identifiers();
         if are_known {
             known = core.index_members(core.now(), &Index::Queues)?;
-            known.sort();
+            known.sort_unstable();
         }
         let by_patterns = self.order == QueueOrder::Patterns;
         if by_patterns || self.has_identifiers() {

@@ -152,7 +152,7 @@ impl Scanner<'_> {
 /// Cycles, at least one of each strongly connected component: each job depends on the next.
 fn find_cycles(dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
     let mut starts: Vec<&Vec<u8>> = dependencies.keys().collect();
-    starts.sort();
+    starts.sort_unstable();
     let mut cycles = Vec::new();
     let mut done: HashSet<&[u8]> = HashSet::new();
     for start in starts {

@@ -61,7 +61,7 @@ pub fn parse_tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
     let mut tags: Vec<Vec<u8>> = list.into_iter().map(String::into_bytes).collect();
     if tags.len() > 1 {
-        tags.sort();
+        tags.sort_unstable();
         tags.dedup();
     }
     Some(tags)

@@ -79,7 +79,7 @@ impl LocatedCandidates {
             self.recent.clear();
         }
         if location.kind == ItemKind::Entries {
-            items.sort();
+            items.sort_unstable();
         }
         Some(items)
     }

@@ -69,7 +69,7 @@ impl DependencyGroups {
             .collect();
         let mut groups = DependencyGroups::default();
         for (at, mut group) in members {
-            group.sort();
+            group.sort_unstable();
             if incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
                 groups.excluded.extend(group)
             } else {

@@ -196,7 +196,7 @@ impl RepairQueue {
             .filter(|(job, count)| *count > MAX_ITEMS || self.excluded.contains(job))
             .map(|(job, _)| job.clone())
             .collect();
-        wide.sort();
+        wide.sort_unstable();
         wide
     }
 

@@ -239,7 +239,7 @@ fn resolve_scope(patterns: &[Pattern], session: &mut Session) -> Result<ScanScop
         }
         queues.extend(some);
     }
-    queues.sort();
+    queues.sort_unstable();
     queues.dedup();
     Ok(ScanScope { queues })
 }

@@ -30,7 +30,7 @@ impl Core {
                 items.push(config_option(key, Name::from(setting.default), false));
             }
         }
-        items.sort_by(|one, other| one.key.cmp(&other.key));
+        items.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         Ok(items)
     }
 }

@@ -79,10 +79,10 @@ impl Core {
             has_damaged_workers: reply.has_damaged_workers,
         };
         let name = |queue: &QueueFacts| queue.counts.name.clone();
-        facts.queues.sort_by_key(name);
+        facts.queues.sort_unstable_by_key(name);
         facts
             .groups
-            .sort_by(|one, other| one.group.cmp(&other.group));
+            .sort_unstable_by(|one, other| one.group.cmp(&other.group));
         Ok(facts)
     }
 }

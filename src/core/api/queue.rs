@@ -225,7 +225,7 @@ pub(super) fn add_head_waits(now: Moment, queues: &mut [Queue], all: bool) {
         queue.head_wait_s = wait.map(RoundedSeconds);
     }
     if all {
-        queues.sort_by(|one, other| one.name.cmp(&other.name));
+        queues.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     }
 }
 

@@ -20,7 +20,7 @@ impl Core {
             jobs: part.total,
         });
         let mut tags: Vec<Tag> = counts.filter(|tag| tag.jobs > 0).collect();
-        tags.sort_by(|one, other| {
+        tags.sort_unstable_by(|one, other| {
             other
                 .jobs
                 .cmp(&one.jobs)

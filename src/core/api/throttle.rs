@@ -383,7 +383,7 @@ impl Core {
                 Err(error) => return Err(error),
             }
         }
-        wrong.sort();
+        wrong.sort_unstable();
         let mut unreadable = Vec::new();
         for id in wrong {
             unreadable.extend(self.throttle_with_wrong_keys(now, &id)?);

@@ -348,7 +348,7 @@ impl Core {
                 }
             }
         }
-        found.sort();
+        found.sort_unstable();
         found.dedup();
         found
     }

@@ -304,7 +304,7 @@ pub(crate) fn plan_table<'a>(
     }
     let groups = groups.into_iter().map(|((queue, state), jobs)| {
         let mut changes: Vec<Moment> = jobs.iter().filter_map(|job| job.since).collect();
-        changes.sort();
+        changes.sort_unstable();
         PlanGroup {
             queue,
             state,

@@ -333,7 +333,7 @@ impl ArchiveContents {
                 }
             }
         }
-        outside.sort();
+        outside.sort_unstable();
         outside
     }
 
@@ -381,7 +381,7 @@ impl ArchiveContents {
     /// The jids in the order of the jobs' numbers.
     pub(super) fn jids_by_number(&self) -> Vec<&Name> {
         let mut jids: Vec<(&u32, &Name)> = self.jids.iter().map(|(jid, at)| (at, jid)).collect();
-        jids.sort();
+        jids.sort_unstable();
         jids.into_iter().map(|(_, jid)| jid).collect()
     }
 }

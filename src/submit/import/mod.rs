@@ -269,7 +269,7 @@ fn existing_jids(
     let templates = session.core()?.recurring_jobs(now, &recurring)?;
     let there = recurring.iter().zip(&templates);
     names.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
-    names.sort();
+    names.sort_unstable();
     let shown: Vec<String> = names.iter().take(3).map(|jid| format!("`{jid}`")).collect();
     let message = match names.len() {
         0 => return Ok(existing),

@@ -44,7 +44,7 @@ pub(super) fn queue_table(
             std::cmp::Reverse(counts.waiting + counts.running + counts.stalled + counts.throttled)
         });
         queues.truncate(most);
-        queues.sort_by(|one, other| one.counts.name.cmp(&other.counts.name));
+        queues.sort_unstable_by(|one, other| one.counts.name.cmp(&other.counts.name));
     }
     let more = facts.queue_count.saturating_sub(queues.len() as u64);
     html! {

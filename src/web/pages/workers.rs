@@ -38,7 +38,7 @@ pub(super) fn worker_table(page: &Page, facts: &SystemFacts, most: usize) -> Mar
         workers.sort_by_key(|worker| std::cmp::Reverse((worker.stalled, worker.last_seen)));
         workers.truncate(most);
     }
-    workers.sort_by(|one, other| one.name.cmp(&other.name));
+    workers.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
     html! {
         @if facts.has_damaged_workers {

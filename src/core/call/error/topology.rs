@@ -83,7 +83,7 @@ fn with_master_names(
     nodes: Vec<Node>,
     mut master_names: Vec<Name>,
 ) -> Error {
-    master_names.sort();
+    master_names.sort_unstable();
     master_names.dedup();
     let Some(first) = master_names.first() else {
         return error.hint("no master at all is known there");
