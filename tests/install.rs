@@ -54,6 +54,9 @@ fn install_puts_files_in_place_and_uninstall_removes_them() {
     }
     for example in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).unwrap() {
         let name = example.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".service") {
+            wanted.insert(format!("usr/lib/systemd/system/{name}"));
+        }
         wanted.insert(format!("usr/share/doc/qless/examples/{name}"));
     }
     assert_eq!(files(), wanted);
@@ -61,6 +64,8 @@ fn install_puts_files_in_place_and_uninstall_removes_them() {
         .arg("version")
         .output();
     assert!(printed.unwrap().status.success());
+    let unit = std::fs::read_to_string(root.join("usr/lib/systemd/system/qless-web.service"));
+    assert!(unit.unwrap().contains("\nExecStart=/usr/bin/qless web "));
     std::fs::write(root.join("usr/share/man/man1/other.1"), "").unwrap();
     make("uninstall", root);
     assert_eq!(files(), ["usr/share/man/man1/other.1".to_owned()].into());
