@@ -34,7 +34,7 @@ TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 # The tests that make a server or a connection fail, each with a row of the table of `make failures`.
 FAILURES = connection:: tls:: topologies::sentinel::each topologies::cluster::a_ topologies::cluster::each
 
-.PHONY: help demo demo-cluster lint test test-servers deny soak failures bench screenshots build build-dev dist deb image install uninstall tools redis
+.PHONY: help demo demo-cluster lint test test-servers deny soak failures bench screenshots build build-dev dist package deb image install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
@@ -51,6 +51,9 @@ help:
 	@echo 'make install  install binary, man pages, completions, units, examples under PREFIX=/usr/local'
 	@echo '              (sudo make install QLESS=$(QLESS) does not build)'
 	@echo 'make uninstall  remove them'
+	@echo 'make dist     build one static file for Linux on x86_64, an archive and checksums into dist/, and try it'
+	@echo 'make deb      the same, and the Debian package of it, read by lintian'
+	@echo 'make package  pack the crate and build it from what was packed'
 	@echo 'make redis    find or install redis-server; other targets do so themselves'
 
 demo: $(BUILT:build=build-dev)
@@ -95,6 +98,12 @@ build:
 # The flags of the static file are in the script.
 dist:
 	@CARGO="$(CARGO)" scripts/dist.sh "$(TARGET)"
+
+deb: dist
+	@CARGO="$(CARGO)" scripts/deb.sh "$(TARGET)"
+
+package:
+	$(CARGO) package --locked --target-dir "$(TARGET)"
 
 # The only list of what is installed: the archive and the package have the same files.
 install: $(BUILT)
