@@ -53,6 +53,7 @@ help:
 	@echo 'make uninstall  remove them'
 	@echo 'make dist     build one static file for Linux on x86_64, an archive and checksums into dist/, and try it'
 	@echo 'make deb      the same, and the Debian package of it, read by lintian'
+	@echo 'make image    the same, and a container image of it: docker, podman or buildah'
 	@echo 'make package  pack the crate and build it from what was packed'
 	@echo 'make redis    find or install redis-server; other targets do so themselves'
 
@@ -101,6 +102,9 @@ dist:
 
 deb: dist
 	@CARGO="$(CARGO)" scripts/deb.sh "$(TARGET)"
+
+image: dist
+	@scripts/image.sh
 
 package:
 	$(CARGO) package --locked --target-dir "$(TARGET)"

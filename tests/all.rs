@@ -13,6 +13,7 @@ mod monitoring;
 mod pager;
 mod readme;
 mod replicas;
+mod stable;
 mod tls;
 mod widths;
 
