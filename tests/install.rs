@@ -117,3 +117,29 @@ fn the_packed_crate_has_what_a_build_needs_and_no_more() {
     found.remove(".cargo_vcs_info.json");
     assert_eq!(found, wanted);
 }
+
+#[test]
+fn the_workflow_calls_only_what_runs_here() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let (workflow, makefile) = (read(".github/workflows/ci.yml"), read("Makefile"));
+    let targets = makefile
+        .lines()
+        .find_map(|line| line.strip_prefix(".PHONY: "));
+    let targets: Vec<&str> = targets.unwrap().split(' ').collect();
+    let mut called = Vec::new();
+    for line in workflow.lines() {
+        let Some(command) = line.trim().strip_prefix("- run: ") else {
+            continue;
+        };
+        match command.strip_prefix("make ") {
+            Some(words) => called.extend(words.split(' ')),
+            None => assert!(
+                command == ".ci/run" || command.starts_with("sudo apt-get "),
+                "{command}"
+            ),
+        }
+    }
+    called.retain(|target| !targets.contains(target));
+    assert_eq!(called, [""; 0], "no targets of the Makefile");
+}

@@ -185,9 +185,10 @@ fn collect<'a>(
 /// The file of the release that this program is or becomes, if such a release has one.
 fn file_of_release(dir: &Path) -> Option<PathBuf> {
     let version = env!("CARGO_PKG_VERSION");
-    let version = match version.starts_with("0.") {
-        true => FIRST,
-        false => version,
+    let version = if version.starts_with("0.") {
+        FIRST
+    } else {
+        version
     };
     version
         .ends_with(".0")
