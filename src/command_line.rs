@@ -5,6 +5,7 @@
 //! stands behind `=`, and `--` stands before a name that could be read as something else.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -166,7 +167,7 @@ impl CommandLine {
         let first = self.words.first().map(|word| word.text.as_bytes());
         for (flag, value) in destination_flags(first.unwrap_or_default()) {
             if !self.has_flag(flag) {
-                line = line.flag(flag, value.clone());
+                line = line.flag(flag, value);
             }
         }
         line.words.extend(self.words.iter().cloned());
@@ -186,6 +187,12 @@ impl CommandLine {
     pub(crate) fn without_program(&self) -> String {
         let line = self.quoted_line();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
+    }
+
+    /// Whether its first word is this one.
+    pub(crate) fn begins_with(&self, word: &str) -> bool {
+        let first = self.words.first().map(|first| first.text.as_bytes());
+        first == Some(word.as_bytes())
     }
 
     /// Whether a flag was given, with or without a value.
@@ -217,12 +224,27 @@ pub(crate) fn set_destination(flags: Vec<(&'static str, Name)>) {
     _ = DESTINATION.set(flags);
 }
 
+thread_local! {
+    /// The flag that names the server of this thread, if the process goes to several.
+    static SERVER_OF_THREAD: RefCell<Option<(&'static str, Name)>> = const { RefCell::new(None) };
+}
+
+/// Lets the commands that this thread prints from now on go to this one of several servers.
+pub(crate) fn set_server_of_thread(flag: &'static str, value: &str) {
+    SERVER_OF_THREAD.set(Some((flag, Name::from(value))));
+}
+
 /// The flags of the destination for a command that begins with this word; none if it needs no server.
-fn destination_flags(word: &[u8]) -> &'static [(&'static str, Name)] {
-    match word {
-        b"help" | b"context" | b"completions" | b"version" => &[],
-        _ => DESTINATION.get().map_or(&[], Vec::as_slice),
+fn destination_flags(word: &[u8]) -> Vec<(&'static str, Name)> {
+    if matches!(word, b"help" | b"context" | b"completions" | b"version") {
+        return Vec::new();
     }
+    let mut flags = DESTINATION.get().cloned().unwrap_or_default();
+    if let Some(own) = SERVER_OF_THREAD.with_borrow(Clone::clone) {
+        flags.retain(|(flag, _)| *flag != own.0);
+        flags.push(own);
+    }
+    flags
 }
 
 /// A sentence whose commands, which begin with `` `qless ``, go to the server to which this process goes.
@@ -237,7 +259,7 @@ pub(crate) fn direct_commands(sentence: &str) -> String {
         for (flag, value) in destination_flags(words.next().unwrap_or_default().as_bytes()) {
             let is_flag = |word: &str| word.split('=').next() == Some(flag);
             if !command.split(' ').any(is_flag) {
-                directed.push_str(&format!("{} ", flag_with_value(flag, value)));
+                directed.push_str(&format!("{} ", flag_with_value(flag, &value)));
             }
         }
         directed.push_str(part);

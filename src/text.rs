@@ -126,6 +126,13 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// The text with a capital letter at its beginning.
+pub(crate) fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + chars.as_str()
+}
+
 /// The text cut to a number of columns. If it was cut, the last column is `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {

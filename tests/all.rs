@@ -9,6 +9,7 @@ mod connection;
 mod examples;
 mod generated;
 mod install;
+mod links;
 mod monitoring;
 mod pager;
 mod readme;

@@ -462,6 +462,10 @@ fn without_redis_the_last_look_stays_and_says_its_age_and_why() {
         browser.value("document.querySelectorAll('.away').length"),
         1
     );
+    assert_eq!(
+        browser.text("document.querySelector('button.live').textContent"),
+        "away"
+    );
     redis.restart();
     browser.until("document.querySelector('.away') === null");
     browser.until("document.querySelector('h1').textContent === '0 queues'");
@@ -526,6 +530,13 @@ fn every_page_says_the_same_without_javascript() {
             let off = serde_json::json!({"value": is_off});
             browser.call("Emulation.setScriptExecutionDisabled", off);
             browser.open(&site.page(path));
+            if !is_off {
+                // The script has written what it was given into the page, unless somebody decides there.
+                browser.until(
+                    "document.querySelector('form.confirm') !== null || performance.getEntriesByType('resource') \
+                     .filter(entry => entry.initiatorType === 'fetch').length > 1",
+                );
+            }
             browser.text("document.querySelector('main').innerText")
         });
         assert_eq!(with, without, "{path}");

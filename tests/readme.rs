@@ -41,7 +41,9 @@ fn console_blocks_of_the_pages_in_docs_show_real_output() {
     let mut pages = 0;
     for entry in std::fs::read_dir(docs).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|it| it == "md") {
+        // The contents of the book have no text.
+        let is_page = path.extension().is_some_and(|it| it == "md");
+        if is_page && !path.ends_with("SUMMARY.md") {
             shows_real_output(&path);
             pages += 1;
         }

@@ -1,9 +1,9 @@
-//! The cost of looking at a live system for the server: `status`, `metrics`, `health`, `explain`, `wait` and
+//! The cost of looking at a live system for the server: `status`, `metrics`, `health`, `web`, `top`, `explain`, `wait` and
 //! `throttle list`, with few and with many jobs, queues, groups, workers and tags. None of them may grow with the
 //! database.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -51,6 +51,8 @@ const MANY_NAMES: Names = Names {
 
 /// The line that measures a tick of the page.
 const PAGE: &str = "web, one tick";
+/// The line that measures a tick of the screen.
+const SCREEN: &str = "top, one tick";
 
 /// A command to measure.
 struct Line<'a> {
@@ -106,6 +108,7 @@ pub fn print(rounds: usize, sizes: &[usize]) {
         line("health", "health -q --max-waiting 2000000", false),
         line("throttle list", "throttle list -q", false),
         line(PAGE, "web", true),
+        line(SCREEN, "top", true),
         line("explain of a waiting job", "explain q7-7", true),
         line("explain --queue", "explain --queue q7", true),
         Line {
@@ -127,7 +130,7 @@ pub fn print(rounds: usize, sizes: &[usize]) {
     let heads = [MOST_READ, MANY_NAMES].map(|names| format!("{} queues", names.queues));
     let servers = [MOST_READ, MANY_NAMES].map(|names| filled(|server| fill_names(server, &names)));
     // No `wait`: there are no complete jobs.
-    compare(rounds, &lines[..7], f64::INFINITY, heads, servers);
+    compare(rounds, &lines[..8], f64::INFINITY, heads, servers);
 }
 
 fn filled(fill: impl FnOnce(&mut Server)) -> Server {
@@ -182,26 +185,77 @@ fn measure(server: &mut Server, line: &Line<'_>) -> Figures {
     if let Some(page) = &page {
         page.get("/");
     }
+    let screen = (line.name == SCREEN).then(|| Screen::start(server));
     server.watch_slow(Some(0));
     let (cpu, calls) = (server.cpu(), script_calls(server));
-    for _ in 0..line.repeats {
-        match &page {
-            Some(page) => {
+    match (&page, &screen) {
+        (Some(page), _) => {
+            for _ in 0..line.repeats {
                 thread::sleep(Duration::from_millis(2));
                 page.get("/");
             }
-            None => run(server, line.command),
+        }
+        (_, Some(_)) => thread::sleep(TICK * line.repeats as u32),
+        _ => {
+            for _ in 0..line.repeats {
+                run(server, line.command);
+            }
         }
     }
-    let repeats = line.repeats as f64;
+    let calls = (script_calls(server) - calls) as f64;
+    // A tick of the screen is one call, as long as no group changes.
+    let repeats = if screen.is_some() {
+        calls
+    } else {
+        line.repeats as f64
+    };
     let micros = (server.cpu() - cpu) / repeats;
-    let calls = (script_calls(server) - calls) as f64 / repeats;
     let longest = server.slowest();
     server.watch_slow(None);
     Figures {
         micros,
-        calls,
+        calls: calls / repeats,
         longest,
+    }
+}
+
+/// The time between two ticks of the screen.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A running `qless top`, on a terminal that `script` makes.
+struct Screen(Child);
+
+impl Screen {
+    /// Starts it and waits for its first look.
+    fn start(server: &Server) -> Screen {
+        let before = script_calls(server);
+        let interval = format!("{}ms", TICK.as_millis());
+        let line = format!(
+            "exec {} top --interval {interval}",
+            env!("CARGO_BIN_EXE_qless")
+        );
+        let child = Command::new("script")
+            .args(["--quiet", "--command", &line, "/dev/null"])
+            .env("QLESS_REDIS_URL", server.redis.url())
+            .env("QLESS_NOW", NOW.to_string())
+            .env("TERM", "xterm")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while script_calls(server) < before + 3 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        Screen(child)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // The screen ends with its terminal.
+        drop(self.0.stdin.take());
+        _ = self.0.kill();
+        _ = self.0.wait();
     }
 }
 

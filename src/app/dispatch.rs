@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::command_line;
 use crate::commands::ConfigFileUse;
 use crate::commands::MemberUse;
+use crate::commands::health;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::select::nothing;
@@ -41,14 +42,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let mut ui = Ui::new(&cli.globals);
     let settings = match settings {
         Ok(settings) => settings,
-        Err(error) => return ui.report_error(&error),
+        Err(error) => return report_error(&error, &args, &mut ui),
     };
     if let Some(settings) = &settings {
         announce_context(settings, cli.command.writes(), &mut ui);
     }
     let clock = match Clock::from_env() {
         Ok(clock) => clock,
-        Err(error) => return ui.report_error(&error),
+        Err(error) => return report_error(&error, &args, &mut ui),
     };
     let mut session = Session::new(cli.globals, cli.typed, settings, ui, clock);
     let result = execute(&cli.command, &mut session);
@@ -65,7 +66,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(exit) => exit,
         Err(error) => {
             let error = nothing::with_not_found_hint(error, &mut session);
-            session.ui.report_error(&error)
+            report_error(&error, &args, &mut session.ui)
         }
     }
 }
@@ -140,6 +141,19 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
             ui.write_stderr(&text);
             Exit::Usage
         }
-        NotRun::Invalid(error) => ui.report_error(&error),
+        NotRun::Invalid(error) => report_error(&error, args, &mut ui),
+    }
+}
+
+/// Reports why a command failed. A plugin of a monitoring system says it in its line on stdout, also if its
+/// arguments are wrong: the usual code of that, 2, would mean that the system is down.
+fn report_error(error: &Error, args: &[OsString], ui: &mut Ui) -> Exit {
+    if !usage::asks_for_nagios_line(args) {
+        return ui.report_error(error);
+    }
+    let (line, exit) = health::nagios_failure(error);
+    match ui.print_text(&line).and_then(|()| ui.flush_stdout()) {
+        Ok(()) => exit,
+        Err(error) => ui.report_error(&error),
     }
 }

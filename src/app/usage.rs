@@ -56,11 +56,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
             format!("`{arg}` expects another number of values")
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".into(),
-        _ => {
-            let text = plain::strip_marks(&error.to_string());
-            let line = text.lines().next().unwrap_or_default();
-            line.trim_start_matches("error: ").to_string()
-        }
+        _ => plain::sentence_of(error),
     };
     let usage = with_hint(Error::usage(sentence), error);
     if arg == "--prefix" {
@@ -139,6 +135,12 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
         .and_then(|word| OutputFlag::from_word(&word))
         .unwrap_or_default()
         .format()
+}
+
+/// Whether the arguments, right or wrong, are those of `health --nagios`.
+pub(super) fn asks_for_nagios_line(args: &[OsString]) -> bool {
+    let has = |wanted: &str| args.iter().any(|word| word == wanted);
+    has("health") && has("--nagios")
 }
 
 #[cfg(test)]

@@ -35,6 +35,13 @@ pub(crate) fn strip_mark(word: OsString) -> (OsString, bool) {
     }
 }
 
+/// The first line of what a parser says, without marks.
+pub(crate) fn sentence_of(error: &clap::Error) -> String {
+    let text = strip_marks(&error.to_string());
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}
+
 /// Removes the marks in a message about words.
 pub(crate) fn strip_marks(message: &str) -> String {
     message.replace(char::from(MARK), "")

@@ -80,33 +80,31 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .0
             .extend(bounds.into_iter().map(|bound| (kind, bound)));
     }
-    let judged = judge(&limits, session);
+    let health = judge(&limits, session)?;
     if !nagios {
-        let health = judged?;
         session.ui.show(&health)?;
         return Ok(health.exit());
     }
-    let (line, code) = match judged {
-        Ok(health) => {
-            let code = match health.level {
-                HealthLevel::Ok => 0,
-                HealthLevel::Warning => 1,
-                HealthLevel::Critical => 2,
-            };
-            (health.nagios_line(), code)
-        }
-        Err(error) => {
-            let (level, code) = match error.exit() {
-                Exit::Server => ("CRITICAL", 2),
-                _ => ("UNKNOWN", 3),
-            };
-            let message = error.message().replace(['|', '\n'], "/");
-            (format!("QLESS {level} - {message}\n"), code)
-        }
-    };
-    session.ui.print_text(&line)?;
+    session.ui.print_text(&health.nagios_line())?;
     // The codes of plugins mean something else than ours.
-    Ok(Exit::from_code(code))
+    Ok(Exit::from_code(match health.level {
+        HealthLevel::Ok => 0,
+        HealthLevel::Warning => 1,
+        HealthLevel::Critical => 2,
+    }))
+}
+
+/// The line of a plugin that could not judge, and the code to exit with.
+pub(crate) fn nagios_failure(error: &Error) -> (String, Exit) {
+    let (level, code) = match error.exit() {
+        Exit::Server => ("CRITICAL", 2),
+        _ => ("UNKNOWN", 3),
+    };
+    let message = error.message().replace(['|', '\n'], "/");
+    (
+        format!("QLESS {level} - {message}\n"),
+        Exit::from_code(code),
+    )
 }
 
 fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {

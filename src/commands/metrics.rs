@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::listen::{ListenAddress, ListenOptions, Listener};
 use crate::look;
 use crate::look::metrics::{SeriesChoice, metrics_after_error, system_metrics};
-use crate::look::server::LookServer;
+use crate::look::server::{LookServer, PATIENCE};
 use crate::look::statsd::statsd_datagrams;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -148,9 +148,6 @@ fn read_facts(
 ) -> Result<(SystemFacts, Moment), Error> {
     look::look_at(look::RECENT, choice.request(), &choice.globs(), session)
 }
-
-/// The longest that a connection to Redis, and a call, takes while clients wait.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a look stands for all who ask.
 const SHARED_FOR: Duration = Duration::from_secs(1);

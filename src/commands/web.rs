@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,14 @@ use crate::command_line::CommandLine;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::fs;
+use crate::fs::open::open_to_read;
 use crate::interrupt::Interrupt;
 use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
-use crate::look::server::LookServer;
+use crate::look::server::{LookServer, PATIENCE};
 use crate::model::overview::history::History;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean_line;
+use crate::text::{Sanitized, clean_line};
 use crate::web::{CommandOutput, RunMode, WebOptions, WebServer};
 
 /// Serve a page that shows the queues in a browser
@@ -78,8 +79,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> =
     Spec::writes_if(Group::Inspect, |args| args.allow_changes, run).members(|_| MemberUse::Apart);
 
-/// The longest that a connection to Redis, and a call, takes while browsers wait.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest file that can be a history: a day of a thousand queues and groups has a third of it.
+const LONGEST_HISTORY: u64 = 128 << 20;
 
 /// How often the history is written.
 const SAVED_EVERY: Duration = Duration::from_secs(60);
@@ -102,12 +103,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     for session in &mut sessions {
         session.globals.timeout = Some(session.timeout().min(PATIENCE));
         session.changes = args.allow_changes && !session.globals.read_only;
+        if let Some((why, _)) = session.why_read_only().filter(|_| args.allow_changes) {
+            let name = session.member_flag().map(|(_, name)| name.to_owned());
+            let here = name.map_or_else(String::new, |name| format!(" for `{}`", Sanitized(&name)));
+            let warning = format!("`--allow-changes` adds no button{here}: {why}");
+            session.ui.warn(&warning);
+        }
         // Later, nobody could type it.
         if args.no_retry || session.globals.has_typed_password() {
             session.connect()?;
         }
     }
-    let kept = args.history.as_deref().map(read_history).transpose()?;
+    let kept = args.history.as_deref().map(take_history).transpose()?;
     let listener = Listener::bind(&args.listen, access)?.accepting_posts();
     let place = format!("listening on {}{}/", listener.url(), args.base_path);
     sessions[0].ui.note(&place);
@@ -141,20 +148,34 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(interrupt.received_kind().map_or(Exit::Ok, Kind::exit))
 }
 
-/// Reads what was counted before. A file that is not there yet is empty.
+/// Reads what was counted before, and writes it again: a file that cannot be written is of no use. A file that is not
+/// there yet is empty.
+fn take_history(path: &Path) -> Result<History, Error> {
+    const ANOTHER: &str = "name a file in a directory that exists and that you may write to";
+    let history = read_history(path)?;
+    let text = serde_json::to_vec(&history).map_err(Error::internal)?;
+    fs::write_private(path, &text).map_err(|error| error.hint(ANOTHER))?;
+    Ok(history)
+}
+
 fn read_history(path: &Path) -> Result<History, Error> {
     let shown = clean_line(path.as_os_str().as_bytes());
-    match std::fs::read(path) {
-        Ok(text) => serde_json::from_slice(&text).map_err(|_| {
-            Error::usage(format!("`{shown}` is not a history"))
-                .hint("name another file, or delete this one")
-        }),
-        Err(why) if why.kind() == ErrorKind::NotFound => Ok(History::default()),
-        Err(why) => {
-            let what = format!("cannot read `{shown}`: {}", io_message(&why));
-            Err(Error::new(Kind::File, what))
-        }
-    }
+    let what = format!("cannot read `{shown}`");
+    let file = match open_to_read(path) {
+        Ok(file) => file,
+        Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(History::default()),
+        Err(why) => return Err(why.into_error(&what, Kind::File)),
+    };
+    let mut text = Vec::new();
+    file.take(LONGEST_HISTORY + 1)
+        .read_to_end(&mut text)
+        .map_err(|why| Error::new(Kind::File, format!("{what}: {}", io_message(&why))))?;
+    let history = serde_json::from_slice(&text).ok();
+    let history = history.filter(|_| text.len() as u64 <= LONGEST_HISTORY);
+    history.ok_or_else(|| {
+        Error::usage(format!("`{shown}` is not a history"))
+            .hint("name another file, or delete this one")
+    })
 }
 
 /// Writes what was counted. The page does not depend on it: a failure is said once the disk is looked at.
@@ -164,7 +185,7 @@ fn save_history(path: &Path, server: &LookServer) {
         .map_err(Error::internal)
         .and_then(|text| fs::write_private(path, &text));
     if let Err(error) = written {
-        server.with_session(|session| session.ui.warn(&error.message()));
+        server.warn(&error);
     }
 }
 
@@ -231,11 +252,7 @@ fn run_words<A: clap::Args>(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let command = A::augment_args(clap::Command::new("page").no_binary_name(true));
-    let refused = |error: clap::Error| {
-        let text = plain::strip_marks(&error.to_string());
-        let first = text.lines().next().unwrap_or_default();
-        Error::usage(first.trim_start_matches("error: ").to_owned())
-    };
+    let refused = |error: clap::Error| Error::usage(plain::sentence_of(&error));
     let matches = command.try_get_matches_from(words).map_err(refused)?;
     let args = A::from_arg_matches(&matches).map_err(refused)?;
     (spec.run)(args, session)

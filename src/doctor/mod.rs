@@ -6,6 +6,9 @@ mod connection;
 mod safety;
 mod server;
 
+use std::mem;
+use std::time::Duration;
+
 use strum::VariantArray;
 
 use crate::address::Target;
@@ -14,6 +17,18 @@ use crate::core::call::reach::{ReachReport, reach};
 use crate::error::{Cause, Error, Kind};
 use crate::model::doctor::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
 use crate::session::Session;
+
+/// The longest that each step takes on a screen that tells why nothing can be seen.
+const BRIEFLY: Duration = Duration::from_secs(1);
+
+/// Makes all checks, each in a second: a screen that has waited for Redis waits no longer for them.
+pub(crate) fn diagnose_briefly(session: &mut Session) -> Result<Diagnosis, Error> {
+    let brief = Some(session.timeout().min(BRIEFLY));
+    let timeout = mem::replace(&mut session.globals.timeout, brief);
+    let found = diagnose(session);
+    session.globals.timeout = timeout;
+    found
+}
 
 /// Makes all checks of the server and prefix in use. Goes on after a failure as far as that makes sense. An
 /// error only for a wrong flag or address.

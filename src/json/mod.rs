@@ -82,6 +82,11 @@ impl Json {
         serde_json::from_str(&self.0).ok()
     }
 
+    /// The length of the text in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The text on one line, for people.
     pub fn to_single_line(&self) -> Name {
         Name::from_lossless_text(&strip_white_space(&self.0))

@@ -1,19 +1,29 @@
 //! An answer that many clients share, so that ten of them cost what one does.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The longest interval is this many times the first one.
 const MOST_DOUBLED: u32 = 64;
 
+/// The longest that an answer that failed stands for others.
+const FAILURE: Duration = Duration::from_secs(5);
+
+/// Time between two looks at a lock that somebody else holds.
+const BLINK: Duration = Duration::from_millis(5);
+
 /// An answer that is read at most once per interval. After two reads in a row that took longer than the
 /// interval, the interval doubles; a read within the first interval restores it.
+///
+/// After a read that failed, nobody waits for the next one but the caller that makes it.
 #[derive(Debug)]
 pub struct CachedAnswer<T> {
-    /// Whether a read tells how long reads take.
+    /// Whether a read has not failed, so that it tells how long reads take.
     counts: fn(&T) -> bool,
-    /// Held during a read, so that all who ask meanwhile wait for it.
     state: Mutex<CacheState<T>>,
+    /// Held during a read.
+    reading: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -25,6 +35,7 @@ struct CacheState<T> {
 #[derive(Debug)]
 struct LastAnswer<T> {
     answer: T,
+    has_failed: bool,
     /// When its read began: it tells nothing of what came later.
     begun: Instant,
     took: Duration,
@@ -32,9 +43,14 @@ struct LastAnswer<T> {
 
 impl<T> LastAnswer<T> {
     /// An answer that takes long stands longer than the interval, so that all who waited for it share it, and its
-    /// server rests for as long as it read.
+    /// server rests for as long as it read. After a failure, the next read begins an interval after the end of this one.
     fn is_fresh(&self, interval: Duration, now: Instant) -> bool {
-        now.duration_since(self.begun) < interval.max(self.took * 2)
+        let stands_for = if self.has_failed {
+            self.took + interval.min(FAILURE)
+        } else {
+            interval.max(self.took * 2)
+        };
+        now.duration_since(self.begun) < stands_for
     }
 }
 
@@ -45,36 +61,75 @@ impl<T: Clone> CachedAnswer<T> {
         CachedAnswer {
             counts,
             state: Mutex::new(CacheState { pace, last: None }),
+            reading: Mutex::new(()),
         }
     }
 
     /// The interval of now.
     pub fn interval(&self) -> Duration {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.pace.interval
+        self.state().pace.interval
     }
 
-    /// The last answer, or a new one if that is not fresh any more. Waits for a read under way and
-    /// shares its result.
-    pub fn get(&self, read: impl FnOnce() -> T) -> T {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = Instant::now();
-        if let Some(last) = &state.last
-            && last.is_fresh(state.pace.interval, begun)
-        {
-            return last.answer.clone();
+    /// Whether the last read failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.answer(|last, _, _| last.has_failed).is_some()
+    }
+
+    /// The last answer, or a new one if that is not fresh any more. Waits for a read under way, but no longer than
+    /// `patience`, and shares its result; if the last answer was a failure, it stands meanwhile.
+    pub fn get(&self, patience: Duration, read: impl FnOnce() -> T) -> Option<T> {
+        if let Some(answer) = self.answer(LastAnswer::is_fresh) {
+            return Some(answer);
         }
+        let known = self.answer(|last, _, _| last.has_failed);
+        let wait = known.as_ref().map_or(patience, |_| Duration::ZERO);
+        let Some(_turn) = lock_within(&self.reading, wait) else {
+            return known;
+        };
+        // Another one may have read it meanwhile.
+        if let Some(answer) = self.answer(LastAnswer::is_fresh) {
+            return Some(answer);
+        }
+        let begun = Instant::now();
         let answer = read();
         let took = begun.elapsed();
-        if (self.counts)(&answer) {
+        let has_failed = !(self.counts)(&answer);
+        let mut state = self.state();
+        if !has_failed {
             state.pace.note_read(took);
         }
         state.last = Some(LastAnswer {
             answer: answer.clone(),
+            has_failed,
             begun,
             took,
         });
-        answer
+        Some(answer)
+    }
+
+    /// The last answer, if it fits the interval and the moment.
+    fn answer(&self, fits: impl Fn(&LastAnswer<T>, Duration, Instant) -> bool) -> Option<T> {
+        let state = self.state();
+        let last = state.last.as_ref();
+        let last = last.filter(|last| fits(last, state.pace.interval, Instant::now()));
+        last.map(|last| last.answer.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, CacheState<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for a lock, but no longer than `patience`.
+pub(crate) fn lock_within<T>(mutex: &Mutex<T>, patience: Duration) -> Option<MutexGuard<'_, T>> {
+    let begun = Instant::now();
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) if begun.elapsed() >= patience => return None,
+            Err(TryLockError::WouldBlock) => thread::sleep(BLINK),
+        }
     }
 }
 
@@ -122,18 +177,21 @@ mod tests {
     fn an_answer_is_as_old_as_its_read_but_stands_for_twice_the_time_that_took() {
         let begun = Instant::now();
         let after = Duration::from_millis;
-        let is_fresh = |took: u64, age: u64| {
+        let is_fresh = |has_failed: bool, took: u64, age: u64| {
             let last = LastAnswer {
                 answer: (),
+                has_failed,
                 begun,
                 took: after(took),
             };
             last.is_fresh(after(2000), begun + after(age))
         };
-        assert!(is_fresh(900, 1999));
-        assert!(!is_fresh(900, 2000));
-        assert!(is_fresh(3000, 5999));
-        assert!(!is_fresh(3000, 6000));
+        assert!(is_fresh(false, 900, 1999));
+        assert!(!is_fresh(false, 900, 2000));
+        assert!(is_fresh(false, 3000, 5999));
+        assert!(!is_fresh(false, 3000, 6000));
+        assert!(is_fresh(true, 3000, 4999));
+        assert!(!is_fresh(true, 3000, 5000));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use std::time::Duration;
 pub use self::access::Access;
 pub use self::address::ListenAddress;
 pub use self::cached_answer::CachedAnswer;
-pub(crate) use self::cached_answer::ReadPace;
+pub(crate) use self::cached_answer::{ReadPace, lock_within};
 use self::connection::Connection;
 use self::connection_table::ConnectionTable;
 pub use self::connection_table::MOST as MOST_CONNECTIONS;

@@ -32,6 +32,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// The first value of the query with this name.
+    pub fn query_value(&self, name: &str) -> Option<&str> {
+        let mut values = self.query.iter().filter(|(key, _)| key == name);
+        values.next().map(|(_, value)| value.as_str())
+    }
+
     /// The first header with this name, in lower case.
     pub fn header(&self, name: &str) -> Option<&[u8]> {
         let found = self.headers.iter().find(|(found, _)| found == name);

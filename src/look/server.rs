@@ -13,8 +13,8 @@ use crate::clock::moment::Moment;
 use crate::core::api::overview::LookRequest;
 use crate::core::call::{Core, may_answer_later};
 use crate::core::script::Script;
-use crate::error::Error;
-use crate::listen::{CachedAnswer, Request, Response, Status};
+use crate::error::{Error, Kind};
+use crate::listen::{CachedAnswer, Request, Response, Status, lock_within};
 use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -26,10 +26,15 @@ use crate::session::Session;
 /// The most sets of named groups and queues whose looks are kept apart.
 const MOST_NAMED: usize = 32;
 
+/// The longest that a request waits for Redis, whoever has asked it: for its connection, for a call, and for a look
+/// that another request makes.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Answers requests from looks that it shares among them.
 pub(crate) struct LookServer<'s> {
-    reader: Mutex<Reader<'s>>,
     /// Apart from the session, which a search or a change may use for long.
+    reader: Mutex<Reader>,
+    session: Mutex<&'s mut Session>,
     history: Mutex<History>,
     clock: Mutex<Clock>,
     /// How long a look stands for all who ask.
@@ -47,8 +52,8 @@ type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
 type SharedLook = CachedAnswer<Arc<Look>>;
 
-struct Reader<'s> {
-    session: &'s mut Session,
+struct Reader {
+    session: Session,
     /// Whether the last look failed.
     is_away: bool,
 }
@@ -75,9 +80,10 @@ impl<'s> LookServer<'s> {
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,
             reader: Mutex::new(Reader {
-                session,
+                session: session.copy(),
                 is_away: false,
             }),
+            session: Mutex::new(session),
             history: Mutex::default(),
             shared: Mutex::default(),
             choice,
@@ -182,10 +188,30 @@ impl<'s> LookServer<'s> {
         all.clear();
     }
 
+    /// Reads with the session. While Redis is away, this is found by the looks.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&mut Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let look = self.shared(&self.choice.request(), &self.choice.globs());
+        if look.has_failed() {
+            self.look().facts.as_ref().map_err(Error::clone)?;
+        }
+        self.with_session(read)?
+    }
+
     /// Uses the session, which nothing else does meanwhile.
-    pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> T {
+    pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
+        let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue)?;
+        // Whoever asks next tries again: nobody need wait now for a server that is lost.
+        session.core()?.report_loss_immediately();
+        Ok(act(&mut session))
+    }
+
+    /// Says something on stderr.
+    pub(crate) fn warn(&self, why: &Error) {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        act(reader.session)
+        reader.session.ui.warn(&why.message());
     }
 
     /// The server's time, as of the last look.
@@ -202,7 +228,8 @@ impl<'s> LookServer<'s> {
 
     fn shared_look(&self, request: LookRequest, globs: &[Pattern]) -> Arc<Look> {
         let shared = self.shared(&request, globs);
-        shared.get(|| Arc::new(self.read(request, globs)))
+        let look = shared.get(PATIENCE, || Arc::new(self.look_now(request, globs)));
+        look.unwrap_or_else(|| Arc::new(Look::new(Err(overdue()), PATIENCE)))
     }
 
     /// The looks that read these before all others.
@@ -223,12 +250,11 @@ impl<'s> LookServer<'s> {
     }
 
     /// Looks, and says on stderr when there is no look any more, and when there is one again.
-    fn read(&self, request: LookRequest, globs: &[Pattern]) -> Look {
+    fn look_now(&self, request: LookRequest, globs: &[Pattern]) -> Look {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
-        // Whoever asks next tries again: nobody need wait now for a server that is lost.
         let core = reader.session.core().map(Core::report_loss_immediately);
-        let facts = core.and_then(|()| look_at(RECENT, request, globs, reader.session));
+        let facts = core.and_then(|()| look_at(RECENT, request, globs, &mut reader.session));
         if let Ok((facts, now)) = &facts {
             self.with_history(|history| history.note(facts, *now, self.interval));
             let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,11 +267,25 @@ impl<'s> LookServer<'s> {
             Ok(_) if was_away => ui.note("note: the queues can be read again"),
             _ => {}
         }
+        Look::new(facts, begun.elapsed())
+    }
+}
+
+impl Look {
+    fn new(facts: Result<(SystemFacts, Moment), Error>, took: Duration) -> Look {
         Look {
-            took_s: begun.elapsed().as_secs_f64(),
+            took_s: took.as_secs_f64(),
             at: Instant::now(),
             facts,
             text: OnceLock::new(),
         }
     }
+}
+
+/// The error of a request that has waited for another one.
+pub(crate) fn overdue() -> Error {
+    let within = humantime::format_duration(PATIENCE);
+    let why = format!("an earlier request did not get its answer from Redis within {within}");
+    Error::new(Kind::Timeout, why)
+        .hint("a search or a change may take long, or Redis does not answer")
 }

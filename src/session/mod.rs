@@ -434,17 +434,22 @@ impl Session {
 
     /// With `--read-only`, refuses `what`, before there is a connection.
     pub(crate) fn require_writable(&self, what: &str) -> Result<(), Error> {
-        if !self.globals.read_only {
+        let Some((why, hint)) = self.why_read_only() else {
             return Ok(());
-        }
-        let refused = |why: String| {
-            Error::new(
-                Kind::NotConfirmed,
-                format!("{what} may change something, and {why}"),
-            )
         };
-        let by_flag = || refused("`--read-only` was given".into());
-        let file = self.file.as_ref().ok_or_else(by_flag)?;
+        let message = format!("{what} may change something, and {why}");
+        Err(Error::new(Kind::NotConfirmed, message).hint_if(hint))
+    }
+
+    /// What makes the session read-only, and the way out if there is one.
+    pub(crate) fn why_read_only(&self) -> Option<(String, Option<String>)> {
+        if !self.globals.read_only {
+            return None;
+        }
+        let by_flag = || Some(("`--read-only` was given".to_owned(), None));
+        let Some(file) = &self.file else {
+            return by_flag();
+        };
         let own = file
             .context
             .as_ref()
@@ -460,12 +465,15 @@ impl Session {
                 "this is the server of context `{}`, which is read-only",
                 Sanitized(&other.name)
             ),
-            _ => return Err(by_flag()),
+            _ => return by_flag(),
         };
-        Err(refused(by).hint(format!(
-            "no flag overrides that, only an edit of `{}` does",
-            file.source.display_path()
-        )))
+        let path = file.source.display_path();
+        Some((
+            by,
+            Some(format!(
+                "no flag overrides that, only an edit of `{path}` does"
+            )),
+        ))
     }
 
     /// With `--read-only`, refuses a call of the reference that may change data as a side effect.

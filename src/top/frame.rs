@@ -17,20 +17,26 @@ use crate::text::{clean_line, duration, format_rough_duration, plural, width};
 /// The lines of each table but the focused one, with its head.
 const SMALL_TABLE: usize = 5;
 
-/// The lines above and below the tables.
-const FRAME: usize = 4;
+/// The lines above the tables, which give way to the first rows of a list: the server, how things stand, a blank one.
+const ABOVE: usize = 3;
+
+/// The fewest lines of a list: its head, a row, and how many more there are.
+const FEWEST: usize = 3;
 
 pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     let area = frame.area();
     let (columns, lines) = (area.width as usize, area.height as usize);
     state.width = columns.saturating_sub(1).max(20);
-    let body = lines.saturating_sub(FRAME);
+    // One line is the footer.
+    let above = lines.saturating_sub(1 + FEWEST).min(ABOVE);
+    let body = lines.saturating_sub(1 + above);
     state.page = body.saturating_sub(1).max(1);
     let mut text = vec![
         header(state, columns),
         headline(state, columns),
         Line::default(),
     ];
+    text.truncate(above);
     let mut content = match state.views.last() {
         None if state.here().seen.is_none() => away(state),
         None => tables(state, body),
@@ -57,7 +63,7 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
             let lines = lines.map(|line| Line::raw(format!("  {line}")));
             over(frame, area, lines.collect());
         }
-        Some(Overlay::Question(..)) | None => {}
+        Some(Overlay::Question(..) | Overlay::Reason(..)) | None => {}
     }
 }
 
@@ -173,7 +179,7 @@ fn headline(state: &State, columns: usize) -> Line<'static> {
             format!("{title} · {}{of}", plural(*total, "job", "jobs"))
         }
         Some(View::Text { title, .. }) => title.clone(),
-        None => state.headline().join(" · "),
+        None => state.headline(),
     };
     if let Some((error, ..)) = &state.here().away {
         text = clean_line(error.message().as_bytes());
@@ -379,6 +385,16 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
             Span::styled(format!(" {line}"), Ink::Strong.style(state.color)),
             Span::styled(asks, Ink::Warn.style(state.color)),
         ]);
+    } else if let Some(Overlay::Reason(_, _, reason)) = &state.overlay {
+        let typed = clean_line(reason);
+        return Line::from(vec![
+            Span::styled(" why? ", Ink::Warn.style(state.color)),
+            Span::raw(format!("{typed}▏")),
+            Span::styled(
+                "  ⏎ goes on, also without a reason  esc stops",
+                Ink::Dim.style(state.color),
+            ),
+        ]);
     } else if state.is_typing {
         format!(" / {}▏", state.filter)
     } else if let Some(message) = &state.message {
@@ -456,6 +472,7 @@ mod tests {
     use crate::model::worker_name::WorkerProcess;
     use crate::name::Name;
     use crate::top::keys::Key;
+    use crate::top::lists::flow_cell;
     use crate::top::reader::{Answer, Ask, Away, Found, JobSource, Samples, Wanted};
     use crate::top::state::{Effect, Place};
     use crate::top::{Access, TopOptions};
@@ -605,17 +622,17 @@ mod tests {
             expect![[r#"
                 | qless ▍PROD  rediss://redis.example:6380/0                   live 2s  11:59:58
                 :*******rrrrrrr.............................                   .................
-                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
-                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: qless status
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  QUEUE         WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
                 :  ..........  ......  .....  ...  .....  ..........  ..................  ......
-                |▶ images           0      0    3      1           –           ▁ 0/0/s    paused
+                |▶ images           0      0    3      1           –           ▁ –        paused
                 :**********************************rrrrr**************gggggggggggggggggg**yyyyyy
                 |  mail         1,264    +60    8      0      4m 12s           █ 31/30/s  late
                 :  **********          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrr
-                |  \x1b[31mr…       2      0    0      0          6s           ▁ 0/0/s    late
-                :  **********          .....  ...  .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrr
+                |  \x1b[31mr…       2      0    0      0          6s           ▁ –        late
+                :  **********          .....  ...  .....              gggggggggggggggggg  rrrrrr
                 |
                 |  FAILED                  JOBS  LAST 1H  LAST 2H       SAMPLE
                 :  ...................  .......  .......  ............  ........................
@@ -664,7 +681,7 @@ mod tests {
                 |  mail             1,206    8  4m 12s
                 :  **************               rrrrrr
                 |  \x1b[31mred          2    0      6s
-                :  **************          ...  rrrrrr
+                :  **************          ...
                 |
                 |
                 |
@@ -718,17 +735,17 @@ mod tests {
             expect![[r#"
                 | qless ▍PROD  rediss://redis.example:6380/0                                                                                                                                           live 2s  11:59:58
                 :*******rrrrrrr.............................                                                                                                                                           .................
-                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more
-                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: qless status
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  QUEUE                                                                    WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
                 :  .....................................................................  ......  .....  ...  .....  ..........  ..................  ...................................................................
-                |▶ images                                                                      0      0    3      1           –           ▁ 0/0/s    paused disk swap
+                |▶ images                                                                      0      0    3      1           –           ▁ –        paused disk swap
                 :*********************************************************************************************rrrrr**************gggggggggggggggggg**yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
                 |  mail                                                                    1,264    +60    8      0      4m 12s           █ 31/30/s  late
                 :  *********************************************************************          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-                |  \x1b[31mred                                                                 2      0    0      0          6s           ▁ 0/0/s    late
-                :  *********************************************************************          .....  ...  .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |  \x1b[31mred                                                                 2      0    0      0          6s           ▁ –        oldest 4m 10s
+                :  *********************************************************************          .....  ...  .....              gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  FAILED                                       JOBS  LAST 1H  LAST 2H       SAMPLE
                 :  ........................................  .......  .......  ............  ...........................................................................................................................
@@ -804,7 +821,7 @@ mod tests {
                 |  mail              qless unpause images  0      4m 12s  l…
                 :  **************  ########################.  rrrrrrrrrr  rr
                 |  \x1b[31mred                             0          6s  l…
-                :  **************  ########################.  rrrrrrrrrr  rr
+                :  **************  ########################.              rr
                 |
                 |
                 | ↑↓ select  ⏎ open  ⇥ next  / filter  e explain  w comman…
@@ -825,11 +842,12 @@ mod tests {
                 :**************.............................
                 | 1,226 failed (+80 in 1h) · 1 stalled · mail is 4m late · …
                 : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
-                |
                 |  QUEUE             WAIT  ±/min  RUN  STALL  NEXT WAITS  S…
                 :  ..............  ......  .....  ...  .....  ..........  ..
                 |▶ images               0      0    3      1           –  p…
                 :**************************************rrrrr**************yy
+                |  and 2 more
+                :............
                 | qless unpause images  y does it
                 :*********************yyyyyyyyyyy
             "#]],
@@ -870,6 +888,7 @@ mod tests {
         assert_eq!(line(&state), "qless cancel j1 j2");
         let mut other = self::state(0);
         state.places.append(&mut other.places);
+        state.direct_commands();
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
 
@@ -946,6 +965,75 @@ mod tests {
             shown.contains("mail: running · 8 jobs, the first 2"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_small_screen_shows_a_row() {
+        for (columns, lines) in [(20, 5), (20, 4), (40, 6), (80, 7)] {
+            let shown = frame(&mut state(2), columns, lines);
+            assert!(shown.contains("▶ images"), "{columns}×{lines}:\n{shown}");
+            assert!(shown.contains("and 2 more"), "{columns}×{lines}:\n{shown}");
+        }
+    }
+
+    #[test]
+    fn rates_are_whole() {
+        let mut state = state(31);
+        let queues = &mut state.places[0].seen.as_mut().unwrap().facts.queues;
+        queues.truncate(2);
+        let shown = frame(&mut state, 80, 24);
+        assert!(shown.contains(" 31/30/s "), "{shown}");
+        assert!(!shown.contains(" 0/0"), "{shown}");
+        for rates in [(1.3, 1.2), (1234.5, 1234.5)] {
+            let flow = flow_cell(&[Some(1.0); 60], Some(rates.0), Some(rates.1));
+            assert!(flow.ends_with("/s") && width(&flow) <= 18, "{flow}");
+        }
+    }
+
+    #[test]
+    fn a_mark_goes_with_its_row_and_stays_behind_a_filter() {
+        let mut state = state(2);
+        state.press(Key::Enter);
+        let source = JobSource::Queue(Name::from("images"), JobState::Waiting);
+        let jobs = |state: &mut State, jids: &[&str]| {
+            let job = |jid: &&str| Job {
+                jid: Name::from(*jid),
+                ..Job::default()
+            };
+            let found = Found::Jobs {
+                jobs: jids.iter().map(job).collect(),
+                total: jids.len() as u64,
+            };
+            answer(state, Wanted::Jobs(source.clone()), Ok(found));
+        };
+        jobs(&mut state, &["j1", "j2", "j3"]);
+        state.press(Key::Char('*'));
+        for key in [Key::Char('/'), Key::Char('2'), Key::Enter] {
+            state.press(key);
+        }
+        jobs(&mut state, &["j1", "j2"]);
+        let line = state.change('C').unwrap().0.shell_line().unwrap();
+        assert_eq!(line, "qless cancel j1 j2");
+        assert!(frame(&mut state, 80, 10).contains("2 marked"));
+    }
+
+    #[test]
+    fn a_look_that_is_asked_for_during_a_read_is_made_after_it() {
+        for is_asked in [false, true] {
+            let mut state = state(2);
+            let later = Instant::now() + Duration::from_secs(60);
+            let ask = state.next_ask(later).unwrap();
+            if is_asked {
+                state.look_again();
+            }
+            let found = Ok(Found::Look(
+                Box::new(facts(3)),
+                samples(),
+                Moment::default(),
+            ));
+            answer(&mut state, ask.what, found);
+            assert_eq!(state.next_ask(Instant::now()).is_some(), is_asked);
+        }
     }
 
     #[test]

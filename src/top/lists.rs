@@ -9,8 +9,11 @@ use crate::model::overview::history::History;
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::worker::Worker;
 use crate::name::Name;
-use crate::text::{clean_line, duration, format_rough_duration, plural, with_thousands_separators};
+use crate::text::{
+    clean_line, duration, format_rough_duration, plural, width, with_thousands_separators,
+};
 use crate::view::RenderOptions;
+use crate::view::table::NONE;
 
 /// The tables of the first screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +50,8 @@ pub(super) struct Rows {
     pub rows: Vec<Row>,
 }
 
-const NONE: &str = "–";
+/// The width of the column of flow.
+const FLOW: usize = 18;
 
 fn count(number: u64) -> String {
     with_thousands_separators(number)
@@ -108,7 +112,7 @@ impl Sight<'_> {
             }
             cells.push(right(wait.0, if has_growth { 10 } else { 6 }, wait.1));
             if has_flow {
-                cells.push(left(flow.0, 18, flow.1));
+                cells.push(left(flow.0, FLOW, flow.1));
             }
             let taken: usize = 2 + cells.iter().map(|cell| cell.width + 2).sum::<usize>();
             cells.push(left(state.0, self.width.saturating_sub(taken), state.1));
@@ -132,12 +136,7 @@ impl Sight<'_> {
                 Some(growth) if growth != 0.0 => format!("{growth:+.0}"),
                 _ => "0".to_owned(),
             };
-            let rates = match (flow.put_per_s, flow.done_per_s) {
-                (Some(put), Some(done)) => format!("{}/{}/s", rate(put), rate(done)),
-                _ => String::new(),
-            };
             let wait = counts.head_wait_s.map(|wait| wait.0);
-            let late = queue.is_late(self.now);
             let zero = |number: u64, ink: Ink| if number == 0 { Ink::Dim } else { ink };
             let cells = cells([
                 (counts.name.to_string(), Ink::Strong),
@@ -147,10 +146,17 @@ impl Sight<'_> {
                 (count(counts.stalled), zero(counts.stalled, Ink::Bad)),
                 (
                     wait.map_or(NONE.into(), duration),
-                    if late { Ink::Bad } else { Ink::Plain },
+                    if queue.is_next_late(self.now) {
+                        Ink::Bad
+                    } else {
+                        Ink::Plain
+                    },
                 ),
-                (format!("{} {rates}", sparkline(&flow.done, 10)), Ink::Good),
-                state_of(queue, late, self.width),
+                (
+                    flow_cell(&flow.done, flow.put_per_s, flow.done_per_s),
+                    Ink::Good,
+                ),
+                state_of(queue, self.now, self.width),
             ]);
             Row {
                 name: counts.name.clone(),
@@ -285,6 +291,17 @@ impl Sight<'_> {
     }
 }
 
+/// What was done in the last hour, and the rates of now, which are whole however long they are.
+pub(super) fn flow_cell(done: &[Option<f64>], put_s: Option<f64>, done_s: Option<f64>) -> String {
+    let rates = match (put_s, done_s) {
+        (Some(0.0), Some(0.0)) => NONE.to_owned(),
+        (Some(put), Some(done)) => format!("{}/{}/s", rate(put), rate(done)),
+        _ => String::new(),
+    };
+    let bars = FLOW.saturating_sub(width(&rates) + 1).min(10);
+    format!("{} {rates}", sparkline(done, bars))
+}
+
 fn wait_of(queue: &QueueFacts) -> f64 {
     queue.counts.head_wait_s.map_or(0.0, |wait| wait.0)
 }
@@ -298,7 +315,7 @@ fn rate(per_s: f64) -> String {
 }
 
 /// What somebody chose for a queue, or what holds it.
-fn state_of(queue: &QueueFacts, late: bool, width: usize) -> (String, Ink) {
+fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Ink) {
     if queue.counts.paused {
         let reason = queue.counts.paused_reason.as_ref();
         let reason = reason.filter(|_| width >= 90);
@@ -308,8 +325,11 @@ fn state_of(queue: &QueueFacts, late: bool, width: usize) -> (String, Ink) {
     match (queue.why, &queue.held_by) {
         (Some(LagCause::Throttled), Some(id)) => (format!("{id} full"), Ink::Warn),
         (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Ink::Warn),
-        _ if late => ("late".to_owned(), Ink::Bad),
-        _ => (String::new(), Ink::Plain),
+        _ => match queue.hidden_late_wait(now) {
+            Some(wait) if width >= 90 => (format!("oldest {}", duration(wait)), Ink::Bad),
+            _ if queue.is_late(now) => ("late".to_owned(), Ink::Bad),
+            _ => (String::new(), Ink::Plain),
+        },
     }
 }
 

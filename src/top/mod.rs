@@ -16,7 +16,7 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,7 +27,10 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP, SIGTSTP, SIGUSR1,
+    SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+};
 use signal_hook::{flag, low_level};
 
 use self::keys::Key;
@@ -35,10 +38,11 @@ use self::reader::{Answer, Ask};
 use self::state::{Effect, Place, State};
 use crate::address::secret::Secret;
 use crate::address::variables::PASSWORDS;
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::model::pattern::Pattern;
+use crate::name::Name;
 use crate::session::Session;
 
 /// Time between two looks at the keyboard and at what was read.
@@ -67,9 +71,10 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
     let places = places.map(|session| Place::of_session(session, options.interval));
     let mut state = State::new(&options, places.collect::<Result<Vec<Place>, Error>>()?);
     let (answers, answered) = channel();
+    let is_one_of_several = sessions.len() > 1;
     let asks: Result<Vec<Sender<Ask>>, Error> = sessions
         .into_iter()
-        .map(|session| start_reader(session, answers.clone()))
+        .map(|session| start_reader(session, is_one_of_several, answers.clone()))
         .collect();
     let asks = asks?;
     let signals = Signals::listen();
@@ -86,17 +91,27 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
     if is_terminal_gone() {
         return Ok(Exit::Terminated);
     }
+    signals.end_by_another();
     // What was noted meanwhile would have stood in the middle of a frame.
     _ = io::stderr().write_all(state.notes().as_bytes());
     ended
 }
 
 /// Starts the thread that reads from a server. It may still wait for the server when the user has quit.
-fn start_reader(session: Session, answers: Sender<Answer>) -> Result<Sender<Ask>, Error> {
+fn start_reader(
+    session: Session,
+    is_one_of_several: bool,
+    answers: Sender<Answer>,
+) -> Result<Sender<Ask>, Error> {
     let (asks, asked) = channel();
     thread::Builder::new()
         .name("reader".into())
-        .spawn(move || reader::run(session, &asked, &answers))
+        .spawn(move || {
+            if let Some((flag, name)) = session.member_flag().filter(|_| is_one_of_several) {
+                set_server_of_thread(flag, name);
+            }
+            reader::run(session, &asked, &answers);
+        })
         .map_err(terminal_error)?;
     Ok(asks)
 }
@@ -179,8 +194,8 @@ fn suspend(screen: &mut Screen) -> Result<(), Error> {
 }
 
 /// Hands a text to the clipboard of the terminal (OSC 52).
-fn copy(text: &str) {
-    let text = STANDARD.encode(text);
+fn copy(text: &Name) {
+    let text = STANDARD.encode(text.as_bytes());
     let mut stdout = io::stdout();
     _ = write!(stdout, "\x1b]52;c;{text}\x07").and_then(|()| stdout.flush());
 }
@@ -288,11 +303,19 @@ fn terminal_error(why: io::Error) -> Error {
     )
 }
 
+/// The other signals that end a process, and of which another process or the kernel tells it.
+const ENDING: [i32; 11] = [
+    SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGXFSZ, SIGTRAP,
+    SIGSYS,
+];
+
 /// The signals of other processes.
 struct Signals {
     interrupted: Arc<AtomicBool>,
     terminated: Arc<AtomicBool>,
     suspended: Arc<AtomicBool>,
+    /// One of [`ENDING`], or 0.
+    ending: Arc<AtomicUsize>,
 }
 
 impl Signals {
@@ -301,6 +324,7 @@ impl Signals {
             interrupted: Arc::default(),
             terminated: Arc::default(),
             suspended: Arc::default(),
+            ending: Arc::default(),
         };
         for (signal, flagged) in [
             (SIGINT, &signals.interrupted),
@@ -311,15 +335,26 @@ impl Signals {
             // A signal that cannot be listened to keeps its default action.
             _ = flag::register(signal, flagged.clone());
         }
+        for signal in ENDING {
+            _ = flag::register_usize(signal, signals.ending.clone(), signal as usize);
+        }
         signals
+    }
+
+    /// Lets one of the other signals end this process as it does by default, once the terminal is restored.
+    fn end_by_another(&self) {
+        let signal = self.ending.load(Ordering::Relaxed);
+        if signal != 0 {
+            _ = low_level::emulate_default_handler(signal as i32);
+        }
     }
 
     fn exit(&self) -> Option<Exit> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Exit::Interrupted);
         }
-        self.terminated
-            .load(Ordering::Relaxed)
-            .then_some(Exit::Terminated)
+        let is_over =
+            self.terminated.load(Ordering::Relaxed) || self.ending.load(Ordering::Relaxed) != 0;
+        is_over.then_some(Exit::Terminated)
     }
 }

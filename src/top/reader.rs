@@ -24,6 +24,12 @@ use crate::view::{RenderOptions, View};
 /// The most jobs of a list.
 const ROWS: u64 = 200;
 
+/// The longest text that is shown, in bytes: each frame draws it anew.
+const TEXT: usize = 50_000;
+
+/// The most dependencies and dependents whose states are read.
+const NEIGHBORS: usize = 100;
+
 /// The most groups whose newest message is read, those with the most recent failures.
 const SAMPLED: usize = 20;
 
@@ -119,7 +125,14 @@ fn read(session: &mut Session, ask: &Ask, samples: &mut SampleReader) -> Result<
             Ok(Found::Look(Box::new(facts), samples, now))
         }
         Wanted::Jobs(source) => read_jobs(session, source),
-        Wanted::Text(source) => read_text(session, source, ask.width).map(Found::Text),
+        Wanted::Text(source) => {
+            let mut text = read_text(session, source, ask.width)?;
+            if text.len() > TEXT {
+                text.truncate(text.floor_char_boundary(TEXT));
+                text.push_str("…\n… the rest: `w` shows the command\n");
+            }
+            Ok(Found::Text(text))
+        }
     }
 }
 
@@ -168,9 +181,11 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<Found, Error> 
     let core = session.core()?;
     let (jids, total) = match source {
         JobSource::Worker(worker) => {
-            let found = core.worker_with_jobs(now, worker)?;
-            let jobs = found.map(|worker| worker.details).unwrap_or_default();
-            let total = jobs.len() as u64;
+            let found = core.worker_with_first_jobs(now, worker, ROWS)?;
+            let (jobs, omitted) = found
+                .map(|(worker, omitted)| (worker.details, omitted))
+                .unwrap_or_default();
+            let total = jobs.len() as u64 + omitted;
             return Ok(Found::Jobs { jobs, total });
         }
         JobSource::Group(group) => {
@@ -236,9 +251,7 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
             let found = core.jobs(now, JobFields::Full, jids)?.pop().flatten();
             let mut job = found.ok_or_else(|| missing(jid))?;
             core.add_payloads(now, std::iter::once(&mut job))?;
-            if !(job.dependencies.is_empty() && job.dependents.is_empty()) {
-                job.neighbors = core.dependency_neighbors(now, &job)?;
-            }
+            job.neighbors = core.first_neighbors(now, &job, NEIGHBORS)?;
             Ok(job.text(&page))
         }
     }
@@ -250,7 +263,7 @@ fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<St
         return Vec::new();
     }
     let page = RenderOptions::terminal(width);
-    match doctor::diagnose(session) {
+    match doctor::diagnose_briefly(session) {
         Ok(found) => found.text(&page).lines().map(str::to_owned).collect(),
         Err(_) => Vec::new(),
     }

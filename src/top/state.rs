@@ -1,6 +1,7 @@
 //! What the screen shows: keys and answers in, effects out.
 
 use std::collections::BTreeSet;
+use std::mem;
 use std::time::{Duration, Instant};
 
 use super::TopOptions;
@@ -8,7 +9,7 @@ use super::keys::{CHANGES, Key, LOOKS};
 use super::lists::{self, Rows, Sight, Table};
 use super::reader::{Answer, Ask, Away, Found, JobSource, Samples, TextSource, Wanted};
 use crate::clock::moment::Moment;
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::error::Error;
 use crate::listen::ReadPace;
 use crate::look;
@@ -45,6 +46,8 @@ pub(super) struct Place {
     pub pace: ReadPace,
     /// When the next look is due; `None` while something is read.
     due: Option<Instant>,
+    /// Whether what is being read is already known to be old.
+    is_due_again: bool,
 }
 
 /// The last look.
@@ -87,6 +90,7 @@ impl Place {
             away: None,
             pace: ReadPace::new(interval),
             due: Some(Instant::now()),
+            is_due_again: false,
         }
     }
 
@@ -115,7 +119,7 @@ pub(super) enum Effect {
     Quit,
     Suspend,
     Redraw,
-    Copy(String),
+    Copy(Name),
     Run(CommandLine),
 }
 
@@ -177,6 +181,8 @@ pub(super) enum Overlay {
     Keys(usize),
     /// Lines of commands.
     Commands(Vec<String>),
+    /// A pause of so many queues that waits for its reason, which may stay empty.
+    Reason(CommandLine, usize, String),
     /// A change that waits for `y`.
     Question(CommandLine, usize),
 }
@@ -205,7 +211,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(options: &TopOptions, places: Vec<Place>) -> State {
-        State {
+        let state = State {
             places,
             place: 0,
             table: Table::Queues,
@@ -223,7 +229,9 @@ impl State {
             notes: String::new(),
             width: 80,
             page: 10,
-        }
+        };
+        state.direct_commands();
+        state
     }
 
     pub(super) fn here(&self) -> &Place {
@@ -236,8 +244,9 @@ impl State {
     }
 
     pub(super) fn look_again(&mut self) {
-        let due = &mut self.places[self.place].due;
-        *due = due.map(|_| Instant::now());
+        let place = &mut self.places[self.place];
+        place.is_due_again = place.due.is_none();
+        place.due = place.due.map(|_| Instant::now());
     }
 
     /// What to read next, if something is due and nothing is being read.
@@ -273,7 +282,12 @@ impl State {
         if matches!(ask.what, Wanted::Look(_)) {
             place.pace.note_read(took);
         }
-        place.due = Some(now + place.pace.interval);
+        let rest = if mem::take(&mut place.is_due_again) {
+            Duration::ZERO
+        } else {
+            place.pace.interval
+        };
+        place.due = Some(now + rest);
         match (ask.what, found) {
             (Wanted::Look(_), Ok(Found::Look(mut facts, samples, at))) => {
                 place.history.note(&facts, at, place.pace.interval);
@@ -308,12 +322,26 @@ impl State {
             }
             _ => {}
         }
+        // What is not there any more is not changed with the others.
+        if is_here && !self.is_text() && !self.marked.is_empty() {
+            let rows = self.unfiltered_rows().rows;
+            self.marked
+                .retain(|name| rows.iter().any(|row| row.name == *name));
+        }
     }
 
-    pub(super) fn headline(&self) -> Vec<String> {
-        let seen = self.here().seen.as_ref();
-        seen.map(|seen| Headline::new(&seen.overview).parts())
-            .unwrap_or_default()
+    /// How things stand in one line. What it leaves out is in `qless status`.
+    pub(super) fn headline(&self) -> String {
+        let Some(seen) = &self.here().seen else {
+            return String::new();
+        };
+        let headline = Headline::new(&seen.overview);
+        let rest = if headline.is_complete() {
+            ""
+        } else {
+            ": qless status"
+        };
+        headline.parts().join(" · ") + rest
     }
 
     pub(super) fn order(&self, table: Table) -> usize {
@@ -322,6 +350,10 @@ impl State {
 
     /// The rows of a table of the first screen that the filter leaves.
     pub(super) fn rows(&self, table: Table) -> Rows {
+        self.filtered(self.all_rows(table))
+    }
+
+    fn all_rows(&self, table: Table) -> Rows {
         let place = self.here();
         let Some(seen) = &place.seen else {
             return Rows::default();
@@ -334,20 +366,24 @@ impl State {
             width: self.width,
             order: self.order(table),
         };
-        self.filtered(sight.rows(table))
+        sight.rows(table)
     }
 
-    /// The rows of the list in front.
+    /// The rows of the list in front that the filter leaves.
     pub(super) fn front_rows(&self) -> Rows {
+        self.filtered(self.unfiltered_rows())
+    }
+
+    fn unfiltered_rows(&self) -> Rows {
         let now = self
             .here()
             .seen
             .as_ref()
             .map_or_else(Moment::default, |seen| seen.now);
         match self.views.last() {
-            Some(View::Jobs { jobs, .. }) => self.filtered(lists::jobs(jobs, now, self.width)),
+            Some(View::Jobs { jobs, .. }) => lists::jobs(jobs, now, self.width),
             Some(View::Text { .. }) => Rows::default(),
-            None => self.rows(self.table),
+            None => self.all_rows(self.table),
         }
     }
 
@@ -396,6 +432,27 @@ impl State {
         if self.is_typing {
             return self.type_filter(key);
         }
+        if let Some(Overlay::Reason(line, count, reason)) = &mut self.overlay {
+            let typed = match key {
+                Key::Control('c') => return Effect::Quit,
+                Key::Escape => {
+                    self.overlay = None;
+                    self.message = Some(NOTHING.into());
+                    return Effect::None;
+                }
+                Key::Enter => mem::take(reason),
+                key => {
+                    type_key(key, reason);
+                    return Effect::None;
+                }
+            };
+            let line = match typed.trim() {
+                "" => line.clone(),
+                reason => line.clone().flag("--reason", reason),
+            };
+            let count = *count;
+            return self.ask(line, count, self.here().is_protected);
+        }
         match (key, self.overlay.take()) {
             (Key::Control('c'), _) => return Effect::Quit,
             (Key::Char('y'), Some(Overlay::Question(line, _))) => {
@@ -403,7 +460,7 @@ impl State {
                 return Effect::Run(line);
             }
             (_, Some(Overlay::Question(..))) => {
-                self.message = Some("nothing was changed".into());
+                self.message = Some(NOTHING.into());
                 return Effect::None;
             }
             (_, Some(Overlay::Keys(from))) => {
@@ -480,11 +537,12 @@ impl State {
             Key::Char('y') => {
                 if let Some(name) = self.subject() {
                     self.message = Some(format!("copied {name}"));
-                    return Effect::Copy(String::from_utf8_lossy(name.as_bytes()).into_owned());
+                    return Effect::Copy(name);
                 }
             }
             Key::Char('c') if self.places.len() > 1 => {
                 self.place = (self.place + 1) % self.places.len();
+                self.direct_commands();
                 self.views.clear();
                 self.marked.clear();
                 self.waiting.clear();
@@ -520,9 +578,7 @@ impl State {
                 self.is_typing = false;
                 self.filter.clear();
             }
-            Key::Backspace => _ = self.filter.pop(),
-            Key::Char(c) => self.filter.push(c),
-            _ => {}
+            key => type_key(key, &mut self.filter),
         }
         Effect::None
     }
@@ -671,16 +727,17 @@ impl State {
 
     fn command_lines(&self) -> Vec<String> {
         let changes = CHANGES.iter().filter_map(|(key, _)| self.change(*key));
-        let look = self.look_line().map(|line| self.line_here(line));
-        let lines = look.into_iter().chain(changes.map(|(line, _)| line));
+        let lines = self
+            .look_line()
+            .into_iter()
+            .chain(changes.map(|(line, _)| line));
         lines.filter_map(|line| line.shell_line()).collect()
     }
 
-    /// A command for the server that is shown: with several contexts, it names this one alone.
-    fn line_here(&self, line: CommandLine) -> CommandLine {
-        match &self.here().flag {
-            Some((flag, value)) if self.places.len() > 1 => line.with_global_flag(flag, value),
-            _ => line,
+    /// Lets commands go to the server that is shown: with several contexts, they name this one alone.
+    pub(super) fn direct_commands(&self) {
+        if let Some((flag, value)) = self.here().flag.as_ref().filter(|_| self.places.len() > 1) {
+            set_server_of_thread(flag, value);
         }
     }
 
@@ -689,7 +746,7 @@ impl State {
         let (line, asks) = self.plain_change(key)?;
         // An empty name, or one with a NUL, can be given to no command.
         _ = line.shell_line()?;
-        Some((self.line_here(line), asks))
+        Some((line, asks))
     }
 
     fn plain_change(&self, key: char) -> Option<(CommandLine, bool)> {
@@ -747,12 +804,34 @@ impl State {
             });
             return Effect::None;
         };
+        let count = self.subjects().len();
+        if line.begins_with("pause") {
+            self.overlay = Some(Overlay::Reason(line, count, String::new()));
+            return Effect::None;
+        }
+        self.ask(line, count, asks)
+    }
+
+    /// Asks before a command about this many runs, unless it asks by itself.
+    fn ask(&mut self, line: CommandLine, count: usize, asks: bool) -> Effect {
+        self.overlay = None;
         if asks {
             self.marked.clear();
             return Effect::Run(line);
         }
-        self.overlay = Some(Overlay::Question(line, self.subjects().len()));
+        self.overlay = Some(Overlay::Question(line, count));
         Effect::None
+    }
+}
+
+const NOTHING: &str = "nothing was changed";
+
+/// A key in a line that is typed.
+fn type_key(key: Key, line: &mut String) {
+    match key {
+        Key::Backspace => _ = line.pop(),
+        Key::Char(c) => line.push(c),
+        _ => {}
     }
 }
 

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{Asked, CommandOutput, RunMode, WebServer, facts_of, status_of};
+use super::{Asked, CommandOutput, RunMode, SharedAnswer, WebServer, facts_of, status_of};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::listen::{Response, Status};
+use crate::listen::Status;
 use crate::model::ending::exhausted_retries_group;
 use crate::model::job::QueuedCounts;
 use crate::model::overview::SystemFacts;
@@ -19,7 +19,22 @@ const JSON: &str = "application/json; charset=utf-8";
 
 impl WebServer<'_> {
     /// The document at a path below `api/`.
-    pub(super) fn api(&self, asked: &Asked) -> Response<'static> {
+    pub(super) fn read_document(&self, asked: &Asked) -> SharedAnswer {
+        let (status, text) = match self.document(asked) {
+            Ok(text) => (Status::Ok, text),
+            Err(error) => (
+                status_of(&error),
+                json::compact_line(&error).unwrap_or_default(),
+            ),
+        };
+        SharedAnswer {
+            status,
+            content_type: JSON,
+            text,
+        }
+    }
+
+    fn document(&self, asked: &Asked) -> Result<Vec<u8>, Error> {
         let words = asked.words();
         let command = match words.as_slice() {
             [b"api", b"v1", b"stats"] => return self.stats(asked),
@@ -31,32 +46,20 @@ impl WebServer<'_> {
             [b"api", b"v1", b"jobs", _] => CommandLine::new("get").name(&asked.names[3]),
             [b"api", b"v1", b"failed"] => CommandLine::new("failed"),
             [b"api", b"v1", b"workers"] => CommandLine::new("workers"),
-            _ => return error_response(&Error::not_found("there is no such document")),
+            _ => return Err(Error::not_found("there is no such document")),
         };
         let server = &self.contexts[asked.context].server;
-        let run = |session: &mut _| (self.run)(&command, RunMode::Document, session);
-        let CommandOutput { text, result } = server.with_session(run);
-        match result {
-            Ok(_) => Response::new(Status::Ok, JSON, text),
-            Err(error) => error_response(&error),
-        }
+        let CommandOutput { text, result } =
+            server.read(|session| Ok((self.run)(&command, RunMode::Document, session)))?;
+        result.map(|_| text)
     }
 
     /// What Lowkiq's page asks for. A worker there is a queue here.
-    fn stats(&self, asked: &Asked) -> Response<'static> {
+    fn stats(&self, asked: &Asked) -> Result<Vec<u8>, Error> {
         let look = self.contexts[asked.context].server.look();
-        let stats = facts_of(&look).map(|(facts, now)| LowkiqStats::new(facts, now));
-        let text = stats.and_then(|stats| json::pretty_value(&stats).map_err(Error::internal));
-        match text {
-            Ok(text) => Response::new(Status::Ok, JSON, text),
-            Err(error) => error_response(&error),
-        }
+        let (facts, now) = facts_of(&look)?;
+        json::pretty_value(&LowkiqStats::new(facts, now)).map_err(Error::internal)
     }
-}
-
-fn error_response(error: &Error) -> Response<'static> {
-    let text = json::compact_line(error).unwrap_or_default();
-    Response::new(status_of(error), JSON, text)
 }
 
 /// The figures of a queue, or of all.

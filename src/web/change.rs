@@ -11,16 +11,22 @@ use subtle::ConstantTimeEq;
 use uuid::Uuid;
 
 use super::page::{Content, Page, job_path, shown};
-use super::{Asked, CommandOutput, RunMode, WebServer, html_response, path};
+use super::pages::error::hint;
+use super::{Asked, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
+use crate::core::api::index::Index;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::listen::{Request, Response, Status};
 use crate::name::Name;
-use crate::text::{clean_line, clean_text, plural, short_jid};
+use crate::session::Session;
+use crate::text::{clean_line, clean_text, plural, short_jid, with_thousands_separators};
 
 /// The most lines of a result that come before its totals.
 const RESULT_LINES: usize = 100;
+
+/// The most jobs that a plan is read of: the change itself takes all.
+const PLANNED: u64 = 1000;
 
 /// How many results are kept for the pages that follow them.
 const RESULTS: usize = 32;
@@ -148,6 +154,16 @@ impl Change {
         }
     }
 
+    /// The number of jobs of a group.
+    fn count(&self, session: &mut Session) -> Result<u64, Error> {
+        let Subject::Group(group) = &self.subject else {
+            return Ok(1);
+        };
+        let now = session.connect()?;
+        let index = Index::Failed(group.clone());
+        Ok(session.core()?.index_slice(now, &index, 0, 0)?.total)
+    }
+
     /// What the form asks for: the words of the field, and whether it may stay empty.
     fn field(&self) -> Option<(&'static str, bool)> {
         match self.verb {
@@ -227,10 +243,24 @@ impl WebServer<'_> {
             html! {}
         } else {
             let server = &self.contexts[asked.context].server;
-            let run = |session: &mut _| (self.run)(&line, RunMode::Rehearsed, session);
-            let CommandOutput { text, result } = server.with_session(run);
-            result?;
-            html! { pre tabindex="0" { (clean_text(&text).trim_end()) } }
+            let (total, output) = server.read(|session| {
+                let total = change.count(session)?;
+                let part = match total {
+                    ..=PLANNED => line.clone(),
+                    _ => line.clone().flag("--limit", PLANNED.to_string()),
+                };
+                Ok((total, (self.run)(&part, RunMode::Rehearsed, session)))
+            })?;
+            output.result?;
+            html! {
+                @if total > PLANNED {
+                    p.refused {
+                        "This is about all " (with_thousands_separators(total)) " jobs. The plan of the first "
+                        (with_thousands_separators(PLANNED)) ":"
+                    }
+                }
+                pre tabindex="0" { (clean_text(&output.text).trim_end()) }
+            }
         };
         let label = page
             .destination
@@ -300,8 +330,11 @@ impl WebServer<'_> {
         }
         let line = change.command(field(&form, "value").unwrap_or_default());
         let mode = RunMode::Confirmed { label };
-        let output = server.with_session(|session| (self.run)(&line, mode.clone(), session));
-        self.forget_pages(asked.context);
+        let output = match server.with_session(|session| (self.run)(&line, mode, session)) {
+            Ok(output) => output,
+            Err(error) => return failure(&page, &error, ""),
+        };
+        self.forget_answers(asked.context);
         let said = shortened(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {
@@ -379,7 +412,7 @@ fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
     let main = html! {
         h1 { (title) "." }
         p { (clean_line(error.message().as_bytes())) }
-        @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+        (hint(error))
         @if !said.is_empty() { pre tabindex="0" { (said) } }
         p { a href=(page.link(".")) { "To the overview" } }
     };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use maud::{Markup, html};
 
-use super::page::raw;
+use super::page::{NONE, raw};
 use crate::clock::moment::Moment;
 use crate::model::job::HistoryEntry;
 use crate::model::overview::history::Flow;
@@ -77,7 +77,7 @@ fn flow_path(points: &[Option<f64>], most: f64, is_area: bool) -> String {
 /// A rate per second for people.
 pub(super) fn rate_words(rate: Option<f64>) -> String {
     match rate {
-        None => "–".to_owned(),
+        None => NONE.to_owned(),
         Some(rate) if rate >= 10.0 || rate == 0.0 => format!("{rate:.0}/s"),
         Some(rate) if rate < 0.1 => format!("{:.1}/min", rate * 60.0),
         Some(rate) => format!("{rate:.1}/s"),

@@ -11,7 +11,8 @@
   let request = null;
   let asking = false;
   let again = false;
-  let seen = Date.now();
+  // When it was last seen how the queues stand.
+  let seen = isSeen() ? Date.now() : null;
   let interval = 2;
 
   // One stream serves all tabs of a browser: the tab that holds the lock has it, and tells the others. Plain http from
@@ -116,6 +117,11 @@
   // Whether the page shows what was seen of the queues, and not only why nothing can be seen.
   function isSeen() {
     return document.querySelector("main .away") === null;
+  }
+
+  // Whether the page says why nothing new can be seen.
+  function isTold() {
+    return document.querySelector("body > .away") !== null;
   }
 
   // Says above what was seen before why nothing new can be seen: in one line, with the steps behind a click.
@@ -231,11 +237,11 @@
   }
 
   function showAge() {
-    const age = Math.round((Date.now() - seen) / 1000);
-    const isOld = running && age > interval * 2 + 2;
+    const age = seen === null ? null : Math.round((Date.now() - seen) / 1000);
+    const isOld = running && (isTold() || age === null || age > interval * 2 + 2);
     button.classList.toggle("paused", !running);
     button.classList.toggle("old", isOld);
     const slow = interval > 2 ? `live, each ${Math.round(interval)} s` : "live";
-    button.textContent = !running ? "paused" : isOld ? `${age} s old` : slow;
+    button.textContent = !running ? "paused" : !isOld ? slow : age === null ? "away" : `${age} s old`;
   }
 })();

@@ -14,22 +14,27 @@ mod path;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use self::change::{Change, FormToken};
 use self::page::{Content, Destination, Page, TimeWords};
 use crate::clock::moment::Moment;
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, set_server_of_thread};
+use crate::doctor;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::listen::{CachedAnswer, Method, Request, Response, Status};
 use crate::look::metrics::SeriesChoice;
-use crate::look::server::{Look, LookServer};
+use crate::look::server::{Look, LookServer, PATIENCE, overdue};
+use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
 
-/// The most pages that are shared at a time.
-const MOST_PAGES: usize = 64;
+/// The most pages and documents that are shared at a time.
+const MOST_SHARED: usize = 64;
+
+const HTML: &str = "text/html; charset=utf-8";
 
 /// Only what this listener serves, and no page of another one around it.
 const CONTENT_POLICY: &str =
@@ -71,6 +76,9 @@ struct WebContext<'s> {
     destination: Destination,
     is_read_only: bool,
     server: LookServer<'s>,
+    /// Finds the steps to the server while its other sessions wait for it.
+    doctor: Mutex<Session>,
+    steps: CachedAnswer<Result<Diagnosis, Error>>,
 }
 
 /// Answers the requests of browsers.
@@ -81,20 +89,24 @@ pub(crate) struct WebServer<'s> {
     options: WebOptions,
     run: &'s RunCommand,
     token: FormToken,
-    pages: Mutex<HashMap<PageKey, Arc<SharedPage>>>,
+    shared: Mutex<HashMap<AnswerKey, Arc<CachedAnswer<Arc<SharedAnswer>>>>>,
 }
 
-/// The path and the query of a page.
-type PageKey = (String, Vec<(String, String)>);
+/// The path and the query of a request.
+type AnswerKey = (String, Vec<(String, String)>);
 
-type SharedPage = CachedAnswer<Arc<RenderedPage>>;
-
-/// A page that is ready to be sent.
-struct RenderedPage {
+/// A page or a document that is ready to be sent.
+struct SharedAnswer {
     status: Status,
-    text: String,
-    /// Whether it tells how long reading takes.
-    has_read: bool,
+    content_type: &'static str,
+    text: Vec<u8>,
+}
+
+impl SharedAnswer {
+    /// Whether it tells how long reading takes, and stands for others.
+    fn has_read(&self) -> bool {
+        self.status != Status::ServiceUnavailable
+    }
 }
 
 /// A request with what its path and query say.
@@ -107,8 +119,7 @@ struct Asked<'r> {
 
 impl Asked<'_> {
     fn query(&self, name: &str) -> Option<&str> {
-        let mut values = self.request.query.iter().filter(|(key, _)| key == name);
-        values.next().map(|(_, value)| value.as_str())
+        self.request.query_value(name)
     }
 
     fn words(&self) -> Vec<&[u8]> {
@@ -140,7 +151,9 @@ impl<'s> WebServer<'s> {
             contexts.push(WebContext {
                 destination,
                 is_read_only: session.globals.read_only,
+                doctor: Mutex::new(session.copy()),
                 server: LookServer::new(session, choice, Vec::new(), options.interval),
+                steps: CachedAnswer::new(options.interval, |_| false),
             });
         }
         let names = contexts.iter();
@@ -151,7 +164,7 @@ impl<'s> WebServer<'s> {
             options,
             run,
             token: FormToken::new(),
-            pages: Mutex::default(),
+            shared: Mutex::default(),
         })
     }
 
@@ -179,20 +192,31 @@ impl<'s> WebServer<'s> {
         let Some(context) = self.context_of(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
+        // The commands that it prints go to the server of the page.
+        if let Some((flag, name)) = &self.contexts[context].destination.flag
+            && self.contexts.len() > 1
+        {
+            set_server_of_thread(flag, name);
+        }
         let asked = Asked {
             request,
             names: path::names(path),
             context,
         };
         match (request.method, path) {
+            (_, "readyz") if asked.query("context").is_none() => self.readiness(),
             (_, "metrics" | "livez" | "readyz" | "healthz") => {
                 let server = &self.contexts[context].server;
                 server.respond_to(&format!("/{path}"), &request.query)
             }
             (Method::Post, _) => self.change(&asked),
             (_, "live") => live::stream(&self.contexts[context].server, self.options.interval),
-            (_, path) if path.starts_with("api/") => self.api(&asked),
-            _ => self.page(&asked),
+            // Who decides must see the plan of this moment.
+            _ if Change::of_path(&asked.names).is_some() => {
+                let page = self.read_page(&asked);
+                html_response(page.status, page.text)
+            }
+            _ => self.shared_answer(&asked),
         }
     }
 
@@ -206,10 +230,34 @@ impl<'s> WebServer<'s> {
 
     /// The context that the query names, else the first.
     fn context_of(&self, request: &Request) -> Option<usize> {
-        let mut named = request.query.iter().filter(|(key, _)| key == "context");
-        match named.next() {
-            Some((_, name)) => self.names.iter().position(|known| known == name),
+        match request.query_value("context") {
+            Some(name) => self.names.iter().position(|known| known == name),
             None => Some(0),
+        }
+    }
+
+    /// Whether each of the servers answers.
+    fn readiness(&self) -> Response<'static> {
+        let looks: Vec<Arc<Look>> = thread::scope(|scope| {
+            let servers = self.contexts.iter().map(|context| &context.server);
+            let looks: Vec<_> = servers
+                .map(|server| scope.spawn(|| server.look()))
+                .collect();
+            looks
+                .into_iter()
+                .filter_map(|look| look.join().ok())
+                .collect()
+        });
+        let mut failed = self.contexts.iter().zip(&looks);
+        let failed = failed.find_map(|(context, look)| Some((context, look.facts.as_ref().err()?)));
+        match failed {
+            None => Response::text(Status::Ok, "ok"),
+            Some((context, error)) => {
+                let name = context.destination.name().filter(|_| looks.len() > 1);
+                let name = name.map_or_else(String::new, |name| format!("{name}: "));
+                let why = format!("{name}{}", error.message());
+                Response::text(Status::ServiceUnavailable, why)
+            }
         }
     }
 
@@ -217,49 +265,64 @@ impl<'s> WebServer<'s> {
         self.options.allow_changes && !self.contexts[asked.context].is_read_only
     }
 
-    /// A page, shared by all who ask for it within the interval.
-    fn page(&self, asked: &Asked) -> Response<'static> {
-        // Who decides must see the plan of this moment.
-        if Change::of_path(&asked.names).is_some() {
-            let page = self.read_page(asked);
-            return html_response(page.status, page.text);
-        }
+    /// A page or a document, shared by all who ask for it within the interval.
+    fn shared_answer(&self, asked: &Asked) -> Response<'static> {
         let key = (asked.request.path.clone(), asked.request.query.clone());
+        let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = {
-            let mut all = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-            if all.len() >= MOST_PAGES && !all.contains_key(&key) {
+            let mut all = all();
+            if all.len() >= MOST_SHARED && !all.contains_key(&key) {
                 all.clear();
             }
-            let counts = |page: &Arc<RenderedPage>| page.has_read;
-            let new = || Arc::new(CachedAnswer::new(self.options.interval, counts));
-            Arc::clone(all.entry(key).or_insert_with(new))
+            let has_read = |answer: &Arc<SharedAnswer>| answer.has_read();
+            let new = || Arc::new(CachedAnswer::new(self.options.interval, has_read));
+            Arc::clone(all.entry(key.clone()).or_insert_with(new))
         };
-        let page = shared.get(|| Arc::new(self.read_page(asked)));
-        html_response(page.status, page.text.clone())
+        let is_document = asked.words().first() == Some(&&b"api"[..]);
+        let answer = shared.get(PATIENCE, || {
+            Arc::new(if is_document {
+                self.read_document(asked)
+            } else {
+                self.read_page(asked)
+            })
+        });
+        let Some(answer) = answer else {
+            let page = self.error_page(asked, &overdue());
+            return html_response(page.status, page.text);
+        };
+        if !answer.has_read() {
+            // The look knows whether Redis is away, and its failure stands for others.
+            all().remove(&key);
+        }
+        if is_document {
+            Response::new(answer.status, answer.content_type, answer.text.clone())
+        } else {
+            html_response(answer.status, answer.text.clone())
+        }
     }
 
     /// Drops all that is shared, so that the next page shows what was changed.
-    fn forget_pages(&self, context: usize) {
+    fn forget_answers(&self, context: usize) {
         self.contexts[context].server.forget_looks();
-        let mut all = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
 
-    fn read_page(&self, asked: &Asked) -> RenderedPage {
+    fn read_page(&self, asked: &Asked) -> SharedAnswer {
         let server = &self.contexts[asked.context].server;
         let mut page = self.frame(asked, server.now());
-        let (status, content) = match self.content(asked, server, &mut page) {
-            Ok(content) => (Status::Ok, content),
-            Err(error) => (
-                status_of(&error),
-                pages::error::content(&page, &error, server),
-            ),
-        };
-        RenderedPage {
-            status,
-            text: page.render(content).into_string(),
-            has_read: status != Status::ServiceUnavailable,
+        match self.content(asked, server, &mut page) {
+            Ok(content) => rendered(&page, Status::Ok, content),
+            Err(error) => self.error_page(asked, &error),
         }
+    }
+
+    /// The page that tells why there is no other.
+    fn error_page(&self, asked: &Asked, error: &Error) -> SharedAnswer {
+        let context = &self.contexts[asked.context];
+        let page = self.frame(asked, context.server.now());
+        let content = pages::error::content(&page, error, || context.steps());
+        rendered(&page, status_of(error), content)
     }
 
     /// What the request says about its page.
@@ -310,7 +373,7 @@ impl<'s> WebServer<'s> {
             return self.confirmation(asked, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
-            server.with_session(|session| {
+            server.read(|session| {
                 page.now = session.connect()?;
                 read(session, page)
             })
@@ -339,10 +402,31 @@ impl<'s> WebServer<'s> {
             [b"workers", _] => {
                 read(&mut |session, page| pages::worker::content(page, session, &asked.names[1]))
             }
-            [b"recurring"] => read(&mut |session, page| pages::recurring::content(page, session)),
+            [b"recurring"] => pages::recurring::content(page, server),
             [b"limits"] => read(&mut |session, page| pages::limits::content(page, session)),
             _ => Err(Error::not_found("there is no such page")),
         }
+    }
+}
+
+impl WebContext<'_> {
+    /// The steps to the server, as `doctor` sees them.
+    fn steps(&self) -> Result<Diagnosis, Error> {
+        let diagnose = || {
+            let mut session = self.doctor.lock().unwrap_or_else(PoisonError::into_inner);
+            doctor::diagnose_briefly(&mut session)
+        };
+        self.steps
+            .get(PATIENCE, diagnose)
+            .unwrap_or_else(|| Err(overdue()))
+    }
+}
+
+fn rendered(page: &Page, status: Status, content: Content) -> SharedAnswer {
+    SharedAnswer {
+        status,
+        content_type: HTML,
+        text: page.render(content).into_string().into_bytes(),
     }
 }
 
@@ -367,8 +451,8 @@ fn status_of(error: &Error) -> Status {
     }
 }
 
-fn html_response(status: Status, text: String) -> Response<'static> {
-    Response::new(status, "text/html; charset=utf-8", text)
+fn html_response(status: Status, text: impl Into<Vec<u8>>) -> Response<'static> {
+    Response::new(status, HTML, text)
         .with_header("Content-Security-Policy", CONTENT_POLICY)
         .with_header("Referrer-Policy", "same-origin")
 }

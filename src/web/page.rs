@@ -8,12 +8,10 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::model::job::State;
 use crate::model::overview::SystemFacts;
-use crate::name::Name;
+use crate::name::{Name, escape_wildcards};
 use crate::text::{self, format_bytes, format_rough_duration, with_thousands_separators};
+pub(super) use crate::view::table::NONE;
 use crate::view::{RenderOptions, Times};
-
-/// What stands for nothing.
-pub(super) const NONE: &str = "–";
 
 /// How times are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
@@ -136,10 +134,25 @@ impl Page<'_> {
         link
     }
 
-    /// A name that leads to its page, such as `queues/mail`.
+    /// The page of a name, such as `queues/mail`, if a request can name it.
+    pub(super) fn link_to(&self, kind: &str, name: &Name) -> Option<String> {
+        path::can_be_opened(name).then(|| self.link(&format!("{kind}/{}", path::part(name))))
+    }
+
+    /// The jobs that a filter such as `queue` finds by a name, if one can be typed for it.
+    pub(super) fn link_to_jobs_of(&self, filter: &str, name: &Name) -> Option<String> {
+        let value = path::query_value(&escape_wildcards(name).lossless_text());
+        path::can_be_typed(name).then(|| self.link(&format!("jobs?{filter}={value}")))
+    }
+
+    /// Whether there are buttons for what has this name.
+    pub(super) fn can_change(&self, name: &Name) -> bool {
+        self.has_changes && path::can_be_typed(name)
+    }
+
+    /// A name that leads to its page.
     fn named(&self, kind: &str, name: &Name) -> Markup {
-        let href = self.link(&format!("{kind}/{}", path::part(name)));
-        html! { a href=(href) { (shown(name)) } }
+        anchor(self.link_to(kind, name), &shown(name))
     }
 
     pub(super) fn queue(&self, name: &Name) -> Markup {
@@ -156,30 +169,25 @@ impl Page<'_> {
 
     /// A worker by a shorter name.
     pub(super) fn worker_called(&self, name: &Name, short: &str) -> Markup {
-        let href = self.link(&format!("workers/{}", path::part(name)));
         let short = if short.is_empty() {
             shown(name)
         } else {
             short.to_owned()
         };
-        html! { a href=(href) { (short) } }
+        anchor(self.link_to("workers", name), &short)
     }
 
     /// A jid that leads to the page of its job.
     pub(super) fn job(&self, jid: &Name) -> Markup {
-        let href = self.link(&job_path(jid));
-        html! { a.mono href=(href) { (shown(jid)) } }
+        html! { span.mono { (self.named("jobs", jid)) } }
     }
 
     /// A job by its class, with a short jid.
     pub(super) fn job_of_class(&self, klass: Option<&Name>, jid: &Name) -> Markup {
-        let href = self.link(&job_path(jid));
         html! {
             @if let Some(klass) = klass {
-                a href=(href) { (shown(klass)) } " " span.mono.dim { (text::short_jid(jid)) }
-            } @else {
-                a.mono href=(href) { (shown(jid)) }
-            }
+                (anchor(self.link_to("jobs", jid), &shown(klass))) " " span.mono.dim { (text::short_jid(jid)) }
+            } @else { (self.job(jid)) }
         }
     }
 
@@ -284,7 +292,7 @@ impl Page<'_> {
                             }
                             @if self.contexts.len() > 1 { (self.context_menu()) }
                             span.address { (text::clean_line(address)) }
-                            button.live type="button" hidden title="Space stops and continues" { "live" }
+                            button.live type="button" hidden title="Space stops and continues" {}
                         }
                     }
                     main #main { (notice(self.said.clone())) (content.main) }
@@ -333,25 +341,20 @@ impl Page<'_> {
         }
     }
 
-    /// A command as a shell reads it: with several contexts, it names the one of this page alone.
-    pub(super) fn shell_line(&self, line: &CommandLine) -> Option<String> {
-        match &self.destination.flag {
-            Some((flag, name)) if self.contexts.len() > 1 => {
-                line.with_global_flag(flag, name).shell_line()
-            }
-            _ => line.shell_line(),
-        }
-    }
-
     /// A command that does the same, ready to be copied.
     pub(super) fn command(&self, line: &CommandLine) -> Markup {
-        html! { @if let Some(line) = self.shell_line(line) { code.command tabindex="0" { (line) } } }
+        html! { @if let Some(line) = line.shell_line() { code.command tabindex="0" { (line) } } }
     }
 
     /// A button that leads to the confirmation of a change, such as `jobs/JID/retry`.
     pub(super) fn button(&self, path: &str, word: &str, is_main: bool) -> Markup {
         html! { a.button.main[is_main] href=(self.link(path)) { (word) "…" } }
     }
+}
+
+/// A text that leads to a page, if there is one.
+pub(super) fn anchor(href: Option<String>, text: &str) -> Markup {
+    html! { @match href { Some(href) => a href=(href) { (text) }, None => (text) } }
 }
 
 /// The path of a job's page.

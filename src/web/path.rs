@@ -22,6 +22,19 @@ pub(super) fn part(name: &Name) -> String {
     format!("{mark}{}", percent_encode(bytes, ENCODED))
 }
 
+/// The longest path of a link: with the head of the request, it must fit into what a listener reads.
+const LONGEST: usize = 4000;
+
+/// Whether a request can name it.
+pub(super) fn can_be_opened(name: &Name) -> bool {
+    part(name).len() <= LONGEST
+}
+
+/// Whether a command, a form or a filter can name it, too.
+pub(super) fn can_be_typed(name: &Name) -> bool {
+    can_be_opened(name) && !name.is_empty() && !name.as_bytes().contains(&0)
+}
+
 /// A value as a part of a query.
 pub(super) fn query_value(value: &str) -> String {
     percent_encode(value.as_bytes(), ENCODED).to_string()

@@ -209,6 +209,9 @@ fn a_queue_without_a_worker_is_concluded_from_the_wait() {
     redis.at(1000).run("put q K --jid a").ok();
     assert_eq!(codes(&redis, 1005.0, "a"), [""; 0]);
     assert_eq!(codes(&redis, 1011.0, "a"), ["no_consumer blocking"]);
+    let story = redis.at(1061).run("get a").ok();
+    let said = "no worker has taken the next job yet: it has waited since 1970";
+    assert!(story.contains(said), "{story}");
     // A worker was seen since, elsewhere. It may poll this queue seldom.
     redis.at(1020).run("pop other").exits(4);
     assert_eq!(codes(&redis, 1030.0, "a"), [""; 0]);

@@ -137,6 +137,27 @@ fn nagios_gets_a_line_with_values_and_its_own_codes() {
     redis.at(90_000).run("health").exits(6);
 }
 
+/// The code of a usage error, 2, would wake somebody up: it means that the system is down.
+#[test]
+fn a_plugin_that_is_called_wrongly_is_unknown() {
+    let redis = Redis::start();
+    for (line, said) in [
+        (
+            "health --nagios --max-waitin 5",
+            "unknown flag `--max-waitin`",
+        ),
+        (
+            "health --max-failed many --nagios",
+            "`--max-failed` expects a limit such as ",
+        ),
+        ("--context nowhere health --nagios", "context `nowhere` "),
+    ] {
+        let ran = redis.at(90_000).run(line).exits(3);
+        let begin = format!("QLESS UNKNOWN - {said}");
+        assert!(ran.stdout().starts_with(&begin), "{line}: {}", ran.stdout());
+    }
+}
+
 /// A named queue is judged however many there are.
 #[test]
 fn a_named_queue_is_found_among_many() {

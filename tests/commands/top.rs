@@ -1,5 +1,7 @@
 //! `qless top`, on a real pseudo-terminal.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -134,16 +136,22 @@ fn capital_letters_run_the_command_of_the_command_line() {
 #[test]
 fn the_terminal_is_as_before_after_every_end() {
     let redis = night();
-    for (signal, code) in [("-TERM", 143), ("-HUP", 143), ("-INT", 130)] {
+    for (signal, code) in [
+        ("-TERM", 143),
+        ("-HUP", 143),
+        ("-INT", 130),
+        ("-QUIT", 131),
+        ("-USR1", 138),
+        ("-ALRM", 142),
+    ] {
         let mut top = Top::start(&redis.qless(), "--interval 100ms");
         top.shows("", "images");
         top.0.signal(signal);
         let ended = top.0.end();
         assert_eq!(ended.code(), code, "{signal}");
-        assert!(
-            ended.stdout().trim_end().ends_with("\x1b[?1049l\x1b[?25h")
-                || ended.stdout().contains("\x1b[?1049l")
-        );
+        let written = ended.stdout();
+        let (entered, left) = (written.rfind("\x1b[?1049h"), written.rfind("\x1b[?1049l"));
+        assert!(left > entered, "{signal}: {written:?}");
     }
     // Suspended and continued, and of another size.
     let mut top = Top::start(&redis.qless(), "--interval 100ms");
@@ -244,12 +252,34 @@ fn a_line_about_one_of_several_prefixes_names_it() {
         .until(|written| written.contains("--context=both --prefix=a: pause of-a:"));
     top.0.types("n");
     top.shows("c", "of-b:");
+    // Its reason is asked for.
     top.0.types("P");
-    top.0.until(|written| written.contains("y does it"));
+    top.0.until(|written| written.contains("why?"));
+    let asked = top.shows("disk swap\r", "y does it");
+    assert!(asked.contains("--prefix=b: pause --reason='di"), "{asked}");
     top.0.types("y");
     top.returns();
     top.0.types("\n");
     top.shows("", "paused");
+    let queues = redis.qless().run("queues --prefix b: -o json").json();
+    assert_eq!(queues["items"][0]["paused_reason"], "disk swap");
+    top.0.types("q");
+    assert_eq!(top.0.end().code(), 0);
+}
+
+#[test]
+fn a_name_is_copied_byte_for_byte() {
+    let redis = Redis::start();
+    let name = OsStr::from_bytes(b"\xff");
+    redis
+        .qless()
+        .args(["put".as_ref(), name, "K".as_ref()])
+        .ok();
+    let mut top = Top::start(&redis.qless(), "--interval 100ms");
+    top.shows("", "xff");
+    top.0.types("y");
+    top.0
+        .until(|written| written.contains("\x1b]52;c;/w==\x07"));
     top.0.types("q");
     assert_eq!(top.0.end().code(), 0);
 }
@@ -266,7 +296,9 @@ fn a_command_gets_the_password_of_the_address() {
     let mut top = Top::with(command, "--interval 100ms");
     top.shows("", "mail");
     top.0.types("P");
-    top.0.until(|written| written.contains("y does it"));
+    top.0.until(|written| written.contains("why?"));
+    let asked = top.shows("\r", "y does it");
+    assert!(asked.contains(" pause mail "), "{asked}");
     top.0.types("y");
     top.returns();
     top.0.types("\n");

@@ -455,25 +455,60 @@ fn a_lost_server_is_reported_without_waiting_for_it() {
     assert!(attempts.join().unwrap() < 5);
 }
 
+/// The events of a listener, as they come.
+struct Events(UnixStream, String);
+
+impl Events {
+    fn of(web: &Web) -> Events {
+        let mut stream = UnixStream::connect(&web.0.socket).unwrap();
+        stream
+            .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .unwrap();
+        Events(stream, String::new())
+    }
+
+    /// Waits until this has come so often, and returns all that has.
+    fn until(&mut self, wanted: &str, times: usize) -> &str {
+        while self.1.matches(wanted).count() < times {
+            let mut bytes = [0; 512];
+            let count = self.0.read(&mut bytes).unwrap();
+            assert!(count > 0, "{}", self.1);
+            self.1
+                .push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        }
+        &self.1
+    }
+}
+
+#[test]
+fn while_redis_is_frozen_pages_say_at_once_what_is_known_and_recover_with_it() {
+    let redis = filled();
+    let web = Web::start(&redis, "--interval 50ms");
+    web.page("/");
+    let mut events = Events::of(&web);
+    events.until("event: look", 1);
+    redis.freeze();
+    events.until("event: away", 1);
+    for path in ["/", "/queues", "/jobs", "/jobs/first", "/api/v1/queues"] {
+        assert_eq!(web.status(path), 503, "{path}");
+    }
+    assert!(text_of(&web.0.get("/", "localhost").1).contains("no reply from"));
+    redis.thaw();
+    // The next try was under way: none of the pages has waited for its end.
+    let told = events.until("event: look", 2);
+    let (_, after) = told.split_once("event: away").unwrap();
+    assert!(!after.contains("event: away"), "{told}");
+    for path in ["/", "/jobs/first", "/api/v1/queues"] {
+        assert_eq!(web.status(path), 200, "{path}");
+    }
+}
+
 #[test]
 fn a_stream_says_that_there_is_something_new() {
     let redis = filled();
     let web = Web::start(&redis, "--interval 50ms");
-    let mut stream = UnixStream::connect(&web.0.socket).unwrap();
-    stream
-        .write_all(b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .unwrap();
-    let mut text = String::new();
-    while text
-        .matches("event: look\ndata: {\"interval_s\":0.05}")
-        .count()
-        < 3
-    {
-        let mut bytes = [0; 512];
-        let count = stream.read(&mut bytes).unwrap();
-        assert!(count > 0, "{text}");
-        text.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
-    }
+    let mut events = Events::of(&web);
+    let text = events.until("event: look\ndata: {\"interval_s\":0.05}", 3);
     for header in [
         "Content-Type: text/event-stream",
         "X-Accel-Buffering: no",
@@ -486,13 +521,34 @@ fn a_stream_says_that_there_is_something_new() {
 #[test]
 fn nothing_is_read_while_nobody_looks_and_ten_browsers_cost_what_one_does() {
     let redis = filled();
-    let web = Web::start(&redis, "--interval 1h");
+    let web = Web::start(&redis, "--interval 1ms");
     web.page("/");
     let before = redis.scripts_run();
+    // Fifty times as long as a look stands.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    assert_eq!(redis.scripts_run(), before);
+    drop(web);
+    let web = Web::start(&redis, "--interval 1h");
+    let read_all = || {
+        for path in ["/", "/jobs/first", "/failed", "/metrics"] {
+            web.page(path);
+        }
+        for name in [
+            "stats",
+            "status",
+            "queues",
+            "queues/mail",
+            "jobs/first",
+            "failed",
+            "workers",
+        ] {
+            web.page(&format!("/api/v1/{name}"));
+        }
+    };
+    read_all();
+    let before = redis.scripts_run();
     for _ in 0..10 {
-        web.page("/");
-        web.page("/api/v1/stats");
-        web.page("/metrics");
+        read_all();
     }
     assert_eq!(redis.scripts_run(), before);
 }
@@ -505,7 +561,14 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
         "--base-path /qless --allow-host ops.example --interval 20ms --history {}",
         history.display()
     );
-    let web = Web::start(&redis, &more);
+    let start = |now: u64| Web::with(&redis.at(now), &redis, &more);
+    // 1970-01-12T13:46:00Z
+    let minute = 999_960 / 60;
+    let kept =
+        format!("{{\"watched\":[[{minute},60]],\"put\":{{}},\"done\":{{}},\"failed\":{{}}}}");
+    std::fs::write(&history, kept).unwrap();
+    let since = "title=\"1970-01-12T13:46:00.000Z\">13:46<";
+    let web = start(1_000_100);
     let (status, head, _) = web.0.ask("GET /qless", "Host: ops.example\r\n", "");
     assert_eq!(status, 303);
     assert!(head.contains("Location: /qless/"), "{head}");
@@ -515,18 +578,17 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
         web.page("/qless/queues/mail")
             .contains("href=\"../style.css\"")
     );
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    web.page("/qless/");
+    assert!(web.page("/qless/").contains(since));
+    std::fs::remove_file(&history).unwrap();
     assert_eq!(web.0.end(Signal::TERM).code(), 143);
-    let kept = std::fs::read_to_string(&history).unwrap();
-    assert!(kept.contains("\"watched\""), "{kept}");
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(
         history.metadata().unwrap().permissions().mode() & 0o777,
         0o600
     );
-    let web = Web::start(&redis, &more);
-    web.page("/qless/");
+    let web = start(1_003_000);
+    let footer = web.page("/qless/");
+    assert!(footer.contains(since), "{footer}");
     web.0.end(Signal::INT);
     std::fs::write(&history, "no history").unwrap();
     let refused = redis.qless().run(&format!(
@@ -539,6 +601,34 @@ fn a_proxy_may_leave_its_path_and_the_history_survives_a_restart() {
         hint: name another file, or delete this one
         --- exit 2
     "#]]);
+}
+
+#[test]
+fn a_history_that_cannot_be_kept_is_an_error_at_the_start() {
+    let redis = filled();
+    let dir = redis.socket().with_file_name("");
+    let refused = |path: &str| {
+        let line = format!("web --listen unix:never.sock --history {path}");
+        let output = redis.qless().run(&line);
+        format!(
+            "{} {}",
+            output.code(),
+            output.stderr().replace(dir.to_str().unwrap(), "DIR/")
+        )
+    };
+    let endless = dir.join("endless");
+    let file = std::fs::File::create(&endless).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let paths = [dir.join("missing/history"), dir.join("."), endless];
+    let said = paths.map(|path| refused(path.to_str().unwrap()));
+    expect![[r#"
+        1 error: cannot write `DIR/missing/history`: no such file or directory
+        hint: name a file in a directory that exists and that you may write to
+        1 error: cannot read `DIR/.`: is a directory
+        2 error: `DIR/endless` is not a history
+        hint: name another file, or delete this one
+    "#]]
+    .assert_eq(&said.concat());
 }
 
 #[test]
@@ -796,6 +886,39 @@ fn a_command_names_the_context_of_its_page_alone() {
             assert_eq!(line[1].matches("--context").count(), 1, "{}", &line[1]);
         }
     }
+    // What is said of a problem and of an error, too.
+    home.qless().run("put mail K --context staging").ok();
+    home.qless().run("pause mail --context staging").ok();
+    let status = web.page("/api/v1/status?context=staging");
+    assert!(
+        status.contains("qless --context=staging unpause mail"),
+        "{status}"
+    );
+    assert!(!status.contains("--context=prod"), "{status}");
+    let path = "/failed/upload%2Ferror/retry";
+    let form = format!("token={}", web.token(path));
+    redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+    let (_, _, text) = web.post(path, OWN, &form);
+    assert!(text.contains("`qless --context=prod cancel`"), "{text}");
+    assert!(!text.contains("--context=staging"), "{text}");
+}
+
+#[test]
+fn it_is_ready_if_each_context_answers() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{}\"\n[context.down]\nredis = \"unix:///no/socket\"\n",
+        redis.url()
+    ));
+    let web = Web::with(&home.qless(), &redis, "--context prod --context down");
+    let ready = |query: &str| web.0.get(&format!("/readyz{query}"), "localhost");
+    let why = "down: cannot open `/no/socket`: no such file or directory\n";
+    assert_eq!(ready(""), (503, why.to_owned()));
+    assert_eq!(ready("?context=prod"), (200, "ok\n".to_owned()));
+    assert_eq!(ready("?context=down").0, 503);
+    // Its page has no look that could be live, and the other one has.
+    assert_eq!(web.status("/?context=down"), 503);
+    assert_eq!(web.status("/"), 200);
 }
 
 #[test]
@@ -913,4 +1036,196 @@ fn each_prefix_of_a_context_has_its_pages() {
     );
     let page = web.page("/queues/of-b:?context=b:");
     assert!(page.contains("--prefix=b:"), "{page}");
+}
+
+#[test]
+fn a_page_reads_no_more_than_it_shows() {
+    const STEP: usize = 3000;
+    let redis = Redis::start();
+    let mut filled = 0;
+    let mut fill = || {
+        let words = |line: String| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        let now = 1000.0;
+        let mut calls = vec![(now, words("put me mail top K {} 0".into()))];
+        for at in filled..filled + STEP {
+            for line in [
+                format!("put me mail j{at} K {{}} 0"),
+                format!("put me bad f{at} K {{}} 0"),
+                format!("put me next n{at} K {{}} 0 depends [\"top\"]"),
+                format!("recur reports r{at} K {{}} interval 3600 0"),
+                format!("throttle.set t{at} 2"),
+            ] {
+                calls.push((now, words(line)));
+            }
+        }
+        calls.push((now, words(format!("pop mail w {STEP}"))));
+        calls.push((now, words(format!("pop bad b {STEP}"))));
+        for at in filled..filled + STEP {
+            calls.push((now, words(format!("fail f{at} b boom 503 {{}}"))));
+        }
+        redis.calls(calls);
+        filled += STEP;
+    };
+    let costs = || {
+        let web = Web::with(&redis.at(1000), &redis, "--allow-changes --interval 1h");
+        web.page("/");
+        let paths = [
+            "/queues/mail",
+            "/jobs/top",
+            "/jobs",
+            "/failed",
+            "/failed/boom",
+            "/failed/boom/retry",
+            "/workers/w",
+            "/recurring",
+            "/limits",
+        ];
+        paths.map(|path| {
+            let before = redis.commands_run("");
+            web.page(path);
+            (path, redis.commands_run("") - before)
+        })
+    };
+    fill();
+    let few = costs();
+    fill();
+    for ((path, cost), (_, many)) in few.into_iter().zip(costs()) {
+        // The jobs shown are others, in other states.
+        assert!(many < cost + cost / 5, "{path}: {cost}, then {many}");
+    }
+}
+
+#[test]
+fn changes_that_a_read_only_context_forbids_are_named_at_the_start() {
+    let redis = filled();
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{url}\"\n[context.audit]\nredis = \"{url}\"\nread-only = true\n\
+         [context.other]\nredis = \"{url}\"\nprefix = \"other:\"\n",
+        url = redis.url()
+    ));
+    let said = |flags: &str| {
+        let web = Web::with(&home.qless(), &redis, &format!("--allow-changes {flags}"));
+        assert!(!web.page("/jobs/first").contains("/retry\""), "{flags}");
+        let said = web.0.end(Signal::INT).stderr();
+        said.lines().next().unwrap().to_owned() + "\n"
+    };
+    let flags = [
+        "--context prod",
+        "--context audit",
+        "--context prod,other",
+        "--read-only --context prod",
+    ];
+    expect![[r#"
+        warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
+        warning: `--allow-changes` adds no button for `audit`: context `audit` is read-only
+        warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
+        warning: `--allow-changes` adds no button for `prod`: this is the server of context `audit`, which is read-only
+    "#]]
+    .assert_eq(&flags.map(said).concat());
+}
+
+#[test]
+fn no_link_leads_to_what_a_request_cannot_name() {
+    let redis = Redis::start();
+    let mut calls = Vec::new();
+    for name in ["plain", &"x".repeat(10_000), "n\0l"] {
+        let words = |words: &[&str]| words.iter().map(|word| word.to_string()).collect();
+        for line in [
+            &["put", "me", name, &format!("run{name}"), "K", "{}", "0"][..],
+            &["pop", name, name, "1"],
+            &["put", "me", name, &format!("fail{name}"), "K", "{}", "0"],
+            &["pop", name, "other", "1"],
+            &["fail", &format!("fail{name}"), "other", name, "503", "{}"],
+            &["put", "me", name, &format!("wait{name}"), "K", "{}", "0"],
+        ] {
+            calls.push((1000.0, words(line)));
+        }
+    }
+    redis.calls::<String>(calls);
+    let web = Web::with(&redis.at(1000), &redis, "--allow-changes --interval 1ms");
+    let link = Regex::new("href=\"([^\"]*)\"").unwrap();
+    let mut next = vec!["/".to_owned()];
+    let mut seen = next.clone();
+    while let Some(path) = next.pop() {
+        let page = web.page(&path);
+        let (_, page) = page.split_once("<main").unwrap();
+        let (page, _) = page.split_once("</main").unwrap();
+        let deep = path.split('?').next().unwrap().matches('/').count();
+        for link in link.captures_iter(page) {
+            let link = link[1].replace("&amp;", "&");
+            let up = link.matches("../").count();
+            assert!(up < deep, "{path}: {link}");
+            let to = format!(
+                "/{}",
+                link.trim_start_matches("../").trim_start_matches("./")
+            );
+            if !link.starts_with('?') && up + 1 == deep && !seen.contains(&to) {
+                seen.push(to.clone());
+                next.push(to);
+            }
+        }
+    }
+    for path in ["/queues/n%00l", "/jobs/failn%00l", "/jobs/failplain/retry"] {
+        assert!(seen.contains(&path.to_owned()), "{path}: {seen:#?}");
+    }
+}
+
+#[test]
+fn figures_and_words_of_a_page_agree() {
+    let redis = Redis::start();
+    for (at, line) in [
+        (1000, "put mail K --jid lost"),
+        (1000, "pop mail --worker w"),
+        (1000, "put mail K --jid old"),
+        (1300, "put mail K --jid new --priority 10"),
+        (1300, "put images K --jid bad"),
+        (1300, "pop images --worker w"),
+        (1300, "fail bad --worker w --group group-0 --message 503"),
+    ] {
+        redis.at(at).run(line).exits(0);
+    }
+    let web = Web::with(&redis.at(1305), &redis, "--interval 1ms");
+    let queue = text_of(&web.page("/queues/images"));
+    assert!(
+        queue.contains("0 done today, 1 failure, 0 lost locks"),
+        "{queue}"
+    );
+    let page = web.page("/");
+    let text = text_of(&page);
+    assert!(text.contains("running, 1 stalled"), "{text}");
+    assert!(text.contains("failed in 1 group"), "{text}");
+    // The next job has not waited for long, but another one has.
+    assert!(page.contains("<td class=\"n\">5s</td>"), "{page}");
+    assert!(page.contains("oldest waits 5m 5s"), "{page}");
+    let mut calls = Vec::new();
+    for at in 0..600 {
+        for line in [
+            format!("put me images f{at} K {{}} 0"),
+            "pop images w 1".to_owned(),
+            format!("fail f{at} w group-{at} 503 {{}}"),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            calls.push((1301.0, words));
+        }
+    }
+    redis.calls(calls);
+    let text = text_of(&web.page("/"));
+    assert!(text.contains("at least, failed in 600 groups"), "{text}");
+}
+
+#[test]
+fn a_worker_whose_expired_lock_was_extended_has_an_empty_list_with_its_reason() {
+    let redis = Redis::start();
+    redis.at(1000).run("put mail K --jid first").ok();
+    redis.at(1000).run("pop mail --worker mx-1").ok();
+    redis.at(1100).run("pop mail --worker mx-2").exits(4);
+    let web = Web::with(&redis.at(1101), &redis, "");
+    let job = text_of(&web.page("/jobs/first"));
+    assert!(job.contains("on mx-1."), "{job}");
+    let worker = text_of(&web.page("/workers/mx-1"));
+    assert!(worker.contains("holds no job"), "{worker}");
+    assert!(
+        worker.contains("None. A job whose expired lock was extended"),
+        "{worker}"
+    );
 }

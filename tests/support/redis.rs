@@ -141,12 +141,18 @@ impl Redis {
 
     /// Returns the number of script calls since `CONFIG RESETSTAT`.
     pub fn scripts_run(&self) -> u64 {
+        self.commands_run("eval")
+    }
+
+    /// Returns how often commands that begin like this were run since `CONFIG RESETSTAT`, by scripts, too.
+    pub fn commands_run(&self, start: &str) -> u64 {
         let info: String = redis::cmd("INFO")
             .arg("commandstats")
             .query(&mut self.connection())
             .unwrap();
+        let start = format!("cmdstat_{start}");
         let calls = info.lines().filter_map(|line| {
-            let (_, rest) = line.split_once("cmdstat_eval")?;
+            let (_, rest) = line.split_once(&start)?;
             let (_, calls) = rest.split_once("calls=")?;
             calls.split(',').next()?.parse::<u64>().ok()
         });

@@ -5,12 +5,12 @@
 return function(t, queue)
   local call, base = redis.call, Keys.queue .. queue
   local locks, waiting, timed = base .. Keys.locks, base .. Keys.work, base .. Keys.scheduled
-  local locked, work, scheduled = call('zcard', locks), call('zcard', waiting), call('zcard', timed)
-  local depends, throttled, recurring = 0, 0, 0
+  local locked, work = call('zcard', locks), call('zcard', waiting)
+  local scheduled, depends, throttled, recurring = 0, 0, 0, 0
   -- One command for the usual case.
-  if call('exists', base .. Keys.depends, base .. Keys.throttled, base .. Keys.recur) > 0 then
-    depends, throttled = call('zcard', base .. Keys.depends), call('zcard', base .. Keys.throttled)
-    recurring = call('zcard', base .. Keys.recur)
+  if call('exists', timed, base .. Keys.depends, base .. Keys.throttled, base .. Keys.recur) > 0 then
+    scheduled, depends = call('zcard', timed), call('zcard', base .. Keys.depends)
+    throttled, recurring = call('zcard', base .. Keys.throttled), call('zcard', base .. Keys.recur)
   end
   local first = work > 0 and call('zrevrange', waiting, '0', '0', 'WITHSCORES') or {}
   return {

@@ -206,10 +206,21 @@ impl Core {
 
     /// The job's dependencies, then its dependents.
     pub fn dependency_neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
-        let jids: Vec<Name> = job
-            .dependencies
+        self.first_neighbors(now, job, usize::MAX)
+    }
+
+    /// Up to `most` of the job's dependencies, then up to `most` of its dependents.
+    pub(crate) fn first_neighbors(
+        &mut self,
+        now: Moment,
+        job: &Job,
+        most: usize,
+    ) -> Result<Vec<Neighbor>, Error> {
+        let (before, after) = (&job.dependencies, &job.dependents);
+        let jids: Vec<Name> = before
             .iter()
-            .chain(&job.dependents)
+            .take(most)
+            .chain(after.iter().take(most))
             .cloned()
             .collect();
         let jobs = self.jobs(now, JobFields::Neighbor, &jids)?;

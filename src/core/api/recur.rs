@@ -90,6 +90,33 @@ impl Core {
             .collect())
     }
 
+    /// Up to `most` templates of queues that hold these numbers of them, then of those that are paused; and the number
+    /// of all that are paused.
+    pub(crate) fn first_recurring(
+        &mut self,
+        now: Moment,
+        queues: &[(Name, u64)],
+        most: u64,
+    ) -> Result<(Vec<Recurring>, u64), Error> {
+        let mut left = most;
+        let holding = queues.iter().take_while(|(_, count)| {
+            let fits = left > 0;
+            left = left.saturating_sub(*count);
+            fits
+        });
+        let holding = holding.map(|(queue, _)| (Index::Recurring(queue.clone()), 0));
+        let mut indexes: Vec<(Index, u64)> = holding.collect();
+        indexes.push((Index::PausedRecurring, 0));
+        let slices = self.index_slices(now, &indexes, most)?;
+        let paused = slices.last().map_or(0, |slice| slice.total);
+        let jids = slices.into_iter().flat_map(|slice| slice.members);
+        let jids: Vec<Name> = jids
+            .take(usize::try_from(most).unwrap_or(usize::MAX))
+            .collect();
+        let templates = self.recurring_jobs(now, &jids)?;
+        Ok((templates.into_iter().flatten().collect(), paused))
+    }
+
     /// The paused templates, by jid.
     pub fn paused_recurring(&mut self, now: Moment) -> Result<Vec<Recurring>, Error> {
         let jids = self.index_members(now, &Index::PausedRecurring)?;

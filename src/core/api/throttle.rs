@@ -34,6 +34,9 @@ const SHOWN: usize = 100;
 /// The jobs that one call returns to their queues.
 const WOKEN_PER_CALL: u64 = 1000;
 
+/// The cursor of `look.throttles` after the last throttle that only has a maximum.
+const HOLDING: &str = "queues -inf 0";
+
 /// The throttles with a maximum that the core has set, and the throttles and lanes that hold a job back now.
 #[derive(Debug, Default)]
 pub(crate) struct ListedThrottles {
@@ -44,6 +47,8 @@ pub(crate) struct ListedThrottles {
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
     /// What was not looked at: throttles and lanes that hold a job back there alone are missing.
     pub omitted: Omitted,
+    /// Whether there may be more of those that only have a maximum.
+    pub is_cut: bool,
 }
 
 impl ListedThrottles {
@@ -272,15 +277,29 @@ impl Core {
     /// The throttles that the core lists, and what holds a job back now in the oldest and the newest queues. Takes
     /// one call, or a few if there are many.
     pub(crate) fn listed_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.throttles_of(now, ThrottleList::All)
+        self.throttles_of(now, ThrottleList::All, usize::MAX)
+    }
+
+    /// [`Core::listed_throttles`], but no further call reads those that only have a maximum once there are `most`.
+    pub(crate) fn first_throttles(
+        &mut self,
+        now: Moment,
+        most: usize,
+    ) -> Result<ListedThrottles, Error> {
+        self.throttles_of(now, ThrottleList::All, most)
     }
 
     /// The throttles and lanes that hold a job back now, in any queue.
     pub(crate) fn holding_throttles(&mut self, now: Moment) -> Result<ListedThrottles, Error> {
-        self.throttles_of(now, ThrottleList::Holding)
+        self.throttles_of(now, ThrottleList::Holding, usize::MAX)
     }
 
-    fn throttles_of(&mut self, now: Moment, list: ThrottleList) -> Result<ListedThrottles, Error> {
+    fn throttles_of(
+        &mut self,
+        now: Moment,
+        list: ThrottleList,
+        most: usize,
+    ) -> Result<ListedThrottles, Error> {
         let mut found = ListedThrottles::default();
         let mut cursor = Name::default();
         loop {
@@ -296,6 +315,10 @@ impl Core {
                 return Err(reply::unexpected_reply(name, "a cursor that came before"));
             }
             cursor = next;
+            if found.throttles.len() >= most && cursor.as_bytes().starts_with(b"limits ") {
+                found.is_cut = true;
+                cursor = Name::from(HOLDING);
+            }
         }
     }
 

@@ -24,15 +24,37 @@ impl Core {
         now: Moment,
         name: &Name,
     ) -> Result<Option<WorkerJobs>, Error> {
+        let jids = self.index_members(now, &Index::Worker(name.clone()))?;
+        self.read_worker(now, name, &jids)
+    }
+
+    /// A worker with up to `most` of its jobs, the first those whose locks expire first, and the number of the others.
+    pub(crate) fn worker_with_first_jobs(
+        &mut self,
+        now: Moment,
+        name: &Name,
+        most: u64,
+    ) -> Result<Option<(WorkerJobs, u64)>, Error> {
+        let slice = self.index_slice(now, &Index::Worker(name.clone()), 0, most)?;
+        let omitted = slice.total.saturating_sub(slice.members.len() as u64);
+        let worker = self.read_worker(now, name, &slice.members)?;
+        Ok(worker.map(|worker| (worker, omitted)))
+    }
+
+    fn read_worker(
+        &mut self,
+        now: Moment,
+        name: &Name,
+        jids: &[Name],
+    ) -> Result<Option<WorkerJobs>, Error> {
         let known = self.workers(now, std::slice::from_ref(name))?;
         let last_seen = known.into_iter().next().and_then(|worker| worker.last_seen);
-        let jids = self.index_members(now, &Index::Worker(name.clone()))?;
         if last_seen.is_none() && jids.is_empty() {
             return Ok(None);
         }
         let mut details = Vec::with_capacity(jids.len());
         for job in self
-            .jobs(now, JobFields::Brief, &jids)?
+            .jobs(now, JobFields::Brief, jids)?
             .into_iter()
             .flatten()
         {

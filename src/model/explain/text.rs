@@ -194,7 +194,8 @@ impl DelayReason {
         let evidence = self.evidence_text(page);
         if !evidence.is_empty() {
             let gap = match self.code {
-                ReasonCode::Paused | ReasonCode::RecurringPaused | ReasonCode::NoConsumer => "",
+                ReasonCode::Paused | ReasonCode::RecurringPaused => "",
+                ReasonCode::NoConsumer if self.evidence.worker.is_some() => "",
                 _ => ":",
             };
             line.push_str(&format!("{gap} {evidence}"));

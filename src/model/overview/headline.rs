@@ -1,7 +1,7 @@
 //! How things stand in one sentence, for whoever looks for the first time.
 
 use super::{Overview, ProblemCode, StatusProblem, at_least};
-use crate::text::{duration, format_rough_duration, plural, with_thousands_separators};
+use crate::text::{capitalize, duration, format_rough_duration, plural, with_thousands_separators};
 
 /// The most problems that a headline tells; the others are counted.
 const TOLD: usize = 3;
@@ -63,6 +63,11 @@ impl Headline {
         parts
     }
 
+    /// Whether the parts tell all.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.more == 0
+    }
+
     /// The sentence: `1,237 jobs have failed, mail is 4 minutes late, and one worker is silent.`
     pub(crate) fn sentence(&self) -> String {
         let mut parts: Vec<String> = self
@@ -92,8 +97,8 @@ impl Clause {
     fn begin_sentence(&mut self, problem: &StatusProblem) {
         let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
         let is_name = begins_with_queue && problem.queue.is_some();
-        if let Some(first) = self.long.get_mut(..1).filter(|_| !is_name) {
-            first.make_ascii_uppercase();
+        if !is_name {
+            self.long = capitalize(&self.long);
         }
     }
 }

@@ -424,6 +424,18 @@ impl QueueFacts {
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
     }
 
+    /// Whether the next job has waited too long: the wait that lists show.
+    pub(crate) fn is_next_late(&self, now: Moment) -> bool {
+        let wait = self.counts.head_wait_s.map_or(0.0, |wait| wait.0);
+        self.is_late(now) && wait > LATE
+    }
+
+    /// How long the oldest job has waited, if that is too long and lists show the shorter wait of the next one.
+    pub(crate) fn hidden_late_wait(&self, now: Moment) -> Option<f64> {
+        let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
+        wait.filter(|_| self.is_late(now) && !self.is_next_late(now))
+    }
+
     /// The oldest wait. A paused queue says so in place of what else holds its jobs.
     pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldWait> {
         let (why, held_by) = if self.counts.paused {

@@ -2,15 +2,19 @@
 
 use maud::{Markup, html};
 
-use crate::doctor;
+use crate::command_line::direct_commands;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::look::server::LookServer;
-use crate::model::doctor::{DoctorItem, DoctorLevel};
-use crate::text::{Sanitized, clean_line};
+use crate::model::doctor::{Diagnosis, DoctorItem, DoctorLevel};
+use crate::text::{Sanitized, capitalize, clean_line};
 use crate::web::page::{Content, Page};
 
-pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -> Content {
+/// `diagnose` finds the steps to the server, as `doctor` sees them.
+pub(in crate::web) fn content(
+    page: &Page,
+    error: &Error,
+    diagnose: impl FnOnce() -> Result<Diagnosis, Error>,
+) -> Content {
     let is_away = error.exit() == Exit::Server;
     let title = if is_away {
         "Redis does not answer"
@@ -23,11 +27,11 @@ pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -
             // The script shows this above what was seen before.
             section.away aria-label=(title) {
                 p { b { (title) } " " (sentence(error)) }
-                details open { summary { "Steps to the server" } (diagnosis(server)) }
+                details open { summary { "Steps to the server" } (steps(diagnose())) }
             }
             p { "This page tries again by itself." }
         }
-        @if let Some(hint) = error.hint_text() { p.dim { (clean_line(hint)) } }
+        (hint(error))
         @if !is_away { p { a href=(page.link(".")) { "To the overview" } } }
     };
     Content {
@@ -38,16 +42,16 @@ pub(in crate::web) fn content(page: &Page, error: &Error, server: &LookServer) -
     }
 }
 
-fn sentence(error: &Error) -> String {
-    let message = Sanitized(&*error.message()).to_string();
-    let mut chars = message.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), chars.as_str())
+/// The next step after an error.
+pub(in crate::web) fn hint(error: &Error) -> Markup {
+    html! { @if let Some(hint) = error.hint_text() { p.dim { (clean_line(direct_commands(hint))) } } }
 }
 
-/// The steps to the server, as `doctor` sees them.
-fn diagnosis(server: &LookServer) -> Markup {
-    let found = server.with_session(doctor::diagnose);
+fn sentence(error: &Error) -> String {
+    capitalize(&Sanitized(&*error.message()).to_string()) + "."
+}
+
+fn steps(found: Result<Diagnosis, Error>) -> Markup {
     html! {
         @match found {
             Ok(found) => { ul.checks { @for item in &found.items { (check_line(item)) } } }

@@ -3,12 +3,11 @@
 use maud::html;
 
 use super::overview::group_line;
-use super::queue::first_letter_large;
 use crate::error::Error;
 use crate::look::server::LookServer;
 use crate::model::overview::at_least;
 use crate::name::Name;
-use crate::text::plural;
+use crate::text::{capitalize, plural};
 use crate::web::page::{Content, Page, Place, server_footer};
 use crate::web::{chart, facts_of};
 
@@ -27,10 +26,10 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
     groups.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
     groups.truncate(MOST);
-    let newest = server.with_session(|session| session.core()?.newest_failures(now, &groups))?;
+    let newest = server.read(|session| session.core()?.newest_failures(now, &groups))?;
     let title = match jobs {
         0 => "Nothing has failed".to_owned(),
-        jobs => first_letter_large(&format!(
+        jobs => capitalize(&format!(
             "{}{} failed in {}",
             at_least(facts.omitted().groups),
             plural(jobs, "job has", "jobs have"),

@@ -67,7 +67,7 @@ pub(in crate::web) fn content(
             @if read < total { " of the newest " (with_thousands_separators(read)) }
         }
         div.acts {
-            @if page.has_changes {
+            @if page.can_change(group) {
                 (page.button(&format!("{here}/retry"), "Retry all", true))
                 (page.button(&format!("{here}/cancel"), "Cancel all", false))
             }

@@ -28,8 +28,12 @@ const NEIGHBORS: usize = 20;
 const LINE: usize = 48;
 const DEPTH: usize = 30;
 
-/// The longest data that is shown; the JSON document has all.
+/// The longest data that is shown, in characters and in bytes; the JSON document has all.
 const DATA: usize = 20_000;
+const DATA_BYTES: usize = 4 * DATA;
+
+/// The longest JSON that may be one line.
+const SHORT: usize = 10_000;
 
 pub(in crate::web) fn content(
     page: &Page,
@@ -46,9 +50,7 @@ pub(in crate::web) fn content(
         };
     };
     core.add_payloads(page.now, std::iter::once(&mut job))?;
-    if !(job.dependencies.is_empty() && job.dependents.is_empty()) {
-        job.neighbors = core.dependency_neighbors(page.now, &job)?;
-    }
+    job.neighbors = core.first_neighbors(page.now, &job, NEIGHBORS)?;
     let explanation = match explain::explain_read_job(core, page.now, &job) {
         // The job can be shown although a key of its queue is damaged.
         Err(error) if error.kind() == Kind::Damaged => None,
@@ -175,7 +177,7 @@ fn actions(page: &Page, job: &Job) -> Markup {
     };
     html! {
         div.acts {
-            @if page.has_changes {
+            @if page.can_change(&job.jid) {
                 @if can_retry { (button("retry", "Retry", true)) }
                 @if can_promote { (button("promote", "Run now", true)) }
                 @if is_open {
@@ -231,39 +233,69 @@ fn failure_text(message: &Name) -> Markup {
 /// Data as JSON with a line for each member, or as it is if it is none.
 fn data(bytes: &[u8]) -> Markup {
     let text = match Json::parse(bytes) {
-        Some(json) => laid_out(&json, 0),
-        None => clean_text(bytes),
+        Some(json) => {
+            let mut text = String::new();
+            lay_out(&json, 0, &mut text);
+            text
+        }
+        None => clean_text(&bytes[..bytes.len().min(DATA_BYTES)]),
     };
-    let cut = text
-        .char_indices()
-        .nth(DATA)
-        .map_or(&*text, |(at, _)| &text[..at]);
+    let cut = text.char_indices().nth(DATA);
+    let cut = cut.map_or(&*text, |(at, _)| &text[..at]);
     html! {
         pre tabindex="0" { (cut) @if cut.len() < text.len() { "…" } }
     }
 }
 
-/// JSON on one line as long as it is short, else with a line for each member. No number is read and printed again.
-fn laid_out(json: &Json, depth: usize) -> String {
-    let line = clean_line(json.to_single_line());
-    if line.chars().count() + 2 * depth <= LINE || depth > DEPTH {
-        return line;
+/// Writes JSON on one line as long as it is short, else with a line for each member, until there is more text than is
+/// shown. No number is read and printed again.
+fn lay_out(json: &Json, depth: usize, text: &mut String) {
+    let line = || {
+        let line = json.to_single_line();
+        let bytes = line.as_bytes();
+        clean_line(&bytes[..bytes.len().min(DATA_BYTES)])
+    };
+    if json.len() <= SHORT {
+        let line = line();
+        if line.chars().count() + 2 * depth <= LINE {
+            text.push_str(&line);
+            return;
+        }
     }
-    let (open, close, parts) = if let Some(members) = json.object() {
-        let members = members.iter().map(|(key, value)| {
-            let key = clean_line(quote_as_core(key.as_bytes()));
-            format!("{key}: {}", laid_out(value, depth + 1))
-        });
-        ('{', '}', members.collect::<Vec<String>>())
-    } else if let Some(items) = json.array() {
-        let items = items.iter().map(|item| laid_out(item, depth + 1));
-        ('[', ']', items.collect())
-    } else {
-        return line;
+    let members = json.object().map(|members| {
+        let members = members.into_iter().map(|(key, value)| (Some(key), value));
+        ('{', '}', members.collect::<Vec<(Option<Name>, Json)>>())
+    });
+    let items = || {
+        let items = json.array()?.into_iter().map(|value| (None, value));
+        Some(('[', ']', items.collect()))
+    };
+    let parts = members.or_else(items).filter(|_| depth <= DEPTH);
+    let Some((open, close, parts)) = parts else {
+        text.push_str(&line());
+        return;
     };
     let indent = "  ".repeat(depth);
-    let parts = parts.join(&format!(",\n{indent}  "));
-    format!("{open}\n{indent}  {parts}\n{indent}{close}")
+    text.push(open);
+    for (at, (key, value)) in parts.iter().enumerate() {
+        if text.len() > DATA_BYTES {
+            return;
+        }
+        let comma = if at == 0 { "" } else { "," };
+        text.push_str(&format!(
+            "{comma}
+{indent}  "
+        ));
+        if let Some(key) = key {
+            text.push_str(&clean_line(quote_as_core(key.as_bytes())));
+            text.push_str(": ");
+        }
+        lay_out(value, depth + 1, text);
+    }
+    text.push_str(&format!(
+        "
+{indent}{close}"
+    ));
 }
 
 fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
@@ -446,4 +478,37 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
         }
     };
     Content::new(klass, Place::Recurring, main)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_out(data: &str) -> String {
+        let mut text = String::new();
+        lay_out(&Json::parse(data.as_bytes()).unwrap(), 0, &mut text);
+        text
+    }
+
+    #[test]
+    fn data_has_a_line_for_each_member_unless_it_is_short() {
+        let long = "x".repeat(LINE);
+        let data = format!(r#"{{"a":[1,2],"b":["{long}",{{}}]}}"#);
+        let expected =
+            format!("{{\n  \"a\": [1,2],\n  \"b\": [\n    \"{long}\",\n    {{}}\n  ]\n}}");
+        assert_eq!(laid_out(&data), expected);
+    }
+
+    #[test]
+    fn no_more_data_is_laid_out_than_is_shown() {
+        let items = vec!["123"; 200_000].join(",");
+        let text = laid_out(&format!("[[{items}]]"));
+        assert!(
+            (DATA..2 * DATA_BYTES).contains(&text.len()),
+            "{}",
+            text.len()
+        );
+        let deep = format!("{}{items}{}", "[".repeat(100), "]".repeat(100));
+        assert!(laid_out(&deep).len() < 2 * DATA_BYTES);
+    }
 }

@@ -8,6 +8,7 @@ use clap::{Args as _, FromArgMatches as _};
 use maud::{Markup, html};
 use strum::VariantArray;
 
+use crate::args::plain;
 use crate::args::shared::Selector;
 use crate::command_line::CommandLine;
 use crate::core::api::job::JobFields;
@@ -43,10 +44,7 @@ pub(in crate::web) fn content(
     session: &mut Session,
     request: &Request,
 ) -> Result<Content, Error> {
-    let query = |name: &str| {
-        let mut found = request.query.iter().filter(|(key, _)| key == name);
-        found.next().map_or("", |(_, value)| value.trim())
-    };
+    let query = |name: &str| request.query_value(name).unwrap_or_default().trim();
     let offset: u64 = query("offset").parse().unwrap_or(0);
     let mut flags: Vec<String> = Vec::new();
     for name in FIELDS.iter().map(|(name, ..)| *name).chain(["state"]) {
@@ -158,11 +156,7 @@ fn parse(flags: &[String]) -> Result<Selector, Error> {
         .iter()
         .map(|flag| OsString::from_vec(Name::from_lossless_text(flag).into_bytes()));
     let all = flags.is_empty().then(|| OsString::from("--all"));
-    let refused = |error: clap::Error| {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        Error::usage(first.trim_start_matches("error: ").to_owned())
-    };
+    let refused = |error: clap::Error| Error::usage(plain::sentence_of(&error));
     let matches = command
         .try_get_matches_from(argv.chain(all))
         .map_err(refused)?;

@@ -3,34 +3,37 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
+use crate::model::overview::at_least;
 use crate::model::throttle::Throttle;
 use crate::session::Session;
-use crate::text::{duration, plural, with_thousands_separators};
+use crate::text::{capitalize, duration, plural, with_thousands_separators};
 use crate::web::page::{Content, NONE, Page, Place};
 
-/// The most of each kind that are shown.
+/// The most of each kind that are read and shown.
 const MOST: usize = 300;
 
 pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Content, Error> {
-    let found = session.core()?.listed_throttles(page.now)?;
+    let found = session.core()?.first_throttles(page.now, MOST)?;
     let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) = found
         .throttles
         .into_values()
         .partition(|throttle| throttle.lane);
+    let at_least = at_least(u64::from(found.is_cut));
     let title = match (throttles.len() as u64, lanes.len() as u64) {
         (0, 0) => "No limit is set, and none holds a job back".to_owned(),
-        (count, 0) => plural(count, "throttle", "throttles"),
+        (count, 0) => format!("{at_least}{}", plural(count, "throttle", "throttles")),
         (0, count) => format!("{} with more than one job", plural(count, "lane", "lanes")),
         (count, more) => format!(
-            "{} and {}",
+            "{at_least}{} and {}",
             plural(count, "throttle", "throttles"),
             plural(more, "lane", "lanes")
         ),
     };
     let main = html! {
-        h1 { (title) }
+        h1 { (capitalize(&title)) }
         @if !throttles.is_empty() { section { h2 { "Throttles" } (table(&throttles)) } }
         @if !lanes.is_empty() { section { h2 { "Lanes" small { "whose jobs wait for one another" } } (table(&lanes)) } }
+        @if found.is_cut { p.dim { code { "qless throttle list" } " shows all." } }
         @if let Some(omitted) = found.omitted.sentence() {
             p.dim { (omitted) ". " code { "qless throttle list --all" } " shows what holds a job back there alone." }
         }

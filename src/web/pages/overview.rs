@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::queues::queue_table;
 use super::workers::worker_table;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::look::server::LookServer;
 use crate::look::{self, RECENT};
@@ -14,10 +15,9 @@ use crate::model::overview::{Overview, ProblemCode, RecentFailures, StatusProble
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{self, Sanitized, duration, plural, with_thousands_separators};
-use crate::view::table::NONE;
 use crate::web::chart;
-use crate::web::page::{Content, Page, Place, server_footer};
-use crate::web::{facts_of, path};
+use crate::web::facts_of;
+use crate::web::page::{Content, NONE, Page, Place, server_footer};
 
 /// The most queues, groups and workers that are shown here; the lists have the others.
 const QUEUES: usize = 40;
@@ -31,7 +31,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let mut groups = facts.groups.clone();
     groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
     groups.truncate(GROUPS);
-    let newest = server.with_session(|session| read_newest(&groups, now, session))?;
+    let newest = server.read(|session| read_newest(&groups, now, session))?;
     let overview = look::build_overview(facts.clone(), RECENT, now);
     let headline = Headline::new(&overview);
     let main = html! {
@@ -119,8 +119,7 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
         )
     });
     let step = next_step(problem, page);
-    let fix = problem.form.as_ref();
-    let fix = fix.and_then(|form| page.shell_line(form));
+    let fix = problem.form.as_ref().and_then(CommandLine::shell_line);
     html! {
         span.what {
             @match (subject, rest) {
@@ -137,34 +136,38 @@ fn problem_line(problem: &StatusProblem, page: &Page) -> Markup {
 
 /// The page that helps with a problem.
 fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static str)> {
-    let (path, words) = match problem.code {
-        ProblemCode::Failing => match &problem.group {
-            Some(group) => (format!("failed/{}", path::part(group)), "look and retry"),
-            None => ("failed".to_owned(), "see all"),
-        },
-        ProblemCode::Stalled => match &problem.worker {
-            Some(worker) => (format!("workers/{}", path::part(worker)), "see the job"),
-            None => ("jobs?state=stalled".to_owned(), "see the jobs"),
-        },
-        ProblemCode::Late | ProblemCode::Throttle | ProblemCode::Lane => match &problem.queue {
-            Some(queue) => (format!("queues/{}", path::part(queue)), "see why"),
-            None => ("queues".to_owned(), "see all"),
-        },
-        ProblemCode::Paused => match &problem.queue {
-            Some(queue) => (format!("queues/{}", path::part(queue)), "open"),
-            None => ("queues".to_owned(), "see all"),
-        },
+    let own = |kind: &str, name: &Option<Name>| page.link_to(kind, name.as_ref()?);
+    let (own, words, all, all_words) = match problem.code {
+        ProblemCode::Failing => (
+            own("failed", &problem.group),
+            "look and retry",
+            "failed",
+            "see all",
+        ),
+        ProblemCode::Stalled => (
+            own("workers", &problem.worker),
+            "see the job",
+            "jobs?state=stalled",
+            "see the jobs",
+        ),
+        ProblemCode::Late | ProblemCode::Throttle | ProblemCode::Lane => (
+            own("queues", &problem.queue),
+            "see why",
+            "queues",
+            "see all",
+        ),
+        ProblemCode::Paused => (own("queues", &problem.queue), "open", "queues", "see all"),
         ProblemCode::NoWorkers | ProblemCode::WorkersSilent => {
-            ("workers".to_owned(), "see the workers")
+            (None, "", "workers", "see the workers")
         }
-        ProblemCode::LateRecurring => ("recurring".to_owned(), "see them"),
+        ProblemCode::LateRecurring => (None, "", "recurring", "see them"),
         ProblemCode::Damaged
         | ProblemCode::Eviction
         | ProblemCode::Memory
         | ProblemCode::Persistence
         | ProblemCode::Replica => return None,
     };
-    Some((page.link(&path), words))
+    Some(own.map_or_else(|| (page.link(all), all_words), |own| (own, words)))
 }
 
 /// The five figures.
@@ -174,12 +177,12 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
     // Only the workers of this program say how many slots they have.
     let slots: Option<u64> = slots.sum();
+    let running_on = facts.workers.iter().filter(|worker| worker.running > 0);
+    let running_on = running_on.count() as u64;
     let running = match slots.filter(|slots| *slots > 0) {
         Some(slots) => format!("running in {slots} slots"),
-        None => format!(
-            "running on {}",
-            plural(totals.busy_workers, "worker", "workers")
-        ),
+        None if running_on == 0 => "running".to_owned(),
+        None => format!("running on {}", plural(running_on, "worker", "workers")),
     };
     let oldest = overview.waits.first().map(|wait| wait.wait_s.0);
     let stalled = match totals.queued.stalled {
@@ -197,6 +200,10 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
         ),
     };
     let groups = plural(totals.groups, "group", "groups");
+    let failed = match overview.omitted.groups {
+        0 => format!("failed in {groups}"),
+        _ => format!("at least, failed in {groups}"),
+    };
     let is_late = overview
         .problems
         .iter()
@@ -207,7 +214,7 @@ fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup
             (sum(with_thousands_separators(totals.queued.running), &format!("{running}{stalled}"), false))
             (sum(done.0, &done.1, false))
             (sum(oldest.map_or(NONE.into(), duration), "oldest wait", is_late))
-            (sum(with_thousands_separators(totals.failed), &format!("failed in {groups}"), totals.failed > 0))
+            (sum(with_thousands_separators(totals.failed), &failed, totals.failed > 0))
         }
     }
 }

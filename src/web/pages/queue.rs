@@ -16,10 +16,10 @@ use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
 use crate::model::overview::history::Flow;
 use crate::model::stats::DurationSpread;
-use crate::name::{Name, escape_wildcards};
-use crate::text::{clean_line, with_thousands_separators};
+use crate::name::Name;
+use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Place, count, shown};
+use crate::web::page::{Content, Page, Place, anchor, shown};
 use crate::web::{facts_of, path};
 
 /// How many of its jobs are listed: those that run, and those that are next.
@@ -33,14 +33,14 @@ pub(in crate::web) fn content(
     let look = server.look();
     let (facts, now) = facts_of(&look)?;
     page.now = now;
-    let (explanation, jobs) = server.with_session(|session| {
+    let (explanation, jobs) = server.read(|session| {
         let core = session.core()?;
         let explanation = explain::explain_queue(core, now, name)?;
         let indexes = [Index::Locks(name.clone()), Index::Waiting(name.clone())];
         let slices = core.index_slices(now, &indexes.map(|index| (index, 0)), ROWS)?;
         let jids: Vec<Name> = slices.into_iter().flat_map(|slice| slice.members).collect();
         let jobs = core.jobs(now, JobFields::Brief, &jids)?;
-        Ok::<_, Error>((explanation, jobs))
+        Ok((explanation, jobs))
     })?;
     let jobs: Vec<Job> = jobs.into_iter().flatten().collect();
     let found = facts.queues.iter().find(|queue| queue.counts.name == *name);
@@ -64,16 +64,16 @@ pub(in crate::web) fn content(
         ("depends", counts.depends),
         ("throttled", counts.throttled),
     ];
-    let query = path::query_value(&escape_wildcards(name).lossless_text());
+    let jobs_of = page.link_to_jobs_of("queue", name);
     let spread = |spread: Option<&DurationSpread>, title: &str, oldest: Option<f64>| {
         let spreads: Vec<&DurationSpread> = spread.into_iter().collect();
         chart::histogram(title, &spreads, oldest)
     };
     let main = html! {
         p.crumb { a href=(page.link("queues")) { "Queues" } " / " (name) }
-        h1 { (first_letter_large(&heading)) "." }
+        h1 { (capitalize(&heading)) "." }
         div.acts {
-            @if page.has_changes {
+            @if page.can_change(name) {
                 (page.button(&format!("{here}/{verb}"), if counts.paused { "Unpause" } else { "Pause" }, false))
             }
             (page.command(&CommandLine::new("explain").flag("--queue", name)))
@@ -81,7 +81,7 @@ pub(in crate::web) fn content(
         div.sums.six {
             @for (word, number) in figures {
                 div.bad[word == "stalled" && number > 0] {
-                    b { a href=(page.link(&format!("jobs?queue={query}&state={word}"))) { (with_thousands_separators(number)) } }
+                    b { (anchor(jobs_of.as_ref().map(|jobs| format!("{jobs}&state={word}")), &with_thousands_separators(number))) }
                     span { (word) }
                 }
             }
@@ -95,8 +95,9 @@ pub(in crate::web) fn content(
                 h2 { "Last hour" small { i.key.put {} "put " (chart::rate_words(flow.put_per_s)) i.key.done {} "done " (chart::rate_words(flow.done_per_s)) } }
                 (last_hour(page, &flow))
                 p.dim {
-                    (count(of_look.completed)) " done today, " (count(of_look.failures)) " failures, "
-                    (count(of_look.retries)) " lost locks"
+                    (with_thousands_separators(of_look.completed)) " done today, "
+                    (plural(of_look.failures, "failure", "failures")) ", "
+                    (plural(of_look.retries, "lost lock", "lost locks"))
                 }
                 p.more { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
             }
@@ -125,10 +126,4 @@ fn last_hour(page: &Page, flow: &Flow) -> Markup {
             p.axis { @for time in times.iter().filter_map(moment) { (page.axis_time(time)) " " } }
         }
     }
-}
-
-pub(super) fn first_letter_large(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + chars.as_str()
 }

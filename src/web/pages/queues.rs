@@ -71,7 +71,7 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
     let counts = &queue.counts;
     let flow = server.with_history(|history| history.flow(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);
-    let is_late = queue.is_late(page.now);
+    let is_late = queue.is_next_late(page.now);
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
     html! {
         tr data-key=(counts.name) {
@@ -123,6 +123,7 @@ pub(super) fn state(page: &Page, queue: &QueueFacts) -> Markup {
     };
     html! {
         @if counts.stalled > 0 { span.chip.red { (plural(counts.stalled, "stalled", "stalled")) } " " }
+        @if let Some(wait) = queue.hidden_late_wait(page.now) { span.chip.red { "oldest waits " (duration(wait)) } " " }
         @if let Some(paused) = paused {
             span.chip.amber title=[title] { (clean_line(paused)) }
         } @else if let Some(held) = held {

@@ -3,29 +3,44 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
+use crate::look::server::LookServer;
+use crate::model::overview::at_least;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::format_interval;
-use crate::session::Session;
-use crate::text::{clean_line, plural};
+use crate::name::Name;
+use crate::text::{capitalize, clean_line, plural};
+use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, count_cell};
 
-/// The most that are shown.
-const MOST: usize = 500;
+/// The most that are read and shown.
+const MOST: u64 = 200;
 
-pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Content, Error> {
-    let mut jobs = session.core()?.recurring_like(page.now, &[])?;
-    let count = jobs.len() as u64;
-    jobs.truncate(MOST);
-    let is_late =
-        |job: &&Recurring| !job.is_paused() && job.next.is_some_and(|next| next < page.now);
-    let late = jobs.iter().filter(is_late).count() as u64;
+pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
+    let look = server.look();
+    let (facts, now) = facts_of(&look)?;
+    page.now = now;
+    let holding = facts.queues.iter().map(|queue| &queue.counts);
+    let holding = holding.filter(|counts| counts.recurring > 0);
+    let holding: Vec<(Name, u64)> = holding
+        .map(|counts| (counts.name.clone(), counts.recurring))
+        .collect();
+    let (jobs, paused) =
+        server.read(|session| session.core()?.first_recurring(now, &holding, MOST))?;
+    let page = &*page;
+    let count = holding.iter().map(|(_, count)| count).sum::<u64>() + paused;
+    let late: u64 = facts.queues.iter().map(|queue| queue.late).sum();
+    let at_least = at_least(facts.omitted().queues);
     let title = match (count, late) {
         (0, _) => "No recurring job".to_owned(),
-        (count, 0) => plural(count, "recurring job", "recurring jobs"),
-        (count, late) => format!(
-            "{}, {late} due",
-            plural(count, "recurring job", "recurring jobs")
-        ),
+        (count, late) => {
+            let count = plural(count, "recurring job", "recurring jobs");
+            let due = if late == 0 {
+                String::new()
+            } else {
+                format!(", {late} due")
+            };
+            capitalize(&format!("{at_least}{count}{due}"))
+        }
     };
     let more = count.saturating_sub(jobs.len() as u64);
     let main = html! {
@@ -44,7 +59,9 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
                     tbody { @for job in &jobs { (row(page, job)) } }
                 }
             }
-            @if more > 0 { p.more { "and " (plural(more, "more", "more")) } }
+            @if more > 0 {
+                p.more { "and " (plural(more, "more", "more")) ": " code { "qless recur list QUEUE" } " shows those of a queue" }
+            }
         }
     };
     Ok(Content::new(title, Place::Recurring, main))

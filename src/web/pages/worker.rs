@@ -8,17 +8,20 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Place, shown};
+use crate::web::page::{Content, Page, Place, anchor, shown};
 
-/// The most of its jobs that are listed.
-const ROWS: usize = 200;
+/// The most of its jobs that are read and listed.
+const ROWS: u64 = 200;
 
 pub(in crate::web) fn content(
     page: &Page,
     session: &mut Session,
     name: &Name,
 ) -> Result<Content, Error> {
-    let Some(worker) = session.core()?.worker_with_jobs(page.now, name)? else {
+    let found = session
+        .core()?
+        .worker_with_first_jobs(page.now, name, ROWS)?;
+    let Some((worker, omitted)) = found else {
         return Err(Error::not_found(format!("no worker is called `{name}`")));
     };
     let seen = worker.last_seen.map(|seen| page.time_words(seen));
@@ -26,7 +29,8 @@ pub(in crate::web) fn content(
         || "was never seen".to_owned(),
         |seen| format!("was seen {seen}"),
     );
-    let holds = match worker.jobs.len() as u64 {
+    // Those whose locks it lost are read first.
+    let holds = match worker.jobs.len() as u64 + omitted {
         0 => "holds no job".to_owned(),
         jobs => format!("holds {}", plural(jobs, "job", "jobs")),
     };
@@ -37,14 +41,19 @@ pub(in crate::web) fn content(
             plural(jobs, "job", "jobs")
         ),
     };
-    let jobs = &worker.details[..worker.details.len().min(ROWS)];
+    let jobs = &worker.details;
     let main = html! {
         p.crumb { a href=(page.link("workers")) { "Workers" } " / " (name) }
         h1 { (shown(name)) " " (seen) ", " (holds) (lost) "." }
         div.acts { (page.command(&CommandLine::new("workers").name(name))) }
         section {
             h2 { "Jobs" }
-            @if jobs.is_empty() { p.none { "None." } } @else { (job_table(page, jobs)) }
+            @if jobs.is_empty() {
+                p.none { "None. A job whose expired lock was extended is in the list of its queue alone." }
+            } @else { (job_table(page, jobs)) }
+            @if omitted > 0 {
+                p.more { (anchor(page.link_to_jobs_of("held-by", name), &format!("and {}", plural(omitted, "more", "more")))) }
+            }
         }
     };
     Ok(Content::new(
