@@ -12,6 +12,7 @@ DEMO = $(if $(BUILT),$(TARGET)/debug/qless,$(QLESS))
 PREFIX ?= /usr/local
 BIN = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
+UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 
 # The commit that `qless version` prints.
 export QLESS_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
@@ -33,7 +34,7 @@ TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 # The tests that make a server or a connection fail, each with a row of the table of `make failures`.
 FAILURES = connection:: tls:: topologies::sentinel::each topologies::cluster::a_ topologies::cluster::each
 
-.PHONY: help demo demo-cluster lint test test-servers deny docs soak failures bench screenshots build build-dev install uninstall tools redis
+.PHONY: help demo demo-cluster lint test test-servers deny docs soak failures bench screenshots build build-dev dist package deb image install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
@@ -48,9 +49,13 @@ help:
 	@echo 'make screenshots  draw the pictures of docs/ from a played night, with Chromium'
 	@echo 'make bench    measure calls on a server and commands on this machine'
 	@echo 'make build    build the binary: $(QLESS)'
-	@echo 'make install  install binary, man pages, completions, examples under PREFIX=/usr/local'
+	@echo 'make install  install binary, man pages, completions, units, examples under PREFIX=/usr/local'
 	@echo '              (sudo make install QLESS=$(QLESS) does not build)'
 	@echo 'make uninstall  remove them'
+	@echo 'make dist     build one static file for Linux on x86_64, an archive and checksums into dist/, and try it'
+	@echo 'make deb      the same, and the Debian package of it, read by lintian'
+	@echo 'make image    the same, and a container image of it: docker, podman or buildah'
+	@echo 'make package  pack the crate and build it from what was packed'
 	@echo 'make redis    find or install redis-server; other targets do so themselves'
 
 demo: $(BUILT:build=build-dev)
@@ -95,8 +100,22 @@ build-dev:
 build:
 	$(CARGO) build --release --locked --target-dir "$(TARGET)"
 
+# The flags of the static file are in the script.
+dist:
+	@CARGO="$(CARGO)" scripts/dist.sh "$(TARGET)"
+
+deb: dist
+	@CARGO="$(CARGO)" scripts/deb.sh "$(TARGET)"
+
+image: dist
+	@scripts/image.sh
+
+package:
+	$(CARGO) package --locked --target-dir "$(TARGET)"
+
+# The only list of what is installed: the archive and the package have the same files.
 install: $(BUILT)
-	install -d "$(BIN)" "$(SHARE)/man/man1" "$(SHARE)/man/man5" \
+	install -d "$(BIN)" "$(UNITS)" "$(SHARE)/man/man1" "$(SHARE)/man/man5" \
 	  "$(SHARE)/bash-completion/completions" "$(SHARE)/zsh/site-functions" \
 	  "$(SHARE)/fish/vendor_completions.d" "$(SHARE)/doc/qless/examples"
 	install -m 755 "$(QLESS)" "$(BIN)/qless"
@@ -106,13 +125,15 @@ install: $(BUILT)
 	install -m 644 completions/_qless "$(SHARE)/zsh/site-functions/_qless"
 	install -m 644 completions/qless.fish "$(SHARE)/fish/vendor_completions.d/qless.fish"
 	install -m 644 examples/* "$(SHARE)/doc/qless/examples"
+	install -m 644 examples/*.service "$(UNITS)"
+	sed -i 's|/usr/local/bin/|$(PREFIX)/bin/|' "$(UNITS)"/qless-*.service
 
 uninstall:
 	rm -f "$(BIN)/qless" "$(SHARE)/bash-completion/completions/qless" \
 	  "$(SHARE)/zsh/site-functions/_qless" "$(SHARE)/fish/vendor_completions.d/qless.fish"
 	cd man && for page in *.1; do rm -f "$(SHARE)/man/man1/$$page"; done
 	cd man && for page in *.5; do rm -f "$(SHARE)/man/man5/$$page"; done
-	cd examples && for file in *; do rm -f "$(SHARE)/doc/qless/examples/$$file"; done
+	cd examples && for file in *; do rm -f "$(SHARE)/doc/qless/examples/$$file" "$(UNITS)/$$file"; done
 	rmdir "$(SHARE)/doc/qless/examples" "$(SHARE)/doc/qless" 2>/dev/null || true
 
 redis:

@@ -14,6 +14,7 @@ mod monitoring;
 mod pager;
 mod readme;
 mod replicas;
+mod stable;
 mod tls;
 mod widths;
 

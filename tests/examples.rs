@@ -5,8 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
+use rustix::process::Signal;
 use tempfile::TempDir;
 
+use super::support::listening::Listening;
 use super::support::redis::Redis;
 use super::support::terminal;
 
@@ -225,6 +227,29 @@ fn the_unit_of_the_recipes_is_that_of_the_examples() {
     let ran = home.bash(&with_jobs(&line)).output().unwrap();
     let output = String::from_utf8_lossy(&ran.stderr);
     assert!(output.contains("1 completed"), "{output}");
+}
+
+#[test]
+fn the_command_of_the_web_unit_asks_for_its_token() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/qless-web.service");
+    let unit = std::fs::read_to_string(path).unwrap();
+    let prefix = "ExecStart=/usr/local/bin/qless web --listen 127.0.0.1:7979 ";
+    let flags = unit.lines().find_map(|line| line.strip_prefix(prefix));
+    let dir = tempfile::tempdir().unwrap();
+    let shown = dir.path().to_str().unwrap();
+    let flags = flags
+        .unwrap()
+        .replace("${CREDENTIALS_DIRECTORY}", shown)
+        .replace("${STATE_DIRECTORY}", shown);
+    std::fs::write(dir.path().join("token"), "opens-it\n").unwrap();
+    let redis = Redis::start();
+    let web = Listening::start(&redis.qless(), &redis, "web", &flags);
+    assert_eq!(web.get("/", "localhost").0, 401);
+    // The password of any user, in base64.
+    let login = "Host: localhost\r\nAuthorization: Basic eDpvcGVucy1pdA==\r\n";
+    assert_eq!(web.ask("GET /", login, "").0, 200);
+    web.end(Signal::TERM);
+    assert!(dir.path().join("history").exists());
 }
 
 #[test]
