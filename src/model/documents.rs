@@ -104,9 +104,11 @@ pub(crate) fn list_of_kinds() -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use serde_json::Value;
+    use expect_test::expect_file;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::view::document::derived::derive_fields;
     use crate::view::document::members_of;
 
     #[test]
@@ -116,6 +118,17 @@ mod tests {
         for document in &DOCUMENTS {
             assert_described(document.kind, &document.fields_schema());
         }
+    }
+
+    /// After a change, UPDATE_EXPECT=1 writes the file, and once more what is made of it: `man/`.
+    #[test]
+    fn the_stored_fields_are_those_of_the_types() {
+        let line = |document: &DocumentKind| {
+            let line = json!({ "kind": document.kind, "fields": derive_fields(document) });
+            format!("{line}\n")
+        };
+        let lines: String = DOCUMENTS.iter().map(line).collect();
+        expect_file!["../view/documents.ndjson"].assert_eq(&lines);
     }
 
     /// Fails if a field has neither a meaning nor the bytes of another field.

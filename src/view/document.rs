@@ -1,13 +1,15 @@
-//! What a document contains: its JSON Schema and its outline. `schemars` reads the fields from the types of
-//! the models and from the doc comments of the members.
+//! What a document contains: its JSON Schema and its outline. The fields stand in `documents.ndjson`, which a test
+//! writes from the types of the models and from the doc comments of their members: as code, they would be 0.25 MB of
+//! each binary.
 
-use schemars::generate::{SchemaGenerator, SchemaSettings};
-use schemars::{JsonSchema, Schema};
+#[cfg(test)]
+pub(crate) mod derived;
+
+use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use crate::name::HAS_BYTES;
-
-type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
+/// A line for each kind of document: `kind`, and the JSON Schema of its `fields`.
+const FIELDS: &str = include_str!("documents.ndjson");
 
 /// A kind of document.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +18,8 @@ pub(crate) struct DocumentKind {
     /// What it contains, and which commands write it.
     pub summary: &'static str,
     /// Write the schemas of the types that commands write as this kind.
-    schemas: [Option<WriteSchema>; 3],
+    #[cfg(test)]
+    schemas: [Option<derived::WriteSchema>; 3],
 }
 
 impl DocumentKind {
@@ -28,14 +31,19 @@ impl DocumentKind {
         DocumentKind {
             kind,
             summary,
+            #[cfg(test)]
             schemas: [Some(T::json_schema), None, None],
         }
     }
 
     /// The document, which some commands write with the fields of `T`.
+    #[cfg_attr(not(test), expect(unused_mut))]
     pub(crate) const fn add_fields_of<T: JsonSchema>(mut self) -> DocumentKind {
-        let at = if self.schemas[1].is_none() { 1 } else { 2 };
-        self.schemas[at] = Some(T::json_schema);
+        #[cfg(test)]
+        {
+            let at = if self.schemas[1].is_none() { 1 } else { 2 };
+            self.schemas[at] = Some(T::json_schema);
+        }
         self
     }
 
@@ -68,100 +76,10 @@ impl DocumentKind {
 
     /// The schema of its fields.
     pub(crate) fn fields_schema(&self) -> Value {
-        let mut settings = SchemaSettings::draft2020_12().for_serialize();
-        settings.inline_subschemas = true;
-        let mut generator = settings.into_generator();
-        let mut fields = Value::Null;
-        for schema in self.schemas.iter().flatten() {
-            merge_schemas(
-                &mut fields,
-                reduce_schema(schema(&mut generator).to_value()),
-            );
-        }
-        fields
-    }
-}
-
-/// Reduces a schema to type, format, description and fields. Adds `…_bytes` to each name.
-fn reduce_schema(schema: Value) -> Value {
-    let Value::Object(mut schema) = schema else {
-        return json!({});
-    };
-    const KEPT: [&str; 7] = [
-        "type",
-        "description",
-        "items",
-        "properties",
-        "required",
-        "enum",
-        HAS_BYTES,
-    ];
-    if schema.get("format") != Some(&"date-time".into()) {
-        schema.remove("format");
-    }
-    schema.retain(|key, _| KEPT.contains(&key.as_str()) || key == "format");
-    if let Some(Value::String(text)) = schema.get_mut("description") {
-        *text = text.replace('\n', " ");
-    }
-    if let Some(items) = schema.remove("items") {
-        schema.insert("items".into(), reduce_schema(items));
-    }
-    if let Some(Value::Object(fields)) = schema.remove("properties") {
-        let required = schema.get("required").cloned().unwrap_or_default();
-        let is_required = |name: &str| {
-            let mut names = required.as_array().into_iter().flatten();
-            names.any(|required| required == name)
-        };
-        let mut properties = Map::new();
-        for (name, field) in fields {
-            let mut field = reduce_schema(field);
-            // A document lacks such a field instead of having null.
-            if !is_required(&name)
-                && let Some([only, _]) = field["type"].as_array().map(Vec::as_slice)
-            {
-                field["type"] = only.clone();
-            }
-            let bytes = json!({ "type": "string", "contentEncoding": "base64" });
-            let bytes = if remove_name_mark(&mut field) {
-                Some(bytes)
-            } else if field.get_mut("items").is_some_and(remove_name_mark) {
-                Some(json!({ "type": "array", "items": bytes }))
-            } else {
-                None
-            };
-            let bytes = bytes.map(|bytes| (format!("{name}_bytes"), bytes));
-            properties.insert(name, field);
-            properties.extend(bytes);
-        }
-        schema.insert("properties".into(), properties.into());
-    }
-    schema.into()
-}
-
-/// Removes the mark of a name.
-fn remove_name_mark(schema: &mut Value) -> bool {
-    let schema = schema.as_object_mut();
-    schema.is_some_and(|schema| schema.remove(HAS_BYTES).is_some())
-}
-
-/// Joins the schemas of two forms of a document: a field that one of them lacks is not required.
-fn merge_schemas(one: &mut Value, other: Value) {
-    if one.is_null() {
-        *one = other;
-        return;
-    }
-    if let (Some(items), Some(others)) = (one.get_mut("items"), other.get("items")) {
-        merge_schemas(items, others.clone());
-    }
-    for (name, field) in members_of(&other, "properties") {
-        match one["properties"].get_mut(&name) {
-            Some(known) => merge_schemas(known, field),
-            None => one["properties"][name] = field,
-        }
-    }
-    let required = one.get_mut("required").and_then(Value::as_array_mut);
-    if let (Some(required), Some(others)) = (required, other["required"].as_array()) {
-        required.retain(|name| others.contains(name));
+        let parsed = FIELDS.lines().map(serde_json::from_str::<Value>);
+        let mut documents = parsed.filter_map(Result::ok);
+        let document = documents.find(|document| document["kind"] == self.kind);
+        document.map_or(Value::Null, |mut document| document["fields"].take())
     }
 }
 

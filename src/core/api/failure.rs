@@ -36,7 +36,9 @@ impl Core {
             (group, jobs)
         });
         let mut groups: Vec<(Name, u64)> = counted.collect();
-        groups.sort_unstable_by(|(one, jobs), (other, more)| more.cmp(jobs).then_with(|| one.cmp(other)));
+        groups.sort_unstable_by(|(one, jobs), (other, more)| {
+            more.cmp(jobs).then_with(|| one.cmp(other))
+        });
         Ok(groups)
     }
 

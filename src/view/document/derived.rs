@@ -1,0 +1,107 @@
+//! The fields of documents, from the types that commands write.
+
+use schemars::Schema;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use super::{DocumentKind, members_of};
+use crate::name::HAS_BYTES;
+
+pub(super) type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
+
+pub(crate) fn derive_fields(document: &DocumentKind) -> Value {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.inline_subschemas = true;
+    let mut generator = settings.into_generator();
+    let mut fields = Value::Null;
+    for schema in document.schemas.iter().flatten() {
+        merge_schemas(
+            &mut fields,
+            reduce_schema(schema(&mut generator).to_value()),
+        );
+    }
+    fields
+}
+
+/// Reduces a schema to type, format, description and fields. Adds `…_bytes` to each name.
+fn reduce_schema(schema: Value) -> Value {
+    let Value::Object(mut schema) = schema else {
+        return json!({});
+    };
+    const KEPT: [&str; 7] = [
+        "type",
+        "description",
+        "items",
+        "properties",
+        "required",
+        "enum",
+        HAS_BYTES,
+    ];
+    if schema.get("format") != Some(&"date-time".into()) {
+        schema.remove("format");
+    }
+    schema.retain(|key, _| KEPT.contains(&key.as_str()) || key == "format");
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    if let Some(items) = schema.remove("items") {
+        schema.insert("items".into(), reduce_schema(items));
+    }
+    if let Some(Value::Object(fields)) = schema.remove("properties") {
+        let required = schema.get("required").cloned().unwrap_or_default();
+        let is_required = |name: &str| {
+            let mut names = required.as_array().into_iter().flatten();
+            names.any(|required| required == name)
+        };
+        let mut properties = Map::new();
+        for (name, field) in fields {
+            let mut field = reduce_schema(field);
+            // A document lacks such a field instead of having null.
+            if !is_required(&name)
+                && let Some([only, _]) = field["type"].as_array().map(Vec::as_slice)
+            {
+                field["type"] = only.clone();
+            }
+            let bytes = json!({ "type": "string", "contentEncoding": "base64" });
+            let bytes = if remove_name_mark(&mut field) {
+                Some(bytes)
+            } else if field.get_mut("items").is_some_and(remove_name_mark) {
+                Some(json!({ "type": "array", "items": bytes }))
+            } else {
+                None
+            };
+            let bytes = bytes.map(|bytes| (format!("{name}_bytes"), bytes));
+            properties.insert(name, field);
+            properties.extend(bytes);
+        }
+        schema.insert("properties".into(), properties.into());
+    }
+    schema.into()
+}
+
+/// Removes the mark of a name.
+fn remove_name_mark(schema: &mut Value) -> bool {
+    let schema = schema.as_object_mut();
+    schema.is_some_and(|schema| schema.remove(HAS_BYTES).is_some())
+}
+
+/// Joins the schemas of two forms of a document: a field that one of them lacks is not required.
+fn merge_schemas(one: &mut Value, other: Value) {
+    if one.is_null() {
+        *one = other;
+        return;
+    }
+    if let (Some(items), Some(others)) = (one.get_mut("items"), other.get("items")) {
+        merge_schemas(items, others.clone());
+    }
+    for (name, field) in members_of(&other, "properties") {
+        match one["properties"].get_mut(&name) {
+            Some(known) => merge_schemas(known, field),
+            None => one["properties"][name] = field,
+        }
+    }
+    let required = one.get_mut("required").and_then(Value::as_array_mut);
+    if let (Some(required), Some(others)) = (required, other["required"].as_array()) {
+        required.retain(|name| others.contains(name));
+    }
+}
