@@ -53,7 +53,7 @@ impl WorkerProcess {
     }
 }
 
-/// The name of a worker of this process, such as `mx-2-qless-0.1.0-x4-18841-3fa9`. `random`
+/// The name of a worker of this process, such as `mx-2-qless-1.0.0-x4-18841-3fa9`. `random`
 /// distinguishes it from a process with the same id in another container.
 pub(crate) fn make_worker_name(host: &Name, slots: usize, random: u16) -> Name {
     let mut name = host.as_bytes().to_vec();

@@ -22,6 +22,8 @@ pub(crate) struct DocumentKind {
     schemas: [Option<derived::WriteSchema>; 3],
 }
 
+// Only the test that writes the stored fields asks for the types.
+#[cfg_attr(not(test), expect(clippy::extra_unused_type_parameters))]
 impl DocumentKind {
     /// A document with the fields of `T`, besides `kind` and `v`.
     pub(crate) const fn new<T: JsonSchema>(

@@ -657,7 +657,7 @@ fn overlaps(runs: &HashMap<String, Vec<Run>>, stopped: &HashSet<String>) -> Vec<
 #[test]
 fn the_ledger_shows_two_runs_of_a_job_at_a_time() {
     let line =
-        |what: &str, run: &str, pid: &str| format!("{what} a {run} mx-qless-0.1.0-x1-{pid}-3fa9\n");
+        |what: &str, run: &str, pid: &str| format!("{what} a {run} mx-qless-1.0.0-x1-{pid}-3fa9\n");
     let apart = [
         line("start", "1", "70"),
         line("end", "1", "70"),
