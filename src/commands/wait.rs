@@ -33,11 +33,11 @@ use crate::wait::{WaitOptions, Waiter};
 /// wait or during it.
 ///
 /// Examples: `qless wait build-78 --deadline 30s`
-/// · `qless wait --tag night --deadline 10m && echo all done`
+/// · `qless wait --tag night --require-match --deadline 10m && echo all done`
 /// · `qless jobs --queue ci -o jid | qless wait - --any --deadline 30s`
 /// · `qless wait build-78 --for running --deadline 30s`
 ///
-/// Exit codes: 0, 4 unknown jid, 6 server, 8 a job failed or was cancelled, 124 deadline,
+/// Exit codes: 0, 4 unknown jid or no match with `--require-match`, 6 server, 8 a job failed or was cancelled, 124 deadline,
 /// 130 interrupted, 143 terminated.
 ///
 /// See also: `qless put --wait`, `qless explain`, `qless help selectors`
@@ -59,6 +59,9 @@ pub(crate) struct Args {
     /// Accept jobs that do not exist: complete and expired, or cancelled
     #[arg(long)]
     allow_gone: bool,
+    /// Exit with 4 if no job matches
+    #[arg(long)]
+    require_match: bool,
 }
 
 pub(crate) const SPEC: Spec<Args> =
@@ -107,11 +110,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     };
     if jids.is_empty() {
-        session.ui.note("no job matches: nothing to wait for");
         if session.is_part() {
             // Another member may have such jobs.
+            session.ui.note("no job matches: nothing to wait for");
             return Ok(Exit::NotFound);
         }
+        if args.require_match {
+            return Err(Error::not_found("no job matches: nothing to wait for"));
+        }
+        session.ui.note("no job matches: nothing to wait for");
     }
     let wait = waiter.run(jids, session, show_item)?;
     match session.ui.format() {

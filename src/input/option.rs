@@ -8,7 +8,7 @@ use crate::clock::duration;
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::quote_string;
-use crate::model::config::{OptionKind, SETTINGS, known_option};
+use crate::model::config::{OptionKind, QUEUE_OPTIONS, SETTINGS, known_option};
 use crate::model::coordination::{CoordinationOption, OptionValueFault};
 use crate::name::Name;
 use crate::text::{comma_list, nearest_spelling};
@@ -211,7 +211,24 @@ fn unknown_option_error(key: &Name) -> Error {
             ));
         }
     }
-    Error::unknown_name("option", key, &names)
+    let unknown = Error::unknown_name("option", key, &names);
+    match unknown.hint_text() {
+        Some(_) => unknown,
+        None => unknown.hint_if(misspelled_queue_option(key)),
+    }
+}
+
+/// The hint for an option of a queue that is misspelled behind the name of the queue.
+fn misspelled_queue_option(key: &Name) -> Option<String> {
+    let key = key.as_str()?;
+    QUEUE_OPTIONS.iter().find_map(|option| {
+        // The name of the queue may have hyphens, too.
+        let hyphens = option.key.matches('-').count();
+        let (at, _) = key.rmatch_indices('-').nth(hyphens)?;
+        let (queue, typed) = (&key[..at], &key[at + 1..]);
+        nearest_spelling(typed, &[option.key])?;
+        (!queue.is_empty()).then(|| format!("did you mean `{queue}-{}`?", option.key))
+    })
 }
 
 /// Whether the name is unknown and resembles a known one.

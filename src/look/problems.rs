@@ -115,7 +115,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let which = if facts.queues.iter().all(|queue| queue.counts.running == 0) {
         "no worker"
     } else {
-        "no worker without a job"
+        "no idle worker"
     };
     let (time, jobs) = (
         duration(silence),

@@ -308,7 +308,9 @@ fn note_queue_peculiarities(
                 } else {
                     ", so it is empty".to_owned()
                 };
-                ui.note(&format!("note: {}{what}", error.message()));
+                let hint = error.hint_text().map(|hint| format!("; {hint}"));
+                let hint = hint.unwrap_or_default();
+                ui.note(&format!("note: {}{what}{hint}", error.message()));
             }
             named => named?,
         }

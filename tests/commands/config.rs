@@ -220,6 +220,15 @@ fn unknown_options_need_force() {
             hint: the queue comes first: `mail-max-concurrency`
             --- exit 4
         "#]]);
+    redis
+        .at(0)
+        .run("config set big-mail-max-concurency 5")
+        .shows(expect![[r#"
+            --- stderr
+            error: option `big-mail-max-concurency` does not exist
+            hint: did you mean `big-mail-max-concurrency`?
+            --- exit 4
+        "#]]);
     redis.at(0).run("config set zebra 5").shows(expect![[r#"
         --- stderr
         error: option `zebra` does not exist

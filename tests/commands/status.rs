@@ -126,7 +126,8 @@ fn silent_workers_beside_a_busy_one_are_a_problem() {
     redis.at(90_020).run("pop other --worker idle").exits(4);
     assert!(!silent(90_100));
     let text = at(90_800, "status");
-    let problem = "problems\tno worker without a job has been seen for 13m, and 1 job waits: `qless workers`\n";
+    let problem =
+        "problems\tno idle worker has been seen for 13m, and 1 job waits: `qless workers`\n";
     assert!(text.contains(problem), "{text}");
 }
 

@@ -157,6 +157,12 @@ fn jobs_that_have_ended_already_count_immediately() {
         --- stderr
         no job matches: nothing to wait for
     "#]]);
+    // A wrong tag in a script must not mean that all is done.
+    run("wait --tag none --require-match").shows(expect![[r#"
+        --- stderr
+        error: no job matches: nothing to wait for
+        --- exit 4
+    "#]]);
     redis.qless().input("a\n").run("wait -").exits(0);
     run("--read-only wait a").exits(0);
     run("wait a -o raw").exits(2);

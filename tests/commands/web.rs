@@ -1229,3 +1229,37 @@ fn a_worker_whose_expired_lock_was_extended_has_an_empty_list_with_its_reason() 
         "{worker}"
     );
 }
+
+#[test]
+fn messages_that_differ_in_numbers_are_one_line_without_these_numbers() {
+    let redis = Redis::start();
+    for (jid, message) in [
+        ("a", "PUT /bucket/1: 503"),
+        ("b", "PUT /bucket/12: 503"),
+        ("c", "disk 7 is full"),
+    ] {
+        let qless = redis.qless();
+        qless
+            .run(&format!("put uploads Photo::Upload {{}} --jid {jid}"))
+            .ok();
+        qless.run("pop uploads --worker w").ok();
+        let fail = [
+            "fail",
+            jid,
+            "--worker",
+            "w",
+            "--group",
+            "upload",
+            "--message",
+            message,
+        ];
+        qless.args(&fail).ok();
+    }
+    let page = Web::start(&redis, "").page("/failed/upload");
+    let messages: Vec<&str> = page
+        .split("<td class=\"mono wrap\">")
+        .skip(1)
+        .map(|cell| cell.split('<').next().unwrap())
+        .collect();
+    assert_eq!(messages, ["PUT /bucket/…: 503", "disk 7 is full"]);
+}

@@ -415,9 +415,9 @@ fn of_too_many_names_looks_reply_with_some_or_with_their_number() {
     }
     // The oldest and the newest queues, and the workers that were seen last.
     let name = |rows: usize, at: usize| status[rows].list()[at].list()[1].text().to_owned();
-    assert_eq!((name(8, 0), name(8, 249)), ("q1".into(), "q250".into()));
+    assert_eq!((name(9, 0), name(9, 249)), ("q1".into(), "q250".into()));
     assert_eq!(
-        (name(8, 250), name(9, 499)),
+        (name(9, 250), name(9, 499)),
         ("q5001".into(), "q4752".into())
     );
     assert_eq!(
@@ -437,7 +437,7 @@ fn of_too_many_names_looks_reply_with_some_or_with_their_number() {
         .to_vec();
     let groups = status[7].list();
     assert_eq!((groups[0].list()[0].text(), groups.len()), ("g2", 500));
-    assert_eq!(status[8].list()[0].list()[1].text(), "q700");
+    assert_eq!(status[9].list()[0].list()[1].text(), "q700");
     assert_eq!(status[8].list().len(), 500);
     for (call, why) in [
         (

@@ -637,6 +637,10 @@ fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
         "{}",
         ran.stderr()
     );
+    site.put("mails", "other", "{}");
+    let ran = site.work("mail --drain", "exit 0").exits(0);
+    let note = "note: queue `mail` does not exist, so it is empty; did you mean `mails`?\n";
+    assert!(ran.stderr().contains(note), "{}", ran.stderr());
     let mut worker = site.start("mail --count 1 --poll 60s", "echo $QLESS_JID > $D/ran");
     worker.until_says("waiting for it");
     site.put("mail", "a", "{}");

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use maud::{Markup, html};
+use regex::{Captures, Regex};
 
 use super::jobs::job_table;
 use crate::command_line::CommandLine;
@@ -89,23 +90,54 @@ pub(in crate::web) fn content(
     ))
 }
 
-/// The decisive lines of the messages with how often they occur, the most frequent first. Numbers count as alike.
+/// Messages that differ in numbers only.
+struct AlikeMessages {
+    /// The index of the job with the first of them.
+    at: usize,
+    first: String,
+    /// Whether each of its numbers differs in others.
+    differs: Vec<bool>,
+    count: u64,
+}
+
+/// The decisive lines of the messages with how often they occur, the most frequent first. Those that differ in numbers
+/// only are one line, without these numbers.
 fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
-    let mut counts: HashMap<String, (usize, String, u64)> = HashMap::new();
+    let number = Regex::new("[0-9]+").expect("the pattern is valid");
+    let mut counts: HashMap<String, AlikeMessages> = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {
         let Some(failure) = &job.failure else {
             continue;
         };
         let line = Sanitized(decisive_line(failure.message.as_bytes())).to_string();
-        let alike = line.chars().filter(|c| !c.is_ascii_digit()).collect();
-        counts.entry(alike).or_insert((at, line, 0)).2 += 1;
+        let alike = number.replace_all(&line, "0").into_owned();
+        let counted = counts.entry(alike).or_insert_with(|| AlikeMessages {
+            at,
+            first: line.clone(),
+            differs: vec![false; number.find_iter(&line).count()],
+            count: 0,
+        });
+        let numbers = number
+            .find_iter(&counted.first)
+            .zip(number.find_iter(&line));
+        for (differs, (one, other)) in counted.differs.iter_mut().zip(numbers) {
+            *differs |= one.as_str() != other.as_str();
+        }
+        counted.count += 1;
     }
-    let mut counts: Vec<(usize, String, u64)> = counts.into_values().collect();
-    counts.sort_by_key(|(at, _, count)| (Reverse(*count), *at));
-    counts
-        .into_iter()
-        .map(|(_, line, count)| (line, count))
-        .collect()
+    let mut counts: Vec<AlikeMessages> = counts.into_values().collect();
+    counts.sort_unstable_by_key(|counted| (Reverse(counted.count), counted.at));
+    let shown = |counted: AlikeMessages| {
+        let mut differs = counted.differs.into_iter();
+        let line = number.replace_all(&counted.first, |number: &Captures<'_>| {
+            match differs.next() {
+                Some(true) => "…".to_owned(),
+                _ => number[0].to_owned(),
+            }
+        });
+        (line.into_owned(), counted.count)
+    };
+    counts.into_iter().map(shown).collect()
 }
 
 /// The queues of jobs with how many are of each, the most first.

@@ -23,7 +23,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     };
     let main = html! {
         h1 { (title) }
-        section { h2 { "Workers" small { "seen lately, the last first" } } (worker_table(page, facts, usize::MAX)) }
+        section { h2 { "Workers" small { "seen lately" } } (worker_table(page, facts, usize::MAX)) }
     };
     Ok(Content {
         footer: server_footer(facts),
