@@ -55,6 +55,13 @@ topics() {
   done
 }
 
+schemas() {
+  local kind
+  for kind in $("$qless" help json | cut -d ' ' -f 1); do
+    printf '== %s\n\n' "$kind" && "$qless" help json "$kind" && printf '\n'
+  done
+}
+
 examples() {
   local file
   printf '# Workers in five languages\n'
@@ -74,6 +81,7 @@ examples >"$src/workers.md"
   printf '%s\n' '- [Topics of the help](topics/topics.md)'
   printf '# Topics of the help\n\n`qless help TOPIC` prints these pages.\n' >"$src/topics/topics.md"
   topics
+  page topics/schemas.md 'JSON Schemas of the documents' schemas
 } >"$src/SUMMARY.md"
 # mdbook makes an index of a README, but does not follow the links to it.
 find "$src" -name '*.md' -exec sed -i 's#lua/README\.md#lua/index.md#g' {} +

@@ -1253,7 +1253,7 @@ fn messages_that_differ_in_numbers_are_one_line_without_these_numbers() {
             "--message",
             message,
         ];
-        qless.args(&fail).ok();
+        qless.args(fail).ok();
     }
     let page = Web::start(&redis, "").page("/failed/upload");
     let messages: Vec<&str> = page
