@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use maud::{Markup, html};
-use regex::{Captures, Regex};
 
 use super::jobs::job_table;
 use crate::command_line::CommandLine;
@@ -103,25 +102,22 @@ struct AlikeMessages {
 /// The decisive lines of the messages with how often they occur, the most frequent first. Those that differ in numbers
 /// only are one line, without these numbers.
 fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
-    let number = Regex::new("[0-9]+").expect("the pattern is valid");
     let mut counts: HashMap<String, AlikeMessages> = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {
         let Some(failure) = &job.failure else {
             continue;
         };
         let line = Sanitized(decisive_line(failure.message.as_bytes())).to_string();
-        let alike = number.replace_all(&line, "0").into_owned();
+        let alike = replace_numbers(&line, |_| "0");
         let counted = counts.entry(alike).or_insert_with(|| AlikeMessages {
             at,
             first: line.clone(),
-            differs: vec![false; number.find_iter(&line).count()],
+            differs: vec![false; numbers(&line).count()],
             count: 0,
         });
-        let numbers = number
-            .find_iter(&counted.first)
-            .zip(number.find_iter(&line));
-        for (differs, (one, other)) in counted.differs.iter_mut().zip(numbers) {
-            *differs |= one.as_str() != other.as_str();
+        let pairs = numbers(&counted.first).zip(numbers(&line));
+        for (differs, (one, other)) in counted.differs.iter_mut().zip(pairs) {
+            *differs |= one != other;
         }
         counted.count += 1;
     }
@@ -129,15 +125,33 @@ fn count_messages(jobs: &[Job]) -> Vec<(String, u64)> {
     counts.sort_unstable_by_key(|counted| (Reverse(counted.count), counted.at));
     let shown = |counted: AlikeMessages| {
         let mut differs = counted.differs.into_iter();
-        let line = number.replace_all(&counted.first, |number: &Captures<'_>| {
-            match differs.next() {
-                Some(true) => "…".to_owned(),
-                _ => number[0].to_owned(),
-            }
+        let line = replace_numbers(&counted.first, |number| match differs.next() {
+            Some(true) => "…",
+            _ => number,
         });
-        (line.into_owned(), counted.count)
+        (line, counted.count)
     };
     counts.into_iter().map(shown).collect()
+}
+
+/// The numbers of a line, in order.
+fn numbers(line: &str) -> impl Iterator<Item = &str> {
+    let parts = line.split(|c: char| !c.is_ascii_digit());
+    parts.filter(|part| !part.is_empty())
+}
+
+/// The line with another text in place of each number.
+fn replace_numbers<'a>(line: &'a str, mut other: impl FnMut(&'a str) -> &'a str) -> String {
+    let (mut replaced, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(at);
+        let end = number.find(|c: char| !c.is_ascii_digit());
+        let (number, after) = number.split_at(end.unwrap_or(number.len()));
+        replaced.push_str(before);
+        replaced.push_str(other(number));
+        rest = after;
+    }
+    replaced + rest
 }
 
 /// The queues of jobs with how many are of each, the most first.
