@@ -137,7 +137,7 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
         .format()
 }
 
-/// Whether the arguments, right or wrong, are those of `health --nagios`.
+/// Whether the arguments, also invalid ones, name `health --nagios`.
 pub(super) fn asks_for_nagios_line(args: &[OsString]) -> bool {
     let has = |wanted: &str| args.iter().any(|word| word == wanted);
     has("health") && has("--nagios")

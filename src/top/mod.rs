@@ -303,7 +303,7 @@ fn terminal_error(why: io::Error) -> Error {
     )
 }
 
-/// The other signals that end a process, and of which another process or the kernel tells it.
+/// Signals that end a process by default, besides those that ask it to end.
 const ENDING: [i32; 11] = [
     SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGXFSZ, SIGTRAP,
     SIGSYS,

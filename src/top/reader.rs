@@ -24,7 +24,7 @@ use crate::view::{RenderOptions, View};
 /// The most jobs of a list.
 const ROWS: u64 = 200;
 
-/// The longest text that is shown, in bytes: each frame draws it anew.
+/// The bytes of a text that are shown: each frame lays out the text again.
 const TEXT: usize = 50_000;
 
 /// The most dependencies and dependents whose states are read.

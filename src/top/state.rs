@@ -181,7 +181,7 @@ pub(super) enum Overlay {
     Keys(usize),
     /// Lines of commands.
     Commands(Vec<String>),
-    /// A pause of so many queues that waits for its reason, which may stay empty.
+    /// A pause, the number of its queues, and the reason typed so far, which may stay empty.
     Reason(CommandLine, usize, String),
     /// A change that waits for `y`.
     Question(CommandLine, usize),
@@ -322,7 +322,7 @@ impl State {
             }
             _ => {}
         }
-        // What is not there any more is not changed with the others.
+        // A marked row may have left the list since.
         if is_here && !self.is_text() && !self.marked.is_empty() {
             let rows = self.unfiltered_rows().rows;
             self.marked

@@ -90,8 +90,8 @@ impl Core {
             .collect())
     }
 
-    /// Up to `most` templates of queues that hold these numbers of them, then of those that are paused; and the number
-    /// of all that are paused.
+    /// At most `most` templates, the active ones before the paused ones, and the number of all paused templates.
+    /// `queues` holds the number of active templates of each queue.
     pub(crate) fn first_recurring(
         &mut self,
         now: Moment,

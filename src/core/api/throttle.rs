@@ -47,7 +47,7 @@ pub(crate) struct ListedThrottles {
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
     /// What was not looked at: throttles and lanes that hold a job back there alone are missing.
     pub omitted: Omitted,
-    /// Whether there may be more of those that only have a maximum.
+    /// Whether the index of maxima was not read to its end.
     pub is_cut: bool,
 }
 
@@ -280,7 +280,7 @@ impl Core {
         self.throttles_of(now, ThrottleList::All, usize::MAX)
     }
 
-    /// [`Core::listed_throttles`], but no further call reads those that only have a maximum once there are `most`.
+    /// Like [`Core::listed_throttles`], but stops reading the index of maxima once at least `most` throttles are found.
     pub(crate) fn first_throttles(
         &mut self,
         now: Moment,
