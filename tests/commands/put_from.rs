@@ -1147,7 +1147,10 @@ fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
     let why = "evicted keys, because its memory was full: up to 6,000 changes that it had acknowledged may be lost";
     assert!(ran.stderr().contains(why), "{}", ran.stderr());
     set("maxmemory", "0");
-    assert!(workspace.jobs() < 6_000);
+    // The set of the queue, which counts them, may still be whole.
+    let left = redis.send(&["KEYS", "ql:j:*"]);
+    let left = left.into_sequence().unwrap().len();
+    assert!(left < 6_000);
     let ran = workspace.qless().run(&line).exits(0);
     assert!(
         ran.stderr()
