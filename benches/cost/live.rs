@@ -193,7 +193,8 @@ fn measure(server: &mut Server, line: &Line<'_>) -> Figures {
         idle = server.cpu() - before;
         Screen::start(server)
     });
-    server.watch_slow(Some(0));
+    // Only whole calls: noting each command of the script would cost a third of the call.
+    server.watch_slow(Some(100));
     let (cpu, calls) = (server.cpu(), script_calls(server));
     match (&page, &screen) {
         (Some(page), _) => {

@@ -16,6 +16,6 @@ return function(argv, now, t)
   end
   local row, counts = need('queue/row'), need('queue/counts')
   return need('value/rows')(queues, function(queue)
-    return row(now, queue, counts(t, queue))
+    return row(now, queue, counts(now, t, queue))
   end)
 end

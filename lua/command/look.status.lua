@@ -6,8 +6,8 @@
 -- Result: number of complete jobs; text of INFO, nil if the user may not read it; the completions of the last minutes
 --   and over how many seconds; the number of groups, of queues, of workers seen lately, and of those seen within an
 --   hour; per group: name, jobs, failures since then; per queue: name, value, ...; what look.queues returns for these
---   queues; what look.workers returns for these workers; the queues with a key of a wrong type, which are in no list;
---   whether a worker has such a key, so that none is listed
+--   queues, without counts of 0; what look.workers returns for these workers; the queues with a key of a wrong type,
+--   which are in no list; whether a worker has such a key, so that none is listed
 -- Refuses: a time that is not a number, another word, a wrong number of groups, more than 500 names of one kind
 local call, pcall, pcall_lua = redis.call, redis.pcall, pcall
 local most = 500
@@ -62,9 +62,10 @@ return function(argv, now, t)
   -- A queue with a key of a wrong type is left out and named.
   local queue_rows, count_rows, damaged = {}, {}, {}
   local counts_of, facts_of, row_of = need('queue/counts'), need('queue/facts'), need('queue/row')
+  local today = '' .. (now - now % 86400)
   local function read_queue(queue, known)
-    local counts = counts_of(t, queue)
-    return facts_of(now, t, queue, counts, spreads), row_of(now, queue, counts, known)
+    local counts = counts_of(now, t, queue, today, spreads)
+    return facts_of(now, t, queue, counts, spreads), row_of(now, queue, counts, known, true)
   end
   for i = 1, #queues do
     local queue = queues[i]

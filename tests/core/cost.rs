@@ -266,10 +266,15 @@ fn a_look_stays_within_its_budget() {
         core.many(each(50, "put 3 w queue-# jid-# K {} 0").map(|line| line.replace("jid", jid)));
     }
     core.many(each(50, "pop 4 queue-# busy-# 2"));
-    // 11 for each queue with jobs, 3 for each group, 2 for each worker with jobs.
-    costs(&mut core, 728.0, each(3, "look.status 5 0 counts"));
+    // 10 for each queue with jobs, 3 for each group, 2 for each worker with jobs.
+    costs(&mut core, 677.0, each(3, "look.status 5 0 counts"));
     // And for each queue 3 that tell since when its two jobs run.
-    costs(&mut core, 878.0, each(3, "look.status 5 0 spreads"));
+    costs(&mut core, 827.0, each(3, "look.status 5 0 spreads"));
+    let mut idle = Core::new();
+    idle.many(each(50, "put 3 w queue-# a# K {} 0"));
+    idle.many(each(50, "put 3 w queue-# b# K {} 0"));
+    // 5 for each queue in which nothing runs and nothing happened today.
+    costs(&mut idle, 263.0, each(3, "look.status 90000 0 spreads"));
 }
 
 #[test]

@@ -1,29 +1,75 @@
--- How many entries the sets of a queue have. Writes nothing.
--- Takes: t; queue
+-- How many entries the sets of a queue have and, if asked for a day, what happened in it on that day. Writes nothing.
+-- Takes: now; t; queue; [the start of a day, as text]; whether to read also how long jobs waited and ran on it
 -- Result: `locked`, of them `lapsed` by expiry; `work`, of them `taken` back from a worker; `scheduled`, of them `due`;
---   `depends`, `throttled`, `recurring`; `first`, the jid and the score of the job of `work` that a pop gets first
-return function(t, queue)
-  local call, base = redis.call, Keys.queue .. queue
-  local locks, waiting, timed = base .. Keys.locks, base .. Keys.work, base .. Keys.scheduled
-  local locked, work = call('zcard', locks), call('zcard', waiting)
-  local scheduled, depends, throttled, recurring = 0, 0, 0, 0
-  -- One command for the usual case.
-  if call('exists', timed, base .. Keys.depends, base .. Keys.throttled, base .. Keys.recur) > 0 then
-    scheduled, depends = call('zcard', timed), call('zcard', base .. Keys.depends)
-    throttled, recurring = call('zcard', base .. Keys.throttled), call('zcard', base .. Keys.recur)
+--   `depends`, `throttled`, `recurring`; `first`, the jid and the score of the job of `work` that a pop gets first, and
+--   `since` when it waits. Of the day, as text or false: `popped`, `completed`, `failures`, `retries`; `waits` and
+--   `runs`, all fields of its hashes of statistics
+local call, pcall, arrival_of = redis.call, redis.pcall, need('queue/arrival')
+local Day = Fields('failures', 'retries')
+-- How many keys exist that have not been read. An idle queue has few, and one command tells that there are no more.
+local left
+
+local function size_of(key)
+  if left == 0 then return 0 end
+  local size = call('zcard', key)
+  if size > 0 then left = left - 1 end
+  return size
+end
+
+-- The number of jobs of a hash of statistics, and if asked for, its fields. A key of another type counts as empty.
+local function read_statistics(key, spreads)
+  if left == 0 then return false, false end
+  local total, fields = false, false
+  if spreads then
+    fields = pcall('hgetall', key)
+    if fields.err then return false, false end
+    for i = 1, #fields, 2 do
+      if fields[i] == 'total' then total = fields[i + 1] end
+    end
+  else
+    total = pcall('hget', key, 'total')
+    if type(total) ~= 'string' then return false, false end
   end
+  if total then left = left - 1 end
+  return total, fields
+end
+
+return function(now, t, queue, day, spreads)
+  local base = Keys.queue .. queue
+  local waiting, locks, timed = base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled
+  local depends, throttled, recur = base .. Keys.depends, base .. Keys.throttled, base .. Keys.recur
+  local popped, waits, completed, runs, values
+  if day then
+    local key = day .. ':' .. queue
+    local wait, run, stats = Keys.wait .. key, Keys.run .. key, Keys.stats .. key
+    left = call('exists', wait, run, stats, locks, timed, depends, throttled, recur)
+    popped, waits = read_statistics(wait, spreads)
+    completed, runs = read_statistics(run, spreads)
+    values = left > 0 and pcall('hmget', stats, unpack(Day))
+    if values and (values[Day.failures] or values[Day.retries]) then left = left - 1 end
+  else
+    left = call('exists', locks, timed, depends, throttled, recur)
+  end
+  local locked, scheduled, work = size_of(locks), size_of(timed), call('zcard', waiting)
   local first = work > 0 and call('zrevrange', waiting, '0', '0', 'WITHSCORES') or {}
   return {
     locked = locked,
     work = work,
     scheduled = scheduled,
-    depends = depends,
-    throttled = throttled,
-    recurring = recurring,
+    depends = size_of(depends),
+    throttled = size_of(throttled),
+    recurring = size_of(recur),
     first = first,
+    since = first[1] and arrival_of(now, first[1], tonumber(first[2])),
     -- Counting between scores may read each entry of a small set. It ends early if none is in between.
     lapsed = locked > 0 and call('zcount', locks, '-inf', t) or 0,
     taken = first[2] == 'inf' and call('zcount', waiting, '+inf', '+inf') or 0,
     due = scheduled > 0 and call('zcount', timed, '-inf', t) or 0,
+    popped = popped,
+    completed = completed,
+    failures = values and values[Day.failures],
+    retries = values and values[Day.retries],
+    waits = waits,
+    runs = runs,
   }
 end

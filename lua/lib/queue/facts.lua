@@ -1,10 +1,9 @@
 -- What `look.status` tells of a queue beside its counts: what happened today, since when its oldest job waits or runs,
 -- and what keeps jobs from running.
--- Takes: now; t; queue; queue/counts; whether to read also how long jobs waited and ran today, and since when the
---   oldest runs
+-- Takes: now; t; queue; queue/counts of today; whether they tell how long jobs waited and ran, and whether to read since
+--   when the oldest runs
 -- Result: name, value, ..., without what does not apply and counts of 0
 local call, pcall = redis.call, redis.pcall
-local Today = Fields('failures', 'retries')
 local oldest, urgent = need('queue/oldest'), need('queue/urgent')
 
 -- Since when the job of a queue runs that was popped first, of the four whose locks expire first.
@@ -18,22 +17,6 @@ local function oldest_running(base, lapsed)
   return first and string.format('%.3f', first) or false
 end
 
--- All fields of a hash of statistics, and the number of its jobs. A key of another type counts as an empty hash.
-local function read_spread(key)
-  local fields = pcall('hgetall', key)
-  if fields.err then return {}, '0' end
-  for i = 1, #fields, 2 do
-    if fields[i] == 'total' then return fields, fields[i + 1] end
-  end
-  return fields, '0'
-end
-
--- The same result without the fields, for one cheaper command.
-local function read_total(key)
-  local total = pcall('hget', key, 'total')
-  return false, type(total) == 'string' and total or '0'
-end
-
 -- Adds a name and a value to a row.
 local function add(row, name, value)
   local size = #row
@@ -45,17 +28,13 @@ local function add_count(row, name, count)
 end
 
 return function(now, t, queue, counts, spreads)
-  local base, key = Keys.queue .. queue, now - now % 86400 .. ':' .. queue
+  local base = Keys.queue .. queue
   local waits, jid, why, by = oldest(now, t, queue, counts)
-  local read = spreads and read_spread or read_total
-  local wait, popped = read(Keys.wait .. key)
-  local run, completed = read(Keys.run .. key)
-  local today = pcall('hmget', Keys.stats .. key, unpack(Today))
   local row = {}
-  add_count(row, 'popped', popped)
-  add_count(row, 'completed', completed)
-  add_count(row, 'failures', today[Today.failures])
-  add_count(row, 'retries', today[Today.retries])
+  add_count(row, 'popped', counts.popped)
+  add_count(row, 'completed', counts.completed)
+  add_count(row, 'failures', counts.failures)
+  add_count(row, 'retries', counts.retries)
   if waits then
     add(row, 'since', waits)
     add(row, 'jid', jid)
@@ -82,8 +61,8 @@ return function(now, t, queue, counts, spreads)
     end
   end
   if spreads then
-    add(row, 'wait', wait)
-    add(row, 'run', run)
+    if counts.waits then add(row, 'wait', counts.waits) end
+    if counts.runs then add(row, 'run', counts.runs) end
     if counts.locked > counts.lapsed then add(row, 'running_since', oldest_running(base, counts.lapsed)) end
   end
   return row

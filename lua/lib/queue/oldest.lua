@@ -17,13 +17,17 @@ local function consider(found, now, jid, since, why)
   end
 end
 
--- Considers the first job of each priority. `first` is the first entry; `sign` is -1 if the scores are negative.
-local function by_priority(found, now, key, first, why, sign)
-  for _ = 1, 20 do
+-- Considers the first job of each priority of a set of this size, which begins with `first`. Scores of held jobs are
+-- negative.
+local function by_priority(found, now, key, first, why, size)
+  local sign = why == 'waiting' and 1 or -1
+  local most = math.min(20, size)
+  for seen = 1, most do
     if not first[1] then break end
     local score = sign * tonumber(first[2])
     local priority = math.ceil(score)
     consider(found, now, first[1], arrival_of(now, first[1], score), why)
+    if seen == most then break end
     -- Jobs whose score is the priority itself, or infinity, stand before the others of this priority.
     local below = score == priority and string.format('(%.17g', sign * score) or sign * (priority - 1)
     if sign > 0 then
@@ -37,7 +41,8 @@ end
 return function(now, t, queue, counts)
   local base, found = Keys.queue .. queue, {since = false, jid = false, why = false}
   local work = base .. Keys.work
-  by_priority(found, now, work, counts and counts.first or call('zrevrange', work, 0, 0, 'WITHSCORES'), 'waiting', 1)
+  local first = counts and counts.first or call('zrevrange', work, 0, 0, 'WITHSCORES')
+  by_priority(found, now, work, first, 'waiting', counts and counts.work or 20)
   if not counts or counts.due > 0 then
     local due = call('zrange', base .. Keys.scheduled, 0, 0, 'WITHSCORES')
     consider(found, now, due[1], tonumber(due[2] or nil), 'waiting')
@@ -46,7 +51,7 @@ return function(now, t, queue, counts)
   if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
   then
     local number, held = need('value/number'), base .. Keys.throttled
-    by_priority(found, now, held, call('zrange', held, 0, 0, 'WITHSCORES'), 'throttled', -1)
+    by_priority(found, now, held, call('zrange', held, 0, 0, 'WITHSCORES'), 'throttled', 20)
     local behind = call('zrange', base .. Keys.depends, 0, 19, 'WITHSCORES')
     for i = 1, #behind, 2 do
       local jid = behind[i]

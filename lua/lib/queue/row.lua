@@ -1,5 +1,6 @@
 -- What `look.queues` tells of a queue: its counts, its pause, and since when the next job to pop has waited (`head`).
--- Takes: now; queue; queue/counts; whether the queue is known for one of `ql:queues`, if that was read
+-- Takes: now; queue; queue/counts; whether the queue is known for one of `ql:queues`, if that was read; whether to
+--   leave out counts of 0 and what does not apply
 -- Result: name, value, ...
 local arrival_of = need('queue/arrival')
 local call, texts = redis.call, need('value/texts')()
@@ -17,26 +18,31 @@ local function read_pause(now, queue)
   return text, pause
 end
 
-return function(now, queue, counts, known)
-  local head, score = counts.first[1], tonumber(counts.first[2] or nil)
-  if not head and counts.due > 0 then
-    head = call('zrange', Keys.queue .. queue .. Keys.scheduled, 0, 0)[1]
+-- Adds a count to a row.
+local function add(row, name, count, brief)
+  if count == 0 and brief then return end
+  local size = #row
+  row[size + 1], row[size + 2] = name, texts[count]
+end
+
+return function(now, queue, counts, known, brief)
+  local since = counts.since
+  if counts.work == 0 and counts.due > 0 then
+    since = arrival_of(now, call('zrange', Keys.queue .. queue .. Keys.scheduled, 0, 0)[1])
   end
-  local since = head and arrival_of(now, head, score)
   local text, pause = read_pause(now, queue)
-  local row = {
-    'name', queue,
-    'known', (known or call('zscore', Keys.queues, queue)) and '1' or '0',
-    'running', texts[counts.locked - counts.lapsed],
-    'stalled', texts[counts.lapsed + counts.taken],
-    'waiting', texts[counts.work - counts.taken + counts.due],
-    'scheduled', texts[counts.scheduled - counts.due],
-    'depends', texts[counts.depends],
-    'throttled', texts[counts.throttled],
-    'recurring', texts[counts.recurring],
-    'paused', pause and '1' or '0',
-    'head', since and string.format('%.3f', since) or false,
-  }
+  local row = {'name', queue, 'known', (known or call('zscore', Keys.queues, queue)) and '1' or '0'}
+  add(row, 'running', counts.locked - counts.lapsed, brief)
+  add(row, 'stalled', counts.lapsed + counts.taken, brief)
+  add(row, 'waiting', counts.work - counts.taken + counts.due, brief)
+  add(row, 'scheduled', counts.scheduled - counts.due, brief)
+  add(row, 'depends', counts.depends, brief)
+  add(row, 'throttled', counts.throttled, brief)
+  add(row, 'recurring', counts.recurring, brief)
+  add(row, 'paused', pause and 1 or 0, brief)
+  if since or not brief then
+    row[#row + 1], row[#row + 2] = 'head', since and string.format('%.3f', since) or false
+  end
   for _, name in ipairs(pause and {'since', 'until', 'reason', 'by'} or {}) do
     local value = pause[name]
     -- A number as it is stored: decoding would leave 14 digits.
