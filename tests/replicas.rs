@@ -30,7 +30,12 @@ pub(super) fn pair() -> (Redis, Redis) {
     let replica = Redis::start();
     replica.send(&["REPLICAOF", "127.0.0.1", &port]);
     let deadline = Instant::now() + Duration::from_secs(20);
-    while primary.send(&["WAIT", "1", "100"]) != redis::Value::Int(1) {
+    // A replica may acknowledge before it calls its link up.
+    let is_up = || {
+        let info: String = redis::cmd("INFO").query(&mut replica.connection()).unwrap();
+        info.contains("master_link_status:up")
+    };
+    while primary.send(&["WAIT", "1", "100"]) != redis::Value::Int(1) || !is_up() {
         assert!(Instant::now() < deadline, "the replica does not come");
     }
     (primary, replica)

@@ -237,7 +237,7 @@ fn config(redis: &Redis, name: &str) -> String {
 }
 
 #[test]
-fn a_certificate_that_ends_soon_is_a_warning() {
+fn a_tls_certificate_that_ends_soon_is_a_warning() {
     let soon = SystemTime::now() + Duration::from_secs(5 * 86_400);
     let soon = soon.duration_since(UNIX_EPOCH).unwrap().as_secs();
     let date = jiff::Timestamp::from_second(soon as i64)
@@ -263,7 +263,7 @@ fn a_certificate_that_ends_soon_is_a_warning() {
 }
 
 #[test]
-fn a_frozen_server_takes_no_longer_than_the_timeout() {
+fn a_frozen_server_with_or_without_tls_takes_no_longer_than_the_timeout() {
     let (redis, server) = (Redis::start(), TlsRedis::start());
     redis.freeze();
     server.redis.freeze();

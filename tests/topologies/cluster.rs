@@ -439,7 +439,7 @@ fn a_node_of_another_cluster_gets_no_call() {
 }
 
 #[test]
-fn each_node_is_verified_by_its_own_name() {
+fn each_tls_node_is_verified_by_its_own_name() {
     let (port, flags) = (
         free_port().to_string(),
         [

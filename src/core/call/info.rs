@@ -22,6 +22,12 @@ impl InfoText {
         self.field(name)?.parse().ok()
     }
 
+    /// `standalone`, `cluster` or `sentinel`. Valkey has a name of its own for the field.
+    pub(crate) fn mode(&self) -> Option<&str> {
+        let names = ["redis_mode", "server_mode"];
+        names.iter().find_map(|name| self.field(name))
+    }
+
     /// How long the primary of a replica has been silent.
     pub(crate) fn replica_lag(&self) -> Option<Duration> {
         // The first while the link is up, the second while it is down.
