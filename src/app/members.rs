@@ -739,16 +739,16 @@ impl Collector<'_> {
                 self.shown[at].push(session.ui.nothing_shown());
             }
         }
-        let most = self.shown.iter().map(Vec::len).max().unwrap_or(0);
+        let views = self.shown.iter().map(Vec::len).max().unwrap_or(0);
         let mut all: Vec<_> = self.shown.into_iter().map(Vec::into_iter).collect();
-        for view in 0..most {
+        for view in 0..views {
             let parts = all.iter_mut().zip(members);
             let parts =
                 parts.filter_map(|(shown, member)| Some((member.name.as_str(), shown.next()?)));
             let joined = Joined {
                 kind: self.group.members.kind,
                 parts: parts.collect(),
-                away: if view + 1 == most {
+                away: if view + 1 == views {
                     away.clone()
                 } else {
                     Vec::new()

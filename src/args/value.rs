@@ -38,10 +38,10 @@ pub(crate) use super::candidates::{CandidateKind, JobCandidates};
 /// The largest integer up to which doubles are exact: the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
 
-/// The most processes of one worker. Each takes a few descriptors.
+/// Maximum number of processes of one worker. Each takes a few descriptors.
 const MAX_PROCESSES: usize = 1000;
 
-/// The most jobs of a graph: Graphviz takes half a minute to draw as many.
+/// Maximum number of jobs of a graph: Graphviz takes half a minute to draw as many.
 const MAX_GRAPH: usize = 10_000;
 
 /// The longest message of a failure, in bytes.

@@ -34,7 +34,7 @@ pub(crate) const CANCEL: Verb = Verb {
 /// To cancel more jobs than this, their number must be typed.
 const TYPED: usize = 1000;
 
-/// The most dependents that the question names.
+/// Maximum number of dependents that the question names.
 const NAMED: usize = 10;
 
 /// Refuses a complete job.

@@ -447,6 +447,6 @@ fn is_out_of_descriptors(fault: &io::Error) -> bool {
 /// Whether this is the beginning of a first line that was cut off.
 fn is_cut_head(line: &[u8]) -> bool {
     let start = br#"{"kind":""#;
-    let most = line.len().min(start.len());
-    line[..most] == start[..most]
+    let length = line.len().min(start.len());
+    line[..length] == start[..length]
 }

@@ -18,7 +18,7 @@ use crate::text::{Sanitized, comma_list, duration, plural};
 /// How long before its end a certificate is a warning.
 const CERTIFICATE_WARNING: f64 = 14.0 * 86_400.0;
 
-/// The most names of a certificate that are shown.
+/// Maximum number of names of a certificate that are shown.
 const NAMES: usize = 5;
 
 /// Seconds as documents show them, to the microsecond.

@@ -36,8 +36,8 @@ const ALL_WRITE: u32 = 0o002;
 /// In a directory with this bit, a file can be removed or renamed only by its owner.
 const STICKY: u32 = 0o1000;
 
-/// The most symbolic links on a path, as on Linux.
-const MOST_LINKS: usize = 40;
+/// Maximum number of symbolic links on a path, as on Linux.
+const MAX_LINKS: usize = 40;
 
 /// Whether the group or others have any right to what has this mode.
 pub(crate) fn others_may_use(mode: u32) -> bool {
@@ -142,7 +142,7 @@ impl ResolvedPath {
             match fs::symlink_metadata(&next) {
                 Ok(about) if about.is_symlink() => {
                     links += 1;
-                    if links > MOST_LINKS {
+                    if links > MAX_LINKS {
                         return Err(Errno::LOOP.into());
                     }
                     let target = fs::read_link(&next)?;

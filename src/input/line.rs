@@ -25,11 +25,11 @@ use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFa
 use crate::name;
 use crate::name::Name;
 
-/// The most tags of a job: the core refuses more, and with them the whole call.
+/// Maximum number of tags of a job: the core refuses more, and with them the whole call.
 const MAX_TAGS: usize = 1000;
 
-/// The most options of a job without a past: five, and those that coordinate it with others.
-const MOST_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
+/// Maximum number of options of a job without a past: five, and those that coordinate it with others.
+const MAX_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
 
 /// A job to put: the command line, a line of `--from` with the command line for what it does not say, and
 /// with its past, a line of an export. What it does not say is the core's default, or for an existing job
@@ -274,7 +274,7 @@ impl<'l> NewJob<'l> {
             ("tags", tags.as_deref()),
             ("depends", depends.as_deref()),
         ];
-        let mut options: Vec<(&'static str, &[u8])> = Vec::with_capacity(MOST_OPTIONS);
+        let mut options: Vec<(&'static str, &[u8])> = Vec::with_capacity(MAX_OPTIONS);
         options.extend(
             values
                 .into_iter()

@@ -263,9 +263,9 @@ impl TwoPassFile {
             }
             if lines.line.len() > self.longest.bytes {
                 let (what, number) = (&self.what, lines.number);
-                let most = self.longest.bytes;
+                let max_bytes = self.longest.bytes;
                 return Err(self.longest.exceeded_error(format!(
-                    "{what}, line {number}: it is longer than {most} bytes"
+                    "{what}, line {number}: it is longer than {max_bytes} bytes"
                 )));
             }
             if !lines.current_line().text.trim_ascii().is_empty() {
@@ -346,11 +346,11 @@ impl<R: Read> OffsetLineReader<R> {
         self.line.clear();
         self.number += 1;
         self.begin = self.offset;
-        let most = self.longest as u64 + 1;
+        let max_bytes = self.longest as u64 + 1;
         let read = self
             .from
             .by_ref()
-            .take(most)
+            .take(max_bytes)
             .read_until(b'\n', &mut self.line)?;
         self.offset += read as u64;
         Ok(read > 0)
@@ -379,10 +379,10 @@ struct FileRange<'f> {
 impl Read for FileRange<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.end.saturating_sub(self.at);
-        let most = buffer
+        let max_bytes = buffer
             .len()
             .min(usize::try_from(left).unwrap_or(usize::MAX));
-        let read = self.file.read_at(&mut buffer[..most], self.at)?;
+        let read = self.file.read_at(&mut buffer[..max_bytes], self.at)?;
         self.at += read as u64;
         Ok(read)
     }

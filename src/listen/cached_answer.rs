@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The longest interval is this many times the first one.
-const MOST_DOUBLED: u32 = 64;
+const MAX_DOUBLED: u32 = 64;
 
 /// The longest that an answer that failed stands for others.
 const FAILURE: Duration = Duration::from_secs(5);
@@ -162,7 +162,7 @@ impl ReadPace {
         }
         let is_slow = took > self.interval;
         if is_slow && self.was_slow {
-            let longest = self.first.saturating_mul(MOST_DOUBLED);
+            let longest = self.first.saturating_mul(MAX_DOUBLED);
             self.interval = self.interval.saturating_mul(2).min(longest);
         }
         self.was_slow = is_slow && !self.was_slow;

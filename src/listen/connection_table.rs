@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::socket::Socket;
 
-/// The most connections at the same time.
-pub const MOST: usize = 64;
+/// Maximum number of connections at the same time.
+pub const MAX_CONNECTIONS: usize = 64;
 
-/// The most threads of connections, with those that were closed and are about to end.
-const MOST_THREADS: usize = 2 * MOST;
+/// Maximum number of threads of connections, with those that were closed and are about to end.
+const MAX_THREADS: usize = 2 * MAX_CONNECTIONS;
 
 /// How long responses may be sent after the listener was asked to stop.
 const FINISH: Duration = Duration::from_secs(5);
@@ -53,12 +53,12 @@ impl ConnectionTable {
     /// that slow clients do not lock out others. Returns the socket if all are being answered.
     pub(super) fn enter(&self, socket: Socket) -> Result<TableEntry<'_>, Socket> {
         let mut rows = self.rows();
-        if rows.len() >= MOST_THREADS {
+        if rows.len() >= MAX_THREADS {
             rows = self.wait(rows, LEAVE);
         }
         let open = rows.iter().filter(|row| row.phase != Phase::Closed).count();
-        let has_room = open < MOST || close_longest_waiting(&mut rows);
-        if !has_room || rows.len() >= MOST_THREADS {
+        let has_room = open < MAX_CONNECTIONS || close_longest_waiting(&mut rows);
+        if !has_room || rows.len() >= MAX_THREADS {
             return Err(socket);
         }
         let socket = Arc::new(socket);

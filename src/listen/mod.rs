@@ -27,7 +27,7 @@ pub use self::cached_answer::CachedAnswer;
 pub(crate) use self::cached_answer::{ReadPace, lock_within};
 use self::connection::Connection;
 use self::connection_table::ConnectionTable;
-pub use self::connection_table::MOST as MOST_CONNECTIONS;
+pub use self::connection_table::MAX_CONNECTIONS;
 pub use self::event_stream::EventStream;
 pub(crate) use self::options::listen_address;
 pub use self::options::{AccessOptions, ListenOptions};

@@ -11,7 +11,7 @@ use crate::name::Name;
 /// Which series there are.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesChoice {
-    /// The most groups of failures that are named.
+    /// Maximum number of groups of failures that are named.
     pub max_groups: usize,
     /// Only these queues, if any are given.
     pub queues: Vec<Pattern>,

@@ -23,8 +23,8 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
 
-/// The most sets of named groups and queues whose looks are kept apart.
-const MOST_NAMED: usize = 32;
+/// Maximum number of sets of named groups and queues whose looks are kept apart.
+const MAX_NAMED: usize = 32;
 
 /// The longest that a request waits for Redis, whoever has asked it: for its connection, for a call, and for a look
 /// that another request makes.
@@ -241,7 +241,7 @@ impl<'s> LookServer<'s> {
             globs_as_typed,
         );
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST_NAMED && !all.contains_key(&first) {
+        if all.len() >= MAX_NAMED && !all.contains_key(&first) {
             all.clear();
         }
         let counts = |look: &Arc<Look>| look.facts.is_ok();

@@ -146,7 +146,7 @@ impl fmt::Display for OptionValueFault {
 pub(crate) const LONGEST_KEY: usize = 512;
 
 /// The maximum number of throttles of a job.
-pub(crate) const MOST_THROTTLES: usize = 32;
+pub(crate) const MAX_THROTTLES: usize = 32;
 
 /// The forms of a back-off policy.
 const POLICIES: &str = "`fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and \
@@ -219,8 +219,8 @@ fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
         {
             Err(Because(RESERVED.to_owned()))
         }
-        Some(ids) if ids.len() > MOST_THROTTLES => Err(Because(format!(
-            "has {} ids, the maximum is {MOST_THROTTLES}",
+        Some(ids) if ids.len() > MAX_THROTTLES => Err(Because(format!(
+            "has {} ids, the maximum is {MAX_THROTTLES}",
             ids.len()
         ))),
         Some(_) => Ok(()),
@@ -251,8 +251,8 @@ fn policy_in_seconds(text: &str) -> Option<String> {
                 number(factor).filter(|factor| *factor > 0.0)?;
                 policy.push_str(&format!(":{factor}"));
             }
-            if let Some(most) = rest.get(1) {
-                policy.push_str(&format!(":{}", seconds(most)?));
+            if let Some(longest) = rest.get(1) {
+                policy.push_str(&format!(":{}", seconds(longest)?));
             }
             if let Some(jitter) = rest.get(2) {
                 number(jitter).filter(|jitter| *jitter <= 1.0)?;
@@ -260,7 +260,7 @@ fn policy_in_seconds(text: &str) -> Option<String> {
             }
         }
         ("lowkiq", []) => {}
-        ("lowkiq", [most]) => policy.push_str(&format!(":{}", seconds(most)?)),
+        ("lowkiq", [longest]) => policy.push_str(&format!(":{}", seconds(longest)?)),
         _ => return None,
     }
     Some(policy)
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn values_are_checked_as_the_core_checks_them() {
         use CoordinationOption::{Dup, Hold, Key, Score, Throttles, Ttl};
-        let many = format!("[{}\"x\"]", "\"x\",".repeat(MOST_THROTTLES));
+        let many = format!("[{}\"x\"]", "\"x\",".repeat(MAX_THROTTLES));
         for (option, value, expected) in [
             (Throttles, "api", "expects an array of texts"),
             (Throttles, "{}", "expects an array of texts"),

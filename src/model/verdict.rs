@@ -6,7 +6,7 @@ use strum::IntoStaticStr;
 use super::finding::{FindingId, Severity, SeverityCondition, VerdictDetail};
 use crate::name::Name;
 
-/// The most items that one call verifies.
+/// Maximum number of items that one call verifies.
 pub const MAX_ITEMS: usize = 200;
 
 /// The kind of an item to verify.

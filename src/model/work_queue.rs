@@ -3,7 +3,7 @@
 use super::pattern::Pattern;
 use crate::name::{self, Name};
 
-/// The most turns that a queue may have in a round.
+/// Maximum number of turns that a queue may have in a round.
 const MAX_WEIGHT: u32 = 1000;
 
 /// `NAME`, `NAME=WEIGHT`, a glob, `@NAME` for a stored identifier pattern, or `!NAME` to leave queues

@@ -10,7 +10,7 @@ use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::api::index::{Index, IndexReader};
-use crate::core::api::job::{JobFields, MOST};
+use crate::core::api::job::{JobFields, MAX_JOBS_PER_CALL};
 use crate::core::api::not_found;
 use crate::core::api::page::JobScan;
 use crate::core::api::queue;
@@ -233,7 +233,7 @@ impl<'a> Selection<'a> {
         }
         let mut size = match self.detail {
             JobFields::Snapshot => JOBS_PER_READ as u64,
-            _ => MOST as u64,
+            _ => MAX_JOBS_PER_CALL as u64,
         };
         if exact {
             size = size.min(self.left);
@@ -346,9 +346,12 @@ impl<'a> Selection<'a> {
                 return Ok(false);
             };
             let size = match &source {
-                IndexSource { front: true, .. } => MOST as u64,
+                IndexSource { front: true, .. } => MAX_JOBS_PER_CALL as u64,
                 IndexSource { exact: true, .. } => self.left.saturating_add(self.skip),
-                _ => self.left.saturating_add(self.skip).max(MOST as u64),
+                _ => self
+                    .left
+                    .saturating_add(self.skip)
+                    .max(MAX_JOBS_PER_CALL as u64),
             };
             let reader = match &source.index {
                 None if source.listed.is_some() => MemberReader::Listed(source.listed.take()),

@@ -88,7 +88,7 @@ impl Packer<'_> {
     fn pack_line(&mut self, row: TextLine) -> Result<(), Error> {
         if self.state.is_some_and(|state| state.is_done(row.number)) {
             self.round.done_before += 1;
-            return if self.round.done_before < MOST_BEFORE {
+            return if self.round.done_before < MAX_BEFORE {
                 Ok(())
             } else {
                 self.send_round()
@@ -119,8 +119,8 @@ impl Packer<'_> {
             if full {
                 self.send_round()?;
             }
-            let most = self.limits.batch.min(self.limits.jobs);
-            self.round.begin_call(policy, most);
+            let max_jobs = self.limits.batch.min(self.limits.jobs);
+            self.round.begin_call(policy, max_jobs);
         }
         // New jids are sorted by round, so the round of the job must be known.
         let fresh;
@@ -177,4 +177,4 @@ impl Packer<'_> {
 }
 
 /// Maximum number of skipped lines that one round counts.
-const MOST_BEFORE: usize = 10_000;
+const MAX_BEFORE: usize = 10_000;

@@ -128,13 +128,13 @@ impl AwaitedJobs {
         std::mem::take(&mut self.dirty).into_iter().collect()
     }
 
-    /// The next jobs of the periodic read, up to `most`, in turn.
-    pub(super) fn next_batch(&mut self, most: usize) -> Vec<usize> {
+    /// The next jobs of the periodic read, up to `max_jobs`, in turn.
+    pub(super) fn next_batch(&mut self, max_jobs: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut turn = Vec::new();
         for step in 0..all {
             let at = (self.next + step) % all;
-            if turn.len() == most {
+            if turn.len() == max_jobs {
                 self.next = at;
                 break;
             }

@@ -22,10 +22,10 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean_line, clean_text, plural, short_jid, with_thousands_separators};
 
-/// The most lines of a result that come before its totals.
+/// Maximum number of lines of a result that come before its totals.
 const RESULT_LINES: usize = 100;
 
-/// The most jobs that a plan is read of: the change itself takes all.
+/// Maximum number of jobs that a plan is read of: the change itself takes all.
 const PLANNED: u64 = 1000;
 
 /// How many results are kept for the pages that follow them.

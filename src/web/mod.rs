@@ -31,8 +31,8 @@ use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
 
-/// The most pages and documents that are shared at a time.
-const MOST_SHARED: usize = 64;
+/// Maximum number of pages and documents that are shared at a time.
+const MAX_SHARED: usize = 64;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -271,7 +271,7 @@ impl<'s> WebServer<'s> {
         let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = {
             let mut all = all();
-            if all.len() >= MOST_SHARED && !all.contains_key(&key) {
+            if all.len() >= MAX_SHARED && !all.contains_key(&key) {
                 all.clear();
             }
             let has_read = |answer: &Arc<SharedAnswer>| answer.has_read();

@@ -6,7 +6,7 @@ use super::hooks;
 use super::options::WorkOptions;
 use super::process::Directory;
 use crate::error::{Error, Kind};
-use crate::listen::MOST_CONNECTIONS;
+use crate::listen::MAX_CONNECTIONS;
 use crate::text::plural;
 
 /// The pipes of a program that runs: stdin, stdout, stderr and its answers.
@@ -46,7 +46,7 @@ pub(super) fn lower_slots_to_file_limit(
             _ => 0,
         }
         + if options.metrics.listen.is_some() {
-            MOST_CONNECTIONS as u64
+            MAX_CONNECTIONS as u64
         } else {
             0
         };

@@ -20,7 +20,7 @@ use crate::text::{Sanitized, plural};
 /// How many hooks run at a time.
 pub(super) const MAX_RUNNING: usize = 4;
 
-/// The most hooks that wait. A storm of failures runs no more.
+/// Maximum number of hooks that wait. A storm of failures runs no more.
 const MAX_WAITING: usize = 1000;
 
 /// A run of a hook that waits for a free slot.

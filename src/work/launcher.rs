@@ -20,7 +20,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{Sanitized, clean_text};
 
-/// The most output that becomes data.
+/// Maximum size of the output that becomes data.
 const MAX_DATA: usize = 16 * 1024 * 1024;
 
 /// Starts the command.

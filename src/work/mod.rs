@@ -69,7 +69,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// While programs run, the clock is read at least this often: a machine that slept may have lost locks.
 const AWAKE: Duration = Duration::from_secs(1);
 
-/// The most queues that are named in notes of one kind. The others are counted.
+/// Maximum number of queues that are named in notes of one kind. The others are counted.
 const NAMED: usize = 10;
 
 /// The lock and the grace period of a queue without settings, in seconds.

@@ -18,8 +18,8 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_measured_duration;
 
-/// The most queues with series of their own. The jobs of further ones count as those of `other`.
-const MOST_QUEUES: usize = 500;
+/// Maximum number of queues with series of their own. The jobs of further ones count as those of `other`.
+const MAX_QUEUES: usize = 500;
 
 /// The queue of the jobs that are not counted by their own.
 const OTHER: &str = "other";
@@ -124,7 +124,7 @@ impl WorkMonitor {
 
     fn use_counts(&self, queue: &Name, add: impl Fn(&ResultCounts)) {
         let known = self.jobs.read().unwrap_or_else(PoisonError::into_inner);
-        let name = if known.contains_key(queue) || known.len() < MOST_QUEUES {
+        let name = if known.contains_key(queue) || known.len() < MAX_QUEUES {
             queue.clone()
         } else {
             Name::from(OTHER.to_owned())

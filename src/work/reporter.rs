@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(500);
 const SOON: Duration = Duration::from_secs(5);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
-/// The most warnings about what is ignored in answers.
+/// Maximum number of warnings about what is ignored in answers.
 const MAX_IGNORED: usize = 20;
 
 /// A loss of the server that was reported.

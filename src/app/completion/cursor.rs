@@ -259,8 +259,8 @@ impl<'t> PartialLineParser<'t> {
     fn next_positional(&self) -> Option<&'t Arg> {
         let all: Vec<&Arg> = self.command.get_positionals().collect();
         let many = |arg: &&&Arg| {
-            let most = arg.get_num_args().map_or(1, |count| count.max_values());
-            most > 1 || matches!(arg.get_action(), ArgAction::Append)
+            let max_values = arg.get_num_args().map_or(1, |count| count.max_values());
+            max_values > 1 || matches!(arg.get_action(), ArgAction::Append)
         };
         let next = all.get(self.positionals.len());
         next.or_else(|| all.last().filter(many)).copied()

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::model::verdict::ItemKind;
 
-/// The most items of a call, however quick it is.
+/// Maximum number of items of a call, however quick it is.
 pub(crate) const MAX_BATCH: usize = 100;
 
 /// How long a call may block the server for other clients.

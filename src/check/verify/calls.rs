@@ -55,8 +55,8 @@ impl VerifyCalls {
     }
 
     /// The number of items for one call, whole items only.
-    pub(super) fn batch_size(&self, kind: ItemKind, most: usize) -> usize {
-        let size = self.batch_sizes.size_for(kind).min(most);
+    pub(super) fn batch_size(&self, kind: ItemKind, max_size: usize) -> usize {
+        let size = self.batch_sizes.size_for(kind).min(max_size);
         size.next_multiple_of(kind.word_count())
     }
 

@@ -112,8 +112,8 @@ impl Verifier {
     ) -> Result<(), Error> {
         let mut rest = items;
         while !rest.is_empty() {
-            let most = self.progress.max_batch();
-            let size = self.calls.batch_size(location.kind, most);
+            let max_size = self.progress.max_batch();
+            let size = self.calls.batch_size(location.kind, max_size);
             let batch = &rest[..size.min(rest.len())];
             let verified = self.verify_in_one_call(core, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];

@@ -251,10 +251,10 @@ impl Args {
 
     /// The data from the command line.
     fn read_data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
-        let most = self.limit.max_data;
+        let max_data = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
-            Some(given) => Ok(data::read_json_data(source, given, most)?.0),
-            None => data::refuse_too_long(data::build_object(&self.arg)?, most),
+            Some(given) => Ok(data::read_json_data(source, given, max_data)?.0),
+            None => data::refuse_too_long(data::build_object(&self.arg)?, max_data),
         }
     }
 

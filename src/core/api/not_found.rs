@@ -19,7 +19,7 @@ pub(crate) fn missing_job(jid: &Name) -> Error {
     Error::not_found(format!("job `{jid}` does not exist")).about_jid(jid)
 }
 
-/// The most missing jobs that an error names.
+/// Maximum number of missing jobs that an error names.
 const MISSING_NAMED: usize = 20;
 
 /// Refuses named jobs that do not exist, if there are any.
@@ -45,7 +45,7 @@ const BEGINNING: RangeInclusive<usize> = 4..=31;
 /// How long jids that begin so are searched for.
 const SEARCH: Duration = Duration::from_millis(200);
 
-/// The most jids that are named.
+/// Maximum number of jids that are named.
 const NAMED: usize = 5;
 
 /// A hint that names the jids that begin with a given one that does not exist: lists shorten jids, and

@@ -15,7 +15,7 @@ use crate::model::worker::Worker;
 use crate::name::Name;
 
 /// The most groups, queues and workers that one call reads, of each.
-pub(crate) const MOST_READ: usize = 500;
+pub(crate) const MAX_READ: usize = 500;
 
 /// What to read.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct LookRequest {
     pub since: Moment,
     /// Whether to read how long jobs waited and ran today.
     pub spreads: bool,
-    /// Groups and queues that are read before all others; of more than [`MOST_READ`], the first.
+    /// Groups and queues that are read before all others; of more than [`MAX_READ`], the first.
     pub groups: Vec<Name>,
     pub queues: Vec<Name>,
 }
@@ -36,7 +36,7 @@ impl Core {
         now: Moment,
         request: &LookRequest,
     ) -> Result<SystemFacts, Error> {
-        let first = |names: &[Name]| names[..names.len().min(MOST_READ)].to_vec();
+        let first = |names: &[Name]| names[..names.len().min(MAX_READ)].to_vec();
         let (groups, queues) = (first(&request.groups), first(&request.queues));
         let spreads = if request.spreads { "spreads" } else { "counts" };
         let call = Call::new(calls::LOOK_STATUS)

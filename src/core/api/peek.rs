@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
 
-/// The most jobs that a dry run shows.
+/// Maximum number of jobs that a dry run shows.
 pub(crate) const MAX_NEXT_JOBS: u64 = 1_000;
 
 /// Whether a paused queue has next jobs.

@@ -23,7 +23,7 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
 use crate::name::Name;
 
-/// The most names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
+/// Maximum number of names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
 /// in one round trip.
 const READY_PER_CALL: usize = 10_000;
 

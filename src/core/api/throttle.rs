@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 
 use super::index;
 use super::index::Index;
-use super::job::{JobFields, MOST};
+use super::job::{JobFields, MAX_JOBS_PER_CALL};
 use super::queue::CHECK;
 use super::read::{ReadCommand, ReadReply, START};
 use crate::clock::moment::Moment;
@@ -177,15 +177,15 @@ impl Core {
         }
     }
 
-    /// Puts up to `most` held jobs of a throttle back to work in their queues.
+    /// Puts up to `limit` held jobs of a throttle back to work in their queues.
     fn return_held_jobs(
         &mut self,
         now: Moment,
         id: &Name,
-        most: u64,
+        limit: u64,
     ) -> Result<ReturnedJobs, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
-        self.call(now, call.arg(id).arg(most.to_string()))
+        self.call(now, call.arg(id).arg(limit.to_string()))
     }
 
     /// Deletes the maximum of a throttle. Its jobs go on.
@@ -280,13 +280,13 @@ impl Core {
         self.throttles_of(now, ThrottleList::All, usize::MAX)
     }
 
-    /// Like [`Core::listed_throttles`], but stops reading the index of maxima once at least `most` throttles are found.
+    /// Like [`Core::listed_throttles`], but stops reading the index of maxima once at least `limit` throttles are found.
     pub(crate) fn first_throttles(
         &mut self,
         now: Moment,
-        most: usize,
+        limit: usize,
     ) -> Result<ListedThrottles, Error> {
-        self.throttles_of(now, ThrottleList::All, most)
+        self.throttles_of(now, ThrottleList::All, limit)
     }
 
     /// The throttles and lanes that hold a job back now, in any queue.
@@ -298,7 +298,7 @@ impl Core {
         &mut self,
         now: Moment,
         list: ThrottleList,
-        most: usize,
+        limit: usize,
     ) -> Result<ListedThrottles, Error> {
         let mut found = ListedThrottles::default();
         let mut cursor = Name::default();
@@ -315,7 +315,7 @@ impl Core {
                 return Err(reply::unexpected_reply(name, "a cursor that came before"));
             }
             cursor = next;
-            if found.throttles.len() >= most && cursor.as_bytes().starts_with(b"limits ") {
+            if found.throttles.len() >= limit && cursor.as_bytes().starts_with(b"limits ") {
                 found.is_cut = true;
                 cursor = Name::from(HOLDING);
             }
@@ -494,7 +494,7 @@ impl Core {
             for (reply, lane) in self.call_all(now, &calls).into_iter().zip(lanes) {
                 let mut jobs = read_lane(reply?)?;
                 // One call returns no more.
-                if jobs.len() as u64 >= index::MOST {
+                if jobs.len() as u64 >= index::MAX_ENTRIES_PER_CALL {
                     let jids = self.index_members(now, &Index::Lane(lane.clone()))?;
                     jobs = self.jobs_as_neighbors(now, &jids)?;
                 }
@@ -511,7 +511,7 @@ impl Core {
         jids: &[Name],
     ) -> Result<Vec<LaneTime>, Error> {
         let mut times = Vec::with_capacity(jids.len());
-        for jids in jids.chunks(MOST) {
+        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let found: Vec<Option<LaneTime>> = self.read_job_fields(now, "key,time", jids)?;
             times.extend(found.into_iter().map(Option::unwrap_or_default));
         }

@@ -538,7 +538,7 @@ fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command 
         return Command::new(program);
     }
     let bash = Path::new("/bin/bash");
-    let (shell, most) = if bash.exists() {
+    let (shell, max_descriptor) = if bash.exists() {
         (bash, u32::MAX)
     } else {
         (Path::new("/bin/sh"), 9)
@@ -546,7 +546,9 @@ fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command 
     let script = "for n do shift; [ \"$n\" = - ] && break; eval \"exec $n>&-\"; done; exec \"$@\"";
     let mut command = Command::new(shell);
     command.env_remove("BASH_ENV").args(["-c", script, "sh"]);
-    let closed = descriptors.iter().filter(|number| **number <= most);
+    let closed = descriptors
+        .iter()
+        .filter(|number| **number <= max_descriptor);
     command
         .args(closed.map(u32::to_string))
         .arg("-")

@@ -55,7 +55,7 @@ use self::rights::MissingRights;
 pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
-use self::slice_size::{MOST, SliceSize};
+use self::slice_size::{MAX_JOBS_PER_CALL, SliceSize};
 pub(crate) use self::subscription::{Loss, Notice, PublishedMessage, Subscription};
 use self::tls::TlsClient;
 use super::script::Script;
@@ -197,7 +197,7 @@ impl Core {
             stays_in_thread: false,
             waits_for_lost_server: true,
             was_connected: false,
-            slice_size: SliceSize::new(MOST, MOST),
+            slice_size: SliceSize::new(MAX_JOBS_PER_CALL, MAX_JOBS_PER_CALL),
             caller_deadline: None,
         }
     }

@@ -25,8 +25,8 @@ const MAX_LINE: usize = 64 << 10;
 /// The longest text: the default of `proto-max-bulk-len`, and the most that a value of Redis can hold.
 const MAX_TEXT: usize = 512 << 20;
 
-/// The most memory that the replies to one request take, with all their lists and texts. Only those
-/// about many jobs with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
+/// Maximum memory that the replies to one request take, with all their lists and texts. Only those about many jobs
+/// with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
 
 /// The size of a reply from which on it is made sure that there is memory for copies, in bytes.
@@ -375,8 +375,8 @@ mod tests {
             panic!("a list")
         };
         assert_eq!((items.len(), items.capacity()), (100_000, 100_000));
-        let most = items.capacity() * size_of::<Value>() + OVERHEAD;
-        assert_eq!(MAX_REPLIES - left, most);
+        let memory = items.capacity() * size_of::<Value>() + OVERHEAD;
+        assert_eq!(MAX_REPLIES - left, memory);
     }
 
     /// Repeats some bytes without end.

@@ -7,7 +7,7 @@ use super::{Graph, style_word};
 use crate::text::with_thousands_separators;
 use crate::view::RenderOptions;
 
-/// The most edges, and the most characters, that Mermaid draws unless it is configured otherwise.
+/// Maximum number of edges, and of characters, that Mermaid draws unless it is configured otherwise.
 const MERMAID_EDGES: usize = 500;
 const MERMAID_CHARS: usize = 50_000;
 

@@ -13,8 +13,8 @@ const LEVEL: usize = 3;
 /// Columns beside the job ids that are not used for indentation.
 const BESIDE_JIDS: usize = 25;
 
-/// The most levels that are indented, also in a pipe.
-const MOST_LEVELS: usize = 40;
+/// Maximum number of levels that are indented, also in a pipe.
+const MAX_LEVELS: usize = 40;
 
 /// What stands in place of the state of a job that does not exist.
 const MISSING: &str = "(missing!)";
@@ -144,8 +144,8 @@ struct TreeWriter<'g> {
     dependents: Vec<Vec<usize>>,
     /// The jobs that have a line.
     is_shown: Vec<bool>,
-    /// The most levels that are indented. A deeper line begins with the number of its level.
-    most_levels: usize,
+    /// Maximum number of levels that are indented. A deeper line begins with the number of its level.
+    max_levels: usize,
     lines: Vec<TreeLine>,
 }
 
@@ -163,7 +163,7 @@ impl<'g> TreeWriter<'g> {
             dependents: graph.edges_by_node(|edge| edge.ends.1),
             is_shown: vec![false; graph.nodes.len()],
             // The other half of what is left is for classes and queues.
-            most_levels: (left / 2 / LEVEL).clamp(1, MOST_LEVELS),
+            max_levels: (left / 2 / LEVEL).clamp(1, MAX_LEVELS),
             lines: Vec::new(),
         }
     }
@@ -285,8 +285,8 @@ impl<'g> TreeWriter<'g> {
     /// The lines before a job at this level.
     fn branch(&self, rails: &[bool], is_last: bool) -> String {
         let end = if is_last { "└─ " } else { "├─ " };
-        if rails.len() >= self.most_levels {
-            let width = self.most_levels * LEVEL;
+        if rails.len() >= self.max_levels {
+            let width = self.max_levels * LEVEL;
             return format!("{:<width$}{end}", rails.len() + 1);
         }
         let rails = rails

@@ -324,7 +324,7 @@ pub(crate) fn backoff_text(backoff: &Name) -> Option<String> {
     Some(format!("{delay} × {factor} after a lost lock"))
 }
 
-/// The most payloads that the view of one job lists.
+/// Maximum number of payloads that the view of one job lists.
 const PAYLOADS: usize = 20;
 
 /// Why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.

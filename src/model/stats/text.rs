@@ -197,7 +197,7 @@ impl DurationSpread {
             Cell::missing()
         } else {
             Cell::sorted_by(
-                bound.hi_s.map_or(f64::INFINITY, |most| most as f64),
+                bound.hi_s.map_or(f64::INFINITY, |bound| bound as f64),
                 upper_bound_text(bound.hi_s),
             )
         }
@@ -250,7 +250,7 @@ fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions)
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
         let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
-            (Some(end), Some(most)) => most <= end,
+            (Some(end), Some(bound)) => bound <= end,
             (end, _) => end.is_none(),
         };
         if let Some(bar) = BARS.iter().position(fits) {

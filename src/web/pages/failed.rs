@@ -11,8 +11,8 @@ use crate::text::{capitalize, plural};
 use crate::web::page::{Content, Page, Place, server_footer};
 use crate::web::{chart, facts_of};
 
-/// The most groups that are shown.
-const MOST: usize = 100;
+/// Maximum number of groups that are shown.
+const MAX_SHOWN: usize = 100;
 
 pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
     let look = server.look();
@@ -25,7 +25,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let count = facts.group_count;
     let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
     groups.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
-    groups.truncate(MOST);
+    groups.truncate(MAX_SHOWN);
     let newest = server.read(|session| session.core()?.newest_failures(now, &groups))?;
     let title = match jobs {
         0 => "Nothing has failed".to_owned(),

@@ -21,7 +21,7 @@ use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
 use crate::web::chart;
 use crate::web::page::{Content, NONE, Page, Place, job_path, shown};
 
-/// The most neighbours that are listed of each side.
+/// Maximum number of neighbours that are listed of each side.
 const NEIGHBORS: usize = 20;
 
 /// The longest line of data, and the deepest that is laid out.

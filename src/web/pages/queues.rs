@@ -35,15 +35,15 @@ pub(super) fn queue_table(
     page: &Page,
     facts: &SystemFacts,
     server: &LookServer,
-    most: usize,
+    max_shown: usize,
 ) -> Markup {
     let mut queues: Vec<&QueueFacts> = facts.queues.iter().collect();
-    if queues.len() > most {
+    if queues.len() > max_shown {
         queues.sort_by_key(|queue| {
             let counts = &queue.counts;
             std::cmp::Reverse(counts.waiting + counts.running + counts.stalled + counts.throttled)
         });
-        queues.truncate(most);
+        queues.truncate(max_shown);
         queues.sort_unstable_by(|one, other| one.counts.name.cmp(&other.counts.name));
     }
     let more = facts.queue_count.saturating_sub(queues.len() as u64);
@@ -92,7 +92,7 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
 pub(super) fn upper_bound(range: BucketRange) -> String {
     match range.hi_s {
         Some(0) => NONE.to_owned(),
-        Some(most) => duration(most as f64),
+        Some(end) => duration(end as f64),
         None => format!("> {}", duration(range.lo_s as f64)),
     }
 }

@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::text::plural;
 use crate::web::page::{Content, Page, Place, anchor, shown};
 
-/// The most of its jobs that are read and listed.
+/// Maximum number of jobs of the worker that are read and listed.
 const ROWS: u64 = 200;
 
 pub(in crate::web) fn content(

@@ -10,7 +10,7 @@ use crate::text::plural;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, server_footer};
 
-/// The most slots that are drawn.
+/// Maximum number of slots that are drawn.
 const DRAWN: u64 = 16;
 
 pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {

@@ -26,7 +26,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{plural, with_thousands_separators};
 
-/// The most jobs of one turn.
+/// Maximum number of jobs of one turn.
 const MAX_POPPED: u64 = 500;
 
 /// A worker that found no job waits for the next one at least this long, in seconds: many may be due one

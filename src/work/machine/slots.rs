@@ -44,7 +44,7 @@ pub(super) struct SlotProcess {
     pub stop: Option<PlannedStop>,
 }
 
-/// The most lines of a kind that are reported one by one for a process. The others are counted.
+/// Maximum number of lines of a kind that are reported one by one for a process. The others are counted.
 const REPORTED: u64 = 5;
 
 /// Lines of a process that are no answers.

@@ -50,7 +50,7 @@ const RETRY: &[&str] = &["result", "delay", "group", "message"];
 const FAIL: &[&str] = &["result", "group", "message", "data"];
 const PROGRESS: &[&str] = &["progress"];
 
-/// The most members of an answer that are named because they have no meaning in it.
+/// Maximum number of members of an answer that are named because they have no meaning in it.
 const MAX_IGNORED: usize = 5;
 
 impl Answer {

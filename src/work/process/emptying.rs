@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 /// How often a tree is gone through until it is empty: a program may still write there.
 const ROUNDS: usize = 100;
 
-/// The most directories that are open at a time. A path may be much deeper.
+/// Maximum number of directories that are open at a time. A path may be much deeper.
 const OPEN: usize = 8;
 
 /// All rights of the owner.

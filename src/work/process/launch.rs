@@ -113,7 +113,7 @@ impl Launch<'_> {
             StdoutMode::PassOn => {
                 PipeTarget::PassOn(PassedOutputAndTail::new(OutputStream::Stdout, 0))
             }
-            StdoutMode::Capture(most) => PipeTarget::Capture(CappedCapture::new(most)),
+            StdoutMode::Capture(max_bytes) => PipeTarget::Capture(CappedCapture::new(max_bytes)),
             StdoutMode::Answers => PipeTarget::Answers(AnswerLines::default()),
         };
         let stderr =
