@@ -189,7 +189,7 @@ impl CommandLine {
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
-    /// Whether its first word is this one.
+    /// Whether the command's first word is this one.
     pub(crate) fn begins_with(&self, word: &str) -> bool {
         let first = self.words.first().map(|first| first.text.as_bytes());
         first == Some(word.as_bytes())
@@ -201,7 +201,8 @@ impl CommandLine {
         words.any(|word| word.text.as_bytes() == flag.as_bytes())
     }
 
-    /// Whether its names can be arguments: those of a process hold no NUL, and no command takes an empty name.
+    /// Whether the command's names can be arguments: those of a process hold no NUL, and no command takes an empty
+    /// name.
     fn has_valid_arguments(&self) -> bool {
         let values = self.words.iter().filter_map(|word| word.value.as_ref());
         let mut names = values.chain(&self.names);
@@ -278,7 +279,7 @@ pub(crate) fn has_ambiguous_start(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }
 
-/// The list of its words; empty if a value or a name is empty or has a NUL byte.
+/// The list of words of the command; empty if a value or a name is empty or has a NUL byte.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.argv().serialize(serializer)

@@ -39,7 +39,7 @@ pub enum Address {
     Unix(PathBuf),
     /// The private server of this machine.
     Local {
-        /// Its directory, if not the default one.
+        /// The server's directory, if not the default one.
         dir: Option<PathBuf>,
         /// Whether every write must be on disk before the server replies, if given.
         fsync: Option<AppendFsync>,

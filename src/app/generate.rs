@@ -22,7 +22,7 @@ pub struct GeneratedFile {
 }
 
 impl GeneratedFile {
-    /// Its name, without the directory.
+    /// The file's name, without the directory.
     pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }

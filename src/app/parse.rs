@@ -307,7 +307,7 @@ mod tests {
             }
         }
         others.dedup();
-        // They take queues before `--`, numbers, and words of a list.
+        // These commands take queues before `--`, numbers, and words of a list.
         let expected = [
             "morgue <ACTION>",
             "work <QUEUE>...",

@@ -23,7 +23,7 @@ pub(super) fn canonical_name(word: &str) -> &str {
 pub(super) struct ListedCommand {
     pub name: String,
     pub group: Group,
-    /// Whether it changes something whatever its arguments are.
+    /// Whether the command changes something, whatever its arguments are.
     pub always_writes: bool,
 }
 

@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(next("06:00:01"), "108001");
         assert_eq!(next("05:59"), "194340");
         assert_eq!(next("5:59"), "194340");
-        // It is a Friday.
+        // The day of the test is a Friday: the next one is a week later.
         assert_eq!(next("fri 06:00"), "712800");
         assert_eq!(next("Friday 06:00:01"), "108001");
         assert_eq!(next("thu 06:00"), "626400");

@@ -211,7 +211,7 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
                     _ = socket.send(datagram.as_bytes());
                 }
             }
-            // Once it has sent something, it goes on.
+            // After a first success, the loop continues despite errors.
             Err(error) if sent > 1 => {
                 if last.is_none() {
                     session.ui.warn(&error.message());

@@ -118,7 +118,7 @@ fn is_list_word(word: &Name) -> bool {
 
 /// How a subcommand runs if the context names several prefixes or servers as one.
 pub(crate) enum MemberUse<'a> {
-    /// It uses no server, or only the one that it names itself.
+    /// The command uses no server, or only a server that its own arguments name.
     Itself,
     /// On each, side by side; what they show is joined.
     Each,
@@ -163,7 +163,7 @@ pub(crate) struct Spec<A> {
     pub(crate) paged: bool,
     /// Whether the subcommand may change something with these arguments. `--read-only` refuses it then.
     pub(crate) writes: fn(&A) -> bool,
-    /// Whether it changes something whatever its arguments are.
+    /// Whether the command changes something, whatever its arguments are.
     pub(crate) always_writes: bool,
     /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
@@ -211,12 +211,12 @@ impl<A> Spec<A> {
         Spec { watch, ..self }
     }
 
-    /// Sets how it runs on several members.
+    /// Sets how the command runs on several members.
     pub(crate) const fn members(self, members: fn(&A) -> MemberUse<'_>) -> Spec<A> {
         Spec { members, ..self }
     }
 
-    /// Keeps its output out of the pager.
+    /// Keeps the output of the command out of the pager.
     pub(crate) const fn unpaged(self) -> Spec<A> {
         Spec {
             paged: false,

@@ -6,7 +6,7 @@ use crate::session::Session;
 
 /// The subcommand that was typed, with its arguments.
 pub(crate) trait Subcommands {
-    /// Whether it may change something.
+    /// Whether the subcommand may change something.
     fn writes(&self) -> bool;
 
     fn run(self, session: &mut Session) -> Result<Exit, Error>;

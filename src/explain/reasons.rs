@@ -242,7 +242,7 @@ pub(super) fn recurring_reasons(
         add_queue_reasons(facts, false, now, &mut reasons);
     }
     if recurring.is_paused() {
-        // Neither its time nor a pop puts a job.
+        // Nothing puts a job of a paused template: not its time, and not a pop.
         return reasons;
     }
     let run = CommandLine::new("recur run").name(&recurring.jid);
@@ -435,8 +435,8 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         ));
     }
     if reasons.is_empty() && !walk.is_cut {
-        // It depends on nothing, or on complete jobs: its release was lost. A check of its queue alone does not
-        // repair a dependency that only the other job lists.
+        // The job depends on nothing, or only on completed jobs: its release was lost. A check of its queue alone
+        // does not repair this if only the other job lists the dependency.
         let fix = CommandLine::new("check --repair");
         reasons.push(DelayReason::new(
             ReasonCode::QueueBroken,

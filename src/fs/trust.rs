@@ -117,7 +117,7 @@ pub(crate) struct ResolvedPath {
     directories: Vec<PathBuf>,
     /// A link that another user made.
     strange_link: Option<PathBuf>,
-    /// Its end, which need not exist.
+    /// The end of the path, which need not exist.
     pub target: PathBuf,
 }
 
@@ -240,7 +240,7 @@ mod tests {
             .iter()
             .filter_map(|directory| directory.strip_prefix(&top).ok())
             .collect();
-        // It goes on where a link leads: two directories up, then from the root on.
+        // The walk continues where a link leads: two directories up, then from the root on.
         let expected = ["", "a", "a/b", "", "c", "", "c", "c/d"].map(Path::new);
         assert_eq!(found, expected);
         symlink("loop", top.join("loop")).unwrap();

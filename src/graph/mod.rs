@@ -30,9 +30,9 @@ enum Along {
 /// Which jobs a graph contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphRequest {
-    /// Whether it has what the first jobs depend on.
+    /// Whether the graph has the jobs that the first jobs depend on.
     pub dependencies: bool,
-    /// Whether it has what depends on the first jobs.
+    /// Whether the graph has the jobs that depend on the first jobs.
     pub dependents: bool,
     /// Maximum number of edges between the first jobs and others; `None` without a limit.
     pub depth: Option<u64>,

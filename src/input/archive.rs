@@ -101,7 +101,7 @@ pub(crate) struct ArchivedJob<'t> {
 }
 
 impl ArchivedJob<'_> {
-    /// When it is to run.
+    /// When the job is to run.
     pub(crate) fn due_time(&self) -> Option<Moment> {
         exact_time(self.due, self.scheduled_for)
     }
@@ -165,7 +165,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub tags: Vec<Name>,
     #[serde(default, rename = "options", deserialize_with = "coordination")]
     pub coordination: Coordination<'static>,
-    /// Since when it is paused, if it is.
+    /// Since when the recurring job is paused, if it is paused.
     #[serde(default, deserialize_with = "optional_time")]
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,

@@ -83,7 +83,7 @@ pub(crate) struct NewName<'l>(#[serde(borrow, deserialize_with = "new_name")] pu
 /// The jid of a job that may be new to the core.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum NewJid<'l> {
-    /// It gets a new one when it is sent.
+    /// The job gets a new jid when it is sent.
     #[default]
     Fresh,
     /// A hash of the job's content: a second job with the same content is the same job.

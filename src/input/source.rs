@@ -60,7 +60,7 @@ pub(crate) enum InputItem<'i> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteLimit {
     pub(super) bytes: usize,
-    /// Whether `--max-data` sets it.
+    /// Whether `--max-data` sets the limit.
     is_set_by_flag: bool,
 }
 

@@ -498,7 +498,7 @@ impl<'t> de::MapAccess<'t> for MemberAccess<'_, 't> {
 struct MemberValue<'t> {
     raw: &'t RawValue,
     form: ObjectForm,
-    /// Whether its texts are read as base64.
+    /// Whether the texts of the value are read as base64.
     is_base64: bool,
 }
 

@@ -118,7 +118,7 @@ impl JsonType {
         }
     }
 
-    /// Its name with an article.
+    /// The name of the type with an article.
     pub(crate) const fn name_with_article(self) -> &'static str {
         match self {
             JsonType::Object => "an object",

@@ -36,7 +36,7 @@ struct CacheState<T> {
 struct LastAnswer<T> {
     answer: T,
     has_failed: bool,
-    /// When its read began: it tells nothing of what came later.
+    /// When the read behind this answer began: later changes are not in the answer.
     begun: Instant,
     took: Duration,
 }

@@ -39,7 +39,7 @@ impl AccessOptions {
     pub fn read(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
         let token = match &self.token_file {
             Some(path) => {
-                // Who may write it chooses the token.
+                // A user who may write the file chooses the token.
                 trust::refuse_untrusted_path(path)?;
                 Some(secret_file::read("token file", path, warn)?)
             }

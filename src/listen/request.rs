@@ -25,7 +25,7 @@ pub struct Request {
     pub query: Vec<(String, String)>,
     /// The names in lower case.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Empty unless it is a POST.
+    /// Empty unless the request is a POST.
     pub body: Vec<u8>,
     /// Whether another request may follow.
     pub(super) keeps_connection: bool,

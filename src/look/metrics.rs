@@ -22,7 +22,7 @@ impl SeriesChoice {
         matches_any(&self.queues, Some(queue))
     }
 
-    /// What to read for them.
+    /// What to read for the metrics.
     pub(crate) fn request(&self) -> LookRequest {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
         LookRequest {

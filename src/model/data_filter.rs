@@ -95,8 +95,8 @@ impl DataFilter {
         }
     }
 
-    /// Its path, and the rest behind `data` if it begins so, as those of `get --field` do. Data without
-    /// a member `data` are compared by the rest.
+    /// The path of the filter, and the rest of the path behind `data` if it begins with that, as paths of `get
+    /// --field` do. Data without a member `data` are compared by the rest.
     pub(crate) fn path_below_data(&self) -> Option<(&JsonPath, JsonPath)> {
         Some((&self.path, self.path.within_member("data")?))
     }

@@ -13,7 +13,7 @@ pub struct NextQueue {
     pub queue: Name,
     pub delay: Duration,
     pub depends: Vec<Name>,
-    /// Its throttles, lock, key and back-off there.
+    /// The throttles, lock, key and back-off of the job in that queue.
     pub coordination: Coordination<'static>,
 }
 
@@ -28,7 +28,7 @@ pub struct FailureReason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndingRequest {
     pub jid: Name,
-    /// The queue in which it runs.
+    /// The queue in which the job runs.
     pub queue: Name,
     pub way: EndingAction,
     /// The exit code of the command, if it had one. The history of a retried job shows it.
@@ -85,7 +85,7 @@ pub enum EndingOutcome {
     },
     /// The job does not exist any more.
     Gone,
-    /// Its lock belongs to another worker, or it no longer runs.
+    /// The lock belongs to another worker, or the job no longer runs.
     NotHolder { state: Name, worker: Name },
     /// The core refuses these words, with this text.
     Invalid(String),
@@ -101,6 +101,6 @@ pub enum ExtendOutcome {
     Extended(f64),
     /// The job does not exist any more.
     Gone,
-    /// Its lock belongs to another worker, or it no longer runs.
+    /// The lock belongs to another worker, or the job no longer runs.
     Lost,
 }

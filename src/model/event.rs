@@ -51,12 +51,12 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it comes from the server, and not from `qless` itself.
+    /// Whether the event comes from the server, and not from `qless` itself.
     pub(crate) fn is_published(self) -> bool {
         !matches!(self, EventKind::Gap | EventKind::Resumed)
     }
 
-    /// Whether its message names a job. What an unknown message has is not known.
+    /// Whether the message of the event names a job. The content of an unknown message is not known.
     pub(crate) fn names_job(self) -> bool {
         !matches!(self, EventKind::ConfigSet | EventKind::ConfigUnset)
     }
@@ -124,7 +124,7 @@ impl EventSource {
 /// An event. Its message tells what the fields have; the others are `None`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Event {
-    /// When `qless` received it, by the server's clock
+    /// When `qless` received the event, by the server's clock
     pub at: Moment,
     /// One of put, popped, advanced, completed, failed, stalled, lock_lost, canceled, track, untrack,
     /// throttled, merged, skipped, config_set, config_unset; unknown: a message that is none of these; gap:
@@ -133,7 +133,7 @@ pub(crate) struct Event {
     pub event: EventKind,
     /// The job's id
     pub jid: Option<Name>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
     /// The worker that held the job
     pub worker: Option<Name>,
@@ -145,7 +145,7 @@ pub(crate) struct Event {
     pub to: Option<Name>,
     /// The changed option of the configuration
     pub option: Option<Name>,
-    /// Its new value
+    /// The new value of the option
     pub value: Option<Name>,
     /// The throttle that holds the job
     pub throttle: Option<Name>,

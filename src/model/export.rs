@@ -68,7 +68,7 @@ impl SavedJob {
         }
     }
 
-    /// Its line.
+    /// The line of the job in an export.
     pub(crate) fn export_line(&self) -> Result<Vec<u8>, Error> {
         document_line_of(Job::DOCUMENT.kind, self)
     }
@@ -98,7 +98,7 @@ impl SavedRecurring {
         }
     }
 
-    /// Its line.
+    /// The line of the recurring job in an export.
     pub(crate) fn export_line(&self) -> Result<Vec<u8>, Error> {
         document_line_of(Recurring::DOCUMENT.kind, self)
     }

@@ -33,7 +33,7 @@ pub(crate) enum LimitKind {
 }
 
 impl LimitKind {
-    /// Whether its values are seconds.
+    /// Whether the values of this limit are seconds.
     pub(crate) fn is_duration(self) -> bool {
         matches!(self, LimitKind::MaxHeadWait | LimitKind::MaxPaused)
     }

@@ -11,7 +11,7 @@ use super::finding::FindingId::*;
 pub struct ToleratedShape {
     pub name: &'static str,
     pub says: &'static str,
-    /// The findings that report it, as information.
+    /// The findings that report this deviation, as information.
     pub findings: &'static [FindingId],
 }
 
@@ -78,7 +78,7 @@ pub struct ReferenceDefect {
     /// The number in the list of defects.
     pub number: u8,
     pub says: &'static str,
-    /// The findings that report it.
+    /// The findings that report this deviation.
     pub findings: &'static [FindingId],
 }
 

@@ -97,9 +97,9 @@ impl IdentifierPatterns {
 /// A stored priority pattern: the queues that come next.
 #[derive(Clone, Debug)]
 pub struct PriorityPattern {
-    /// Whether its queues are popped from in turn.
+    /// Whether the queues of the pattern are popped from in turn.
     pub is_fair: bool,
-    /// Whether it stands for the queues that no other pattern matches.
+    /// Whether the pattern stands for the queues that no other pattern matches.
     is_default: bool,
     patterns: Vec<QueueSelector>,
 }

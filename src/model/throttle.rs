@@ -66,7 +66,7 @@ impl Throttle {
         }
     }
 
-    /// Whether anything is stored about it.
+    /// Whether anything is stored about the throttle.
     pub(crate) fn exists(&self) -> bool {
         self.defined || self.locks + self.pending > 0
     }

@@ -90,7 +90,7 @@ pub enum VerdictOutcome {
     /// A repair repairs it only if `--only` names the finding.
     #[serde(rename = "decide")]
     NeedsOnly,
-    /// It is only reported.
+    /// The finding is only reported.
     #[serde(rename = "report")]
     Report,
     #[serde(rename = "mended")]
@@ -156,7 +156,7 @@ impl Verdict {
         }
     }
 
-    /// How bad it is. `at_head`: its job is at the head of a queue; `job_missing`: its job does not exist.
+    /// How bad the finding is. `at_head`: its job is at the head of a queue; `job_missing`: its job does not exist.
     pub fn severity(&self, at_head: bool, job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
             SeverityCondition::Head => at_head,

@@ -17,7 +17,7 @@ use crate::view::{NdjsonLines, RenderOptions, View};
 #[serde(into = "&'static str")]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum WaitResult {
-    /// It has not ended.
+    /// The wait for the job has not ended.
     #[default]
     Pending,
     /// The job reached the awaited state.

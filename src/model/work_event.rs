@@ -18,11 +18,11 @@ use crate::view::{RenderOptions, View};
 pub(crate) enum WorkEventKind {
     Started,
     Completed,
-    /// It went on to another queue.
+    /// The job went on to another queue.
     Advanced,
     Retried,
     Failed,
-    /// Another worker may have it, or it was cancelled; nothing was written.
+    /// Another worker may have the job, or the job was cancelled; nothing was written.
     Lost,
     /// Given back without using a retry.
     Released,

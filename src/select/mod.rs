@@ -68,7 +68,7 @@ struct ActiveSource {
 
 enum MemberReader {
     Index(IndexReader),
-    /// `None` once they were returned.
+    /// `None` once the jids were returned.
     Listed(Option<Vec<Name>>),
     AllJobs(JobScan),
 }

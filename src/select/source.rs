@@ -23,12 +23,12 @@ pub(super) struct IndexSource {
     pub exact: bool,
     /// Whether the matching members come first, so that the rest need not be read.
     pub front: bool,
-    /// Whether its name was typed, so that an unknown name is an error.
+    /// Whether the name of the index was given on the command line, so that an unknown name is an error.
     pub typed: bool,
 }
 
 impl IndexSource {
-    /// Whether it stands for all jobs.
+    /// Whether the source stands for all jobs.
     pub(super) fn is_all_jobs(&self) -> bool {
         self.index.is_none() && self.listed.is_none()
     }
@@ -249,7 +249,7 @@ fn failure_lists(
     let fits = |group: &Name| matches_any(groups, Some(group));
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
-        // Most of its dead jobs are in this group.
+        // Most dead jobs of the queue are in this group.
         let own = Some(Index::Failed(exhausted_retries_group(queue)));
         lists.sort_by_key(|list| list.index != own);
     }

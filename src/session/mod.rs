@@ -65,16 +65,16 @@ pub(crate) struct Session {
 /// The part of a command that one of several members gets.
 #[derive(Debug, Default)]
 pub(crate) struct MemberPart {
-    /// What the names of its files end with.
+    /// The end of the names of the files of the member.
     pub suffix: String,
     /// How many members run the command.
     pub members: u32,
-    /// Its jids, if the command names jobs.
+    /// The jids of the member, if the command names jobs.
     pub jids: Option<JidArgs>,
     pub stdin: StdinUse,
     /// If the lines of a file were shared out, how many members the context has.
     pub sharers: Option<usize>,
-    /// Its lines of the file, if the command puts jobs from one.
+    /// The lines of the file that belong to the member, if the command puts jobs from a file.
     pub lines: Option<TwoPassFile>,
     /// Set when another member has decided what the command waits for.
     pub called_off: Arc<AtomicBool>,

@@ -122,8 +122,8 @@ impl Members {
 }
 
 impl Member {
-    /// What the names of its files end with: its name without a colon at the end. Other signs than those that
-    /// prefixes usually have are written as `%2F`.
+    /// The end of the names of the files of the member: its name without a colon at the end. Characters that
+    /// prefixes usually do not have are written as `%2F`.
     pub(crate) fn file_suffix(&self) -> String {
         let name = self.name.strip_suffix(':').unwrap_or(&self.name);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.{}:@+=".contains(&byte);

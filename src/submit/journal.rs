@@ -89,9 +89,9 @@ impl RecordFile {
 #[derive(Debug)]
 pub(super) struct Journal {
     pub ledger: Ledger,
-    /// Whether it is a report.
+    /// Whether the file is a report.
     has_outcomes: bool,
-    /// What the replies of this round say, until it is written.
+    /// The content of the replies of this round, until it is written.
     replies: RoundReplies,
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum MemberMessage {
     Flush(Sender<()>),
     /// A question, which waits for its answer.
     Question(MemberQuestion),
-    /// Its part of the input is right; it waits until that of all members is.
+    /// The part of the input that belongs to the member is right; the member waits until all parts are.
     Ready,
     /// The command only says what it would do.
     DryRun,

@@ -86,7 +86,7 @@ pub(crate) struct Ui {
     null: bool,
     /// How many job ids were left out because they fit no line.
     unlisted: u64,
-    /// The first of them.
+    /// The first of these job ids.
     unlisted_jids: Vec<Name>,
     /// The widths of the columns of a table whose rows come one by one.
     streamed_widths: Vec<usize>,

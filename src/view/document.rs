@@ -15,7 +15,7 @@ const FIELDS: &str = include_str!("documents.ndjson");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentKind {
     pub kind: &'static str,
-    /// What it contains, and which commands write it.
+    /// The content of the document, and the commands that write it.
     pub summary: &'static str,
     /// Write the schemas of the types that commands write as this kind.
     #[cfg(test)]
@@ -49,7 +49,7 @@ impl DocumentKind {
         self
     }
 
-    /// Its JSON Schema.
+    /// The JSON Schema of the document.
     pub(crate) fn json_schema_text(&self) -> String {
         let fields = self.fields_schema();
         let mut properties = Map::new();
@@ -69,14 +69,14 @@ impl DocumentKind {
         format!("{schema:#}\n")
     }
 
-    /// Its fields in order, those of items and objects below them.
+    /// The fields of the document in order, those of items and objects below them.
     pub(crate) fn field_outline(&self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         add_outline_lines(&self.fields_schema(), 0, &mut lines);
         lines
     }
 
-    /// The schema of its fields.
+    /// The schema of the fields of the document.
     pub(crate) fn fields_schema(&self) -> Value {
         let parsed = FIELDS.lines().map(serde_json::from_str::<Value>);
         let mut documents = parsed.filter_map(Result::ok);
@@ -94,7 +94,7 @@ pub(crate) fn members_of(schema: &Value, key: &str) -> Map<String, Value> {
 pub(crate) struct OutlineLine {
     /// How many objects or lists the field is in.
     pub depth: usize,
-    /// Its name and type: `expires: time or null`.
+    /// The name and type of the field: `expires: time or null`.
     pub field: String,
     pub meaning: String,
 }

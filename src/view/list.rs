@@ -62,7 +62,7 @@ pub(crate) trait Row: Serialize + Sized + 'static {
     /// The columns, with the cell of a row in each.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Its jid, if it is a job.
+    /// The jid of the row, if the row is a job.
     fn jid(&self) -> Option<&Name> {
         None
     }

@@ -16,11 +16,11 @@ use crate::name::Name;
 #[derive(Debug)]
 struct AwaitedJob {
     item: WaitItem,
-    /// The number of its history entries when it was last read.
+    /// The number of the job's history entries when it was last read.
     entries: Option<usize>,
     /// An event that is about its end.
     heard: Option<EventKind>,
-    /// When it was first found to be missing.
+    /// When the job was first found to be missing.
     missing_since: Option<Instant>,
 }
 
@@ -28,7 +28,7 @@ struct AwaitedJob {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReadOutcome {
     Pending,
-    /// The wait for it ended.
+    /// The wait for the job ended.
     Ended,
     /// The job does not exist. An event on its way may tell why.
     Missing,
@@ -233,7 +233,7 @@ impl AwaitedJobs {
     }
 }
 
-/// What it means for the wait that a job is in this state.
+/// The result of the wait for a job that is now in this state.
 fn result_for_state(awaited: State, state: State) -> WaitResult {
     if state == awaited {
         WaitResult::Reached(state)

@@ -267,7 +267,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 None | Some(Err(_)) => break,
                 Some(Ok(EventNotice::Lost(_))) => {}
                 Some(Ok(EventNotice::Back(_))) => return true,
-                // The events behind it have probably arrived: take them, and read.
+                // Further events have probably arrived behind this one: take them, and read.
                 Some(Ok(EventNotice::Event(event))) if self.jobs.mark_dirty_by_event(&event) => {
                     until = Instant::now()
                 }

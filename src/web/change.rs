@@ -126,7 +126,7 @@ impl Change {
         verbs.contains(&verb).then_some(Change { subject, verb })
     }
 
-    /// The command that makes it. `value` is what was typed into the form.
+    /// The command that makes the change. `value` is what was entered into the form.
     fn command(&self, value: &str) -> CommandLine {
         let verb: &str = self.verb.into();
         match (&self.subject, self.verb) {
@@ -201,7 +201,7 @@ impl Change {
     /// The path of the page that shows what was changed.
     fn page(&self) -> String {
         match (&self.subject, self.verb) {
-            // What it changes is no longer there.
+            // The thing that the change was for no longer exists.
             (Subject::Group(_), _) => "failed".to_owned(),
             (Subject::Job(_), Verb::Cancel) => "jobs".to_owned(),
             (Subject::Job(jid), _) => job_path(jid),

@@ -217,7 +217,7 @@ fn short_count(count: u64) -> String {
 
 /// What a job does.
 enum Part {
-    /// It waits; what made it wait again stands before the wait.
+    /// The job waits. The word is what made it wait again, and stands before the wait.
     Wait(&'static str),
     /// A worker of this short name runs it.
     Run(String),

@@ -43,9 +43,9 @@ const CONTENT_POLICY: &str =
 /// How a command is run for a page.
 #[derive(Clone, Debug)]
 pub(crate) enum RunMode {
-    /// For its JSON document.
+    /// For the JSON document of the page.
     Document,
-    /// For its plan; nothing is changed.
+    /// For the plan of the change; nothing is changed.
     Rehearsed,
     /// Really, with the label that was typed if the context is protected.
     Confirmed { label: Option<String> },
@@ -103,7 +103,7 @@ struct SharedAnswer {
 }
 
 impl SharedAnswer {
-    /// Whether it tells how long reading takes, and stands for others.
+    /// Whether the answer tells how long reading takes, and is shared with other requests.
     fn has_read(&self) -> bool {
         self.status != Status::ServiceUnavailable
     }

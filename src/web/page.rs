@@ -46,7 +46,7 @@ const PLACES: [(Place, &str, &str); 6] = [
 /// The server that a page is about, as its header names it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Destination {
-    /// The flag that names it among several.
+    /// The flag that names this destination among several.
     pub flag: Option<(&'static str, String)>,
     /// The label of the context.
     pub label: Option<String>,
@@ -56,7 +56,7 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// The name of its context, or its prefix.
+    /// The name of the context of the destination, or its prefix.
     pub(super) fn name(&self) -> Option<&str> {
         self.flag.as_ref().map(|(_, name)| name.as_str())
     }
@@ -72,7 +72,7 @@ pub(super) struct Page<'p> {
     pub is_live: bool,
     /// Whether lists show no data of jobs.
     pub hides_data: bool,
-    /// Whether it has buttons.
+    /// Whether the page has buttons.
     pub has_changes: bool,
     pub destination: &'p Destination,
     /// The names of all contexts, if there are several.

@@ -45,7 +45,7 @@ pub(super) struct HookQueue {
     kill_after: Duration,
     /// When the hooks that run get SIGTERM.
     term_at: Option<Instant>,
-    /// When they get SIGKILL.
+    /// When the hooks get SIGKILL.
     kill_at: Option<Instant>,
     /// Whether the hooks got SIGTERM. No hook is started after that.
     is_closed: bool,

@@ -60,11 +60,11 @@ enum Event {
 /// The worker of a member.
 #[derive(Default)]
 struct Worker {
-    /// Its process, while it runs.
+    /// The process of the member, while it runs.
     pid: Option<Pid>,
-    /// How it ended; `None` while it runs.
+    /// How the process ended; `None` while it runs.
     exit: Option<u8>,
-    /// When it is started again, if its server was away.
+    /// When the process is started again, if its server was away.
     restart_at: Option<Instant>,
 }
 

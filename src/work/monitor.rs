@@ -277,7 +277,7 @@ mod tests {
             50: ok, ok
             51: stuck: the last turn or heartbeat ended 31.0s ago, stuck: the last turn or heartbeat ended 31.0s ago
         "#]].assert_eq(&probes(&monitor, begun, [36, 50, 51]));
-        // It may wait for ever.
+        // The loop may wait for ever.
         set(None);
         expect![[r#"
             36: ok, ok

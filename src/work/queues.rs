@@ -23,7 +23,7 @@ pub(super) struct QueueList {
 /// The queues that were found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FoundQueues {
-    /// With their weights.
+    /// The queues with their weights.
     pub queues: Vec<(Name, u32)>,
     /// The queues grouped by the stored priority patterns, if these order them.
     pub buckets: Option<Vec<PriorityBucket>>,

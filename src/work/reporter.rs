@@ -34,9 +34,9 @@ const MAX_IGNORED: usize = 20;
 struct ReportedLoss {
     message: String,
     said_at: Instant,
-    /// When it came last.
+    /// When the loss came last.
     at: Instant,
-    /// How often it came since, without a word.
+    /// How often the loss was repeated since then without a message.
     hidden: u64,
     /// Whether the server is away again and that was not said.
     is_silent: bool,

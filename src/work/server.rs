@@ -148,7 +148,7 @@ struct ServerCalls {
     /// The server of the last replies, if it says which it is, and its node in a cluster.
     epoch: Option<ServerEpoch>,
     node: Option<Node>,
-    /// The number of the connection on which it was asked.
+    /// The number of the connection on which this was asked.
     connection: u64,
 }
 

@@ -7,7 +7,7 @@ use sd_notify::NotifyState;
 /// The service manager of this program. Without one, nothing is sent.
 #[derive(Debug)]
 pub(super) struct ServiceManager {
-    /// How often it wants a sign of life.
+    /// How often the service manager wants a sign of life.
     every: Option<Duration>,
     next: Instant,
 }

@@ -55,7 +55,7 @@ return function(now, t, jids, age)
     if job[Job.state] ~= 'failed' then
       drop[#drop + 1] = jid
     elseif when and when > last then
-      -- It failed again since, under a script that does not note it.
+      -- The job failed again since, under a script that does not note the time of a failure.
       call('zadd', times, string.format('%.17g', when), jid)
     elseif not when or has_dependents(jid) or not is_sound(key_fault, jid, job) then
       kept[#kept + 1] = jid

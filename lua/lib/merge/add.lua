@@ -19,7 +19,8 @@ return function(jid, payload, score, rescore, most)
   if not before and most < math.huge and need('merge/too_long')(#all + 1, bytes) then return false end
   local worse = before and (rescore == 'max' and before >= score or rescore ~= 'max' and before <= score)
   if not worse then call('zadd', set, string.format('%.17g', score), payload) end
-  -- Only behind all others its place is plain: equal scores stand in the order of their bytes.
+  -- The position of a payload is known without a search only behind all others: equal scores stand in the order of
+  -- their bytes.
   if not before and not at then
     all[#all + 1] = payload
   elseif not worse then

@@ -154,7 +154,7 @@ impl Scanner<'_> {
         let (Some(queue), Some(state), Some(home), true) =
             (text(2), text(1), home, text(0) == Some(jid))
         else {
-            // Its location is unknown without these fields.
+            // The job's location is unknown without these fields.
             job.is_candidate = self.first_pass;
             return Ok(Some(job));
         };
@@ -340,7 +340,7 @@ impl Scanner<'_> {
         if dup == Some(b"merge") && job.state != b"complete" {
             let hash = self.hash_payloads(&job.jid);
             self.unmatched.match_pair(hash, EntrySide::Lower);
-            // Its data has to be compared with its payloads.
+            // The job's data has to be compared with its payloads.
             job.is_candidate |= self.first_pass;
         }
         let ids = throttles.map(validate::parse_tags);

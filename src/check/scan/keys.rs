@@ -131,7 +131,7 @@ impl Scanner<'_> {
             KeyFamily::Slots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
             KeyFamily::Pending(id) => {
                 page.coordination.push((ItemKind::Pending, id.to_vec()));
-                // Its throttle may have a free slot.
+                // The throttle of this key may have a free slot.
                 page.candidates.push(key.to_vec());
             }
             KeyFamily::Throttle(_)

@@ -153,7 +153,7 @@ const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
 /// Maximum number of keys or members read at once: meanwhile the server serves no other client.
 const MAX_READ: usize = 4000;
 
-/// Minimum number of them, however slow the pace is.
+/// Minimum number of replies, however slow the pace is.
 const MIN_READ: usize = 10;
 
 /// A lock that expires later than this is implausible, in seconds.

@@ -390,7 +390,7 @@ impl IndexedSet {
             score.or(end.map(|(_, score)| *score))
         };
         let (first, last) = (score(entries.first()), score(entries.last()));
-        // The rank of its first member.
+        // The rank of the page's first member.
         let rank = match (&page.from, replies.first()) {
             (Some((from, _)), _) => from + 1 - page_size,
             (None, Some(ReadReply::Number(all))) => all - page_size,
@@ -421,7 +421,7 @@ impl IndexedSet {
 }
 
 impl RankPage {
-    /// Its first and its last rank.
+    /// The page's first and its last rank.
     fn rank_range(&self, page_size: i64) -> (i64, i64) {
         match self.from {
             Some((from, _)) => ((from + 1 - page_size).max(0), from),

@@ -28,13 +28,13 @@ pub(super) enum EntrySide {
 /// The result of adding or matching an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchResult {
-    /// It is new, or what it has to match is missing.
+    /// The hash is new, or the hash that it has to match is missing.
     Missing,
-    /// It matched, and both were removed.
+    /// The hash matched another one, and both were removed.
     Matched,
     /// The table has it already.
     Duplicate,
-    /// It belongs to another part of the hashes.
+    /// The hash belongs to another part of the hashes.
     OtherPart,
 }
 

@@ -142,7 +142,7 @@ pub struct ServerHealth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrimaryLink {
     pub up: bool,
-    /// How long it has been down, in seconds.
+    /// How long the server has been down, in seconds.
     pub down: u64,
 }
 

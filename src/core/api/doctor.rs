@@ -22,14 +22,14 @@ pub(crate) struct ServerReport {
     pub product: String,
     pub mode: String,
     pub is_loading: bool,
-    /// Whether it could not write its append-only file.
+    /// Whether the server could not write its append-only file.
     pub append_failed: bool,
     pub replicas: u64,
     /// The replicas that are near enough to count, if the server requires some.
     pub good_replicas: Option<u64>,
     /// The address of the primary, if this is a replica.
     pub primary: Option<String>,
-    /// How long it has been silent.
+    /// How long the primary has been silent.
     pub lag: Option<Duration>,
     pub connections: Option<u64>,
     pub max_connections: Option<u64>,

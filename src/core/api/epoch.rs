@@ -41,7 +41,7 @@ pub(crate) struct ServerEpoch {
     /// lack it.
     #[serde(default)]
     pub evicted: u64,
-    /// The history of its changes that it continues: the ids of its replication, its own first.
+    /// The history of changes that the server continues: the ids of its replication, the current one first.
     #[serde(skip)]
     pub histories: Vec<String>,
 }

@@ -31,7 +31,7 @@ pub struct GuardReply<D = ()> {
     pub mark: Vec<u8>,
     /// What the change did. `None` if it was not done, or if the reply was lost.
     pub done: Option<D>,
-    /// Why it was not done: names, times or a sentence, by outcome.
+    /// Why the change was not made: names, times or a sentence, depending on the outcome.
     pub detail: Vec<Option<Name>>,
 }
 
@@ -106,7 +106,7 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
 pub struct RequeueResult {
-    /// `merged` if the last job of its lane took its payloads.
+    /// `merged` if the last job of the lane took the payloads of the job.
     pub state: Option<Name>,
     pub queue: Option<Name>,
 }
@@ -115,7 +115,7 @@ pub struct RequeueResult {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequeueOptions<'a> {
     pub verb: RequeueVerb,
-    /// Their own queue if absent.
+    /// The queue to put the jobs into; if absent, each job's own queue.
     pub to: Option<&'a Name>,
     pub priority: Option<i64>,
     /// Whether the remaining retries stay as they are.

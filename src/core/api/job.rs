@@ -237,7 +237,7 @@ pub(super) struct JobRow {
     pub job: Job,
     /// The entries of its history, as stored.
     pub entries: Vec<Name>,
-    /// Its history in the form before the list.
+    /// The job's history in the form before the list.
     pub legacy: Option<Json>,
     pub due: Option<Moment>,
     pub scheduled: Option<Moment>,

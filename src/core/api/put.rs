@@ -104,7 +104,7 @@ impl ThrottleMaxima {
 pub struct PutCall {
     pub policy: PutPolicy,
     pub maxima: Option<ThrottleMaxima>,
-    /// Their own time, if that is not the time of all calls in the round trip.
+    /// The time of these calls, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
     words: connect::PackedWords,
     /// Whether each job has its history.

@@ -160,7 +160,7 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
     Ok(recurring)
 }
 
-/// Reads the options of its jobs; `None` if there are none.
+/// Reads the options that the jobs of a template get; `None` if there are none.
 fn read_options(text: &[u8]) -> Option<Coordination<'static>> {
     let options = Coordination::from_json(&Json::parse(text)?);
     (!options.is_empty()).then_some(options)

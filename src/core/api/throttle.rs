@@ -531,7 +531,7 @@ impl Core {
 pub(crate) struct LaneTime {
     #[serde(rename = "key", deserialize_with = "reply::name_unless_empty")]
     pub lane: Option<Name>,
-    /// When it was last put or started.
+    /// When the job was last put or started.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub time: Option<Moment>,
 }
@@ -558,9 +558,9 @@ impl ThrottlePart {
 /// A throttle that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnreadableThrottle {
-    /// `None` if it may be any: a key that lists them cannot be read.
+    /// `None` if any throttle may hold the job: a key that lists them cannot be read.
     pub id: Option<Name>,
-    /// Its keys of a wrong type.
+    /// The keys of a wrong type.
     pub keys: Vec<Name>,
 }
 

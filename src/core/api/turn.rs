@@ -313,7 +313,7 @@ fn require_outcome_per_job(
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ExtendReply {
-    /// When it expires now.
+    /// When the lock expires now.
     Done(f64),
     Gone,
     NotHolder,

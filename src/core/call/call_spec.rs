@@ -10,7 +10,7 @@ use crate::text;
 /// What may be done about a call whose reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetryClass {
-    /// It reads: repeat it.
+    /// The call only reads: repeat it.
     Read,
     /// Twice has the effect of once: repeat it, with the same `now`.
     Idempotent,
@@ -62,11 +62,11 @@ impl SubjectArgs {
 /// The facts about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSpec {
-    /// Its name on the wire.
+    /// The call's name on the wire.
     pub name: &'static str,
     pub class: RetryClass,
-    /// Whether it may change something, if only in passing: some reads of the reference move due
-    /// jobs, put recurring ones, or forget workers.
+    /// Whether the call may change something, if only in passing: some reads of the reference move due jobs, put
+    /// recurring ones, or forget workers.
     pub may_write: bool,
     pub wording: ErrorWording,
     pub subject: SubjectArgs,

@@ -49,11 +49,11 @@ struct ConnectRequest {
 
 /// What the thread does after it has sent a request.
 enum AfterRequest {
-    /// It reads the replies.
+    /// The thread reads the replies.
     Reply,
-    /// It passes on everything that arrives, until the connection breaks or is silent for longer than this.
+    /// The thread passes on everything that arrives, until the connection breaks or is silent for longer than this.
     Listen(Duration),
-    /// It ends, and leaves the stream to the caller.
+    /// The thread ends, and leaves the stream to the caller.
     HandOver(Sender<Stream>),
 }
 
@@ -369,7 +369,7 @@ pub(super) fn connect_stream(
 
 /// A request that was sent.
 struct SentRequest {
-    /// The number of its commands.
+    /// The number of commands that were sent.
     commands: usize,
     result: Result<(), Fault>,
 }

@@ -22,11 +22,11 @@ use crate::name::Name;
 pub(crate) struct ServerInfo {
     pub version: String,
     pub mode: ServerMode,
-    /// Whether it says that it is a replica.
+    /// Whether the server says that it is a replica.
     pub is_replica: bool,
-    /// How long its primary has been silent, if it is a replica and the login asked for that.
+    /// How long the primary has been silent, if the server is a replica and the login asked for that.
     pub lag: Option<Duration>,
-    /// Its time when it replied.
+    /// The server's time when it replied.
     pub time: Moment,
     /// The commands that the user may not run, if the login asked for them.
     pub missing_rights: Vec<String>,
@@ -40,7 +40,7 @@ pub(crate) struct ServerInfo {
 pub(crate) enum ServerMode {
     Standalone,
     Cluster,
-    /// It is no server of data.
+    /// The server is a Sentinel, which has no data.
     Sentinel,
 }
 
@@ -104,9 +104,9 @@ impl LoginFailure {
 pub(crate) struct LoginQuestions<'a> {
     /// The prefix of the keys, if it asks for the user's rights on them.
     pub rights: Option<&'a str>,
-    /// Whether it asks if the server evicts jobs.
+    /// Whether the login asks if the server evicts jobs.
     pub eviction: bool,
-    /// Whether it asks how far a replica lags behind.
+    /// Whether the login asks how far a replica lags behind.
     pub lag: bool,
 }
 

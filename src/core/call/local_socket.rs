@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::fault::Fault;
 
-/// Its path.
+/// The path of the socket.
 pub(super) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("redis.sock")
 }

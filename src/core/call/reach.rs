@@ -26,7 +26,7 @@ pub(crate) struct ReachReport {
     pub encrypted: Option<Duration>,
     /// What the handshake of TLS agreed on.
     pub session: Option<TlsSession>,
-    /// Why it came no further.
+    /// Why the attempt went no further.
     pub error: Option<Error>,
 }
 

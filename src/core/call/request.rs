@@ -17,9 +17,9 @@ pub struct Call {
     pub(super) args: Vec<Vec<u8>>,
     /// The arguments that follow, packed already.
     pub(super) packed_args: PackedWords,
-    /// Whether it is a command of Redis and not one of the script.
+    /// Whether the call is a command of Redis and not one of the script.
     pub(super) is_plain: bool,
-    /// Its own time, if that is not the time of all calls in the round trip.
+    /// The call's own time, if that is not the time of all calls in the round trip.
     pub(super) at: Option<Moment>,
 }
 

@@ -103,7 +103,7 @@ impl MovedReply {
         })
     }
 
-    /// The node that it names. `answering`: the node that answered.
+    /// The node that the reply names. `answering`: the node that answered.
     pub(super) fn named_node(&self, answering: &Node) -> Node {
         let host = self.host.as_ref().unwrap_or(&answering.host);
         Node::new(host.clone(), self.port)

@@ -19,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 /// What a Sentinel says about the master.
 pub(super) enum SentinelAnswer {
     Master(Node),
-    /// It does not know the name, but these.
+    /// The Sentinel does not know the name, but knows these.
     Unknown(Vec<Name>),
 }
 

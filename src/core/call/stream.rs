@@ -172,7 +172,7 @@ impl TimedSocket {
             (Socket::Unix(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
             (Socket::Tcp(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
             (Socket::Tcp(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
-            // Either of them may also do the other.
+            // With TLS, a read may also write, and a write may also read.
             (Socket::Tls(stream), _) => stream.set_timeout(left),
         }
     }

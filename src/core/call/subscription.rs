@@ -174,7 +174,7 @@ enum Received {
     /// A channel is subscribed.
     Confirmed,
     Message(PublishedMessage),
-    /// Its reply to a PING.
+    /// The reply to a PING.
     Alive,
 }
 

@@ -50,11 +50,11 @@ pub(crate) enum DoctorCheck {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DoctorLevel {
     Ok,
-    /// It works, but may lose data or fail later.
+    /// The checked part works, but may lose data or fail later.
     Warning,
     /// Some commands do not work.
     Error,
-    /// It could not be checked.
+    /// The check could not be made.
     Skipped,
 }
 

@@ -113,7 +113,7 @@ impl FindingId {
         &FINDINGS[self as usize]
     }
 
-    /// Whether its repair may release a job that waits for others.
+    /// Whether the repair of this finding may release a job that waits for others.
     pub fn may_release_job(self) -> bool {
         matches!(
             self,
@@ -344,9 +344,9 @@ pub enum RepairStage {
 /// Where a finding is repaired that verdicts from several locations report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairLocation {
-    /// In any of them: all of them make the same changes.
+    /// In any of the locations: all of them make the same changes.
     AnyLocation,
-    /// Only in the location that sees most of it, so that its verdict changes most.
+    /// Only in the location that sees most of the problem: its verdict changes most.
     LargestWins,
     /// As `LargestWins`, but not at all if one location sees that the job is locked.
     LargestUnlessLocked,
@@ -375,7 +375,7 @@ pub struct Finding {
     pub form: ExampleForm,
     /// Whether the same item with another detail is another finding.
     pub by_detail: bool,
-    /// Whether it is about a dependency: the detail may name the other job.
+    /// Whether the finding is about a dependency: the detail may name the other job.
     pub is_edge: bool,
     pub approval: Approval,
     pub remedy: Option<Remedy>,
@@ -393,7 +393,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The names of the invariants that it breaks.
+    /// The names of the invariants that the finding breaks.
     pub fn broken_invariant_names(&self) -> impl Iterator<Item = String> {
         self.invariants.iter().copied().map(invariant_name)
     }
@@ -403,7 +403,7 @@ impl Finding {
         FindingId::from_name(name).map(FindingId::row)
     }
 
-    /// Whether its severity depends on the position of the job.
+    /// Whether the severity of the finding depends on the position of the job.
     pub fn depends_on_head(&self) -> bool {
         self.grades.iter().any(|grade| {
             matches!(
@@ -413,7 +413,7 @@ impl Finding {
         })
     }
 
-    /// Whether its severity depends on the existence of the job.
+    /// Whether the severity of the finding depends on the existence of the job.
     pub fn depends_on_job(&self) -> bool {
         self.grades
             .iter()

@@ -129,7 +129,7 @@ impl GraphNode {
         self.job.job.is_none()
     }
 
-    /// Its state without details.
+    /// The state of the job without details.
     fn state_word(&self) -> String {
         match &self.job.job {
             Some(job) => job.state_text(),
@@ -137,7 +137,7 @@ impl GraphNode {
         }
     }
 
-    /// Its state with its age and reason: `failed 3h ago: upload error`, `running 41s on d-1-77`.
+    /// The state of the job with its age and reason: `failed 3h ago: upload error`, `running 41s on d-1-77`.
     fn state_sentence(&self, page: &RenderOptions) -> String {
         let word = self.state_word();
         let since = self.since.map(|since| {

@@ -123,7 +123,7 @@ pub struct Job {
     pub spawned_from: Option<Name>,
     /// When it is due, if that is in the future
     pub scheduled_for: Option<Moment>,
-    /// Its score in the schedule, which may be no time
+    /// The job's score in the schedule, which may be no time
     #[serde(skip)]
     pub due_score: Option<f64>,
     /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
@@ -159,19 +159,19 @@ pub struct Job {
     /// The mark of the job as it was read, which a guarded call compares.
     #[serde(skip)]
     pub mark: Vec<u8>,
-    /// Whether its lock expired and was extended once, for its holder.
+    /// Whether the lock expired and was extended once, for its holder.
     #[serde(skip)]
     pub in_grace: bool,
-    /// How many of its dependencies have failed; 0 if they were not read.
+    /// How many dependencies of the job have failed; 0 if they were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
-    /// Its dependencies that do not list it as a dependent, if they were read.
+    /// The dependencies that do not list the job as a dependent, if they were read.
     #[serde(skip)]
     pub unlisted: Vec<Name>,
-    /// Its dependencies and dependents, if they were read.
+    /// The job's dependencies and dependents, if they were read.
     #[serde(skip)]
     pub neighbors: Vec<Neighbor>,
-    /// Why it cannot run, if that was asked.
+    /// Why the job cannot run, if this was read.
     #[serde(skip)]
     pub blocked_by: Option<Box<DelayReason>>,
 }
@@ -185,14 +185,14 @@ impl Job {
         }
     }
 
-    /// The retries that it has remaining, for people. The wire counts the attempt that used up the
-    /// last one, too, so that such a job has -1.
+    /// The retries that the job has remaining, for people. The wire counts the attempt that used up the last one,
+    /// too, so that such a job has -1.
     pub(crate) fn remaining_retries(&self) -> Option<i64> {
         self.remaining.map(|remaining| remaining.floor().max(0))
     }
 
-    /// Whether it is in the morgue of its queue: it failed because its retries were used up, in
-    /// whatever group, or it was buried in the group of such jobs.
+    /// Whether the job is in the morgue of its queue: it failed because its retries were used up, in whatever
+    /// group, or it was buried in the group of such jobs.
     pub(crate) fn is_dead(&self) -> bool {
         let exhausted = self.remaining.is_some_and(|remaining| remaining.0 < 0.0);
         let group = self.failure.as_ref().map(|failure| &failure.group);
@@ -200,7 +200,7 @@ impl Job {
         self.state == Some(State::Failed) && (exhausted || group.is_some() && group == own.as_ref())
     }
 
-    /// The policy that delays its retries; `None` if it has none, or only one for lost locks.
+    /// The policy that delays the retries of the job; `None` if it has none, or only one for lost locks.
     pub(crate) fn retry_policy(&self) -> Option<&Name> {
         let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
         let is_for_lost_locks = LostLockBackoff::from_json(policy.as_bytes()).is_some();

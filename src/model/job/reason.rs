@@ -42,7 +42,7 @@ pub enum ReasonCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackoffCause {
-    /// Its worker lost the lock.
+    /// The worker of the job lost the lock.
     LostLock,
     /// A worker retried it, and its policy gave the delay.
     Retry,

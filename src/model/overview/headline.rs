@@ -93,7 +93,7 @@ impl Headline {
 }
 
 impl Clause {
-    /// Writes its first letter large, unless that belongs to a name.
+    /// Capitalizes the first letter of the sentence, unless that letter belongs to a name.
     fn begin_sentence(&mut self, problem: &StatusProblem) {
         let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
         let is_name = begins_with_queue && problem.queue.is_some();

@@ -59,7 +59,7 @@ struct MinuteSeries(VecDeque<(u64, f64)>);
 #[derive(Clone, Debug)]
 struct PastLook {
     at: Moment,
-    /// Whether it read all queues and groups.
+    /// Whether the snapshot has all queues and groups.
     is_whole: bool,
     queues: HashMap<Name, QueueCounters>,
     /// Jobs by group.

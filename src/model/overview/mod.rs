@@ -195,7 +195,7 @@ pub(crate) enum ProblemCode {
 }
 
 impl Omitted {
-    /// Says them, if there are any.
+    /// The numbers in a sentence, if there are any.
     pub(crate) fn sentence(&self) -> Option<String> {
         let parts = [
             (self.queues, "queue", "queues"),
@@ -220,7 +220,7 @@ impl ProblemCode {
         self.into()
     }
 
-    /// Whether somebody chose it, or it passes by itself.
+    /// Whether an operator chose this state, or it passes by itself.
     pub(crate) fn is_mild(self) -> bool {
         matches!(self, ProblemCode::Paused | ProblemCode::LateRecurring)
     }
@@ -372,7 +372,7 @@ impl SystemFacts {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct QueueFacts {
-    /// Its jobs in each state, and its pause.
+    /// The queue's jobs in each state, and its pause.
     #[serde(skip)]
     pub counts: Queue,
     /// Jobs popped today.
@@ -392,7 +392,8 @@ pub(crate) struct QueueFacts {
     /// that was asked for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub running_since: Option<Moment>,
-    /// Since when its oldest wait lasts, with the job, the reason and what holds it.
+    /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that
+    /// holds it.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub since: Option<Moment>,
     pub jid: Option<Name>,
@@ -409,7 +410,7 @@ pub(crate) struct QueueFacts {
     /// How long jobs waited today, if that was asked for.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub wait: Option<DurationSpread>,
-    /// How long they ran.
+    /// How long jobs ran today, if that was asked for.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub run: Option<DurationSpread>,
 }
@@ -418,7 +419,8 @@ pub(crate) struct QueueFacts {
 const LATE: f64 = 120.0;
 
 impl QueueFacts {
-    /// Whether its oldest job has waited too long, which is a choice if somebody paused it.
+    /// Whether the oldest job of the queue has waited too long. In a paused queue no job has: somebody chose the
+    /// wait.
     pub(crate) fn is_late(&self, now: Moment) -> bool {
         let wait = self.oldest_wait(now);
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))

@@ -52,12 +52,12 @@ pub struct Recurring {
 }
 
 impl Recurring {
-    /// Whether it is paused: no client but `qless` sees it.
+    /// Whether the recurring job is paused: no client but `qless` sees a paused one.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused_since.is_some()
     }
 
-    /// The options that coordinate its jobs with others.
+    /// The options that coordinate the jobs of the recurring job with others.
     pub(crate) fn coordination(&self) -> Coordination<'static> {
         self.options.clone().unwrap_or_default()
     }

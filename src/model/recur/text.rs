@@ -73,7 +73,7 @@ pub(crate) fn format_interval(every: Number) -> String {
 }
 
 impl Recurring {
-    /// Since when, by whom and why it is paused.
+    /// Since when, by whom and why the recurring job is paused.
     pub(crate) fn pause_text(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();

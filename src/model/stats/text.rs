@@ -140,7 +140,8 @@ impl View for StatsOfQueuesByDay {
 }
 
 impl Stats {
-    /// Its counts, and if a job was popped or ended, the table of both measures and the histogram of one.
+    /// The counts of the queue, and if a job was popped or ended, the table of both measures and the histogram of
+    /// one.
     fn queue_paragraph(&self, histogram_of: Measure, page: &RenderOptions) -> String {
         let today = page
             .now
@@ -239,7 +240,7 @@ const BARS: [(&str, Option<u64>); 8] = [
     ("> 7d", None),
 ];
 
-/// How many bars are shown even if they are empty.
+/// How many bars are shown even if all of them are empty.
 const ALWAYS: usize = 5;
 
 /// The maximum length of a bar, on a wide terminal.

@@ -23,7 +23,7 @@ pub(super) struct EntryLocation {
     pub offset: u64,
     pub length: u32,
     pub disposition: Disposition,
-    /// The number of its queue on the server.
+    /// The number of the job's queue on the server.
     queue: u32,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct EntryLocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disposition {
     Put,
-    /// Skipped because it is complete.
+    /// Skipped because the job is complete.
     SkipComplete,
-    /// Skipped because it has failed.
+    /// Skipped because the job has failed.
     SkipFailed,
 }
 

@@ -159,7 +159,7 @@ fn crumb(page: &Page, job: &Job) -> Markup {
     }
 }
 
-/// What can be done with it, and the line that does the first of it.
+/// What an operator can do with the job, and the line that does the first of these actions.
 fn actions(page: &Page, job: &Job) -> Markup {
     let here = job_path(&job.jid);
     let button = |verb: &str, word: &str, is_main: bool| {
@@ -192,7 +192,7 @@ fn actions(page: &Page, job: &Job) -> Markup {
     }
 }
 
-/// Why it does not run.
+/// Why the job does not run.
 pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup {
     let options = page.render_options();
     let reasons = explanation

@@ -22,7 +22,7 @@ use crate::web::chart;
 use crate::web::page::{Content, Page, Place, anchor, shown};
 use crate::web::{facts_of, path};
 
-/// How many of its jobs are listed: those that run, and those that are next.
+/// How many jobs of the queue are listed: those that run, and those that are next.
 const ROWS: u64 = 15;
 
 pub(in crate::web) fn content(

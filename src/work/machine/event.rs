@@ -100,11 +100,11 @@ pub enum ProcessExit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndedProcess {
     pub exit: ProcessExit,
-    /// The end of what it wrote to stderr, harmless and trimmed.
+    /// The end of what the process wrote to stderr, harmless and trimmed.
     pub message: String,
-    /// The data that it wrote, if that is asked for and is JSON.
+    /// The data that the process wrote, if that is asked for and is JSON.
     pub data: Option<Vec<u8>>,
-    /// How many of the last lines that it was sent it did not read in full, if it was to stay.
+    /// How many of the last lines sent to the process it did not read in full, if it was to stay.
     pub unread_lines: usize,
 }
 
@@ -113,7 +113,7 @@ pub struct EndedProcess {
 pub enum StartFailure {
     /// The program does not exist or cannot be executed. Other jobs will meet the same.
     Program(String),
-    /// This job cannot be handed to it: an argument is refused.
+    /// This job cannot be handed to the program: an argument is refused.
     Job(String),
     /// The directory of the slot cannot be prepared. Other jobs of the slot will meet the same.
     Directory(String),
@@ -133,7 +133,7 @@ pub enum LineContent {
 /// What is wrong with a line that is no answer about a job of its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadLineKind {
-    /// It cannot be read, or names no job.
+    /// The answer cannot be read, or names no job.
     NoAnswer,
     /// The answer is about a job that the process does not have.
     OtherJob,
@@ -333,7 +333,7 @@ pub enum WorkResult {
     Done,
     /// This many jobs of a limit failed for good.
     JobsFailed(u64),
-    /// The job of `--count 1` was lost, or its end is not known.
+    /// The job of `--count 1` was lost, or the result of the job is not known.
     JobLost,
     /// The command cannot be started.
     NoProgram(String),
@@ -361,7 +361,7 @@ pub enum JobResult {
     Advanced,
     Retried,
     Failed,
-    /// Another worker may have it, or it was cancelled; nothing was written.
+    /// Another worker may have the job, or the job was cancelled; nothing was written.
     Lost,
     /// Given back without using a retry.
     Released,
@@ -407,7 +407,7 @@ pub enum Report {
     AnswerOnStdout {
         slot: usize,
         jid: Name,
-        /// Whether `--answers stdout` would have it read.
+        /// Whether `qless` would read this answer if `--answers stdout` were given.
         has_flag: bool,
     },
     /// A process is stopped, because it had these jobs for longer than the limit.

@@ -57,7 +57,7 @@ enum ServerLink {
 /// The kind of request that a server refuses although it still replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RefusedWhileAway {
-    /// It does not reply.
+    /// The server does not reply.
     Nothing,
     /// A turn. Locks are still extended, and only a turn shows that it takes turns again.
     Turn,
@@ -142,7 +142,7 @@ pub struct Machine {
     recovery: Option<Arc<Vec<EndingRequest>>>,
     is_recovering: bool,
     search_at: f64,
-    /// When it was asked which queues have jobs, until the reply.
+    /// When the server was asked which queues have jobs, until the reply.
     looking_since: Option<f64>,
     /// When to ask next which queues have jobs, at the earliest, and at the latest while jobs are popped.
     look_from: f64,

@@ -123,8 +123,8 @@ impl Machine {
         }));
     }
 
-    /// Whether it is to be asked which queues have jobs: there are too many to pop from each, jobs are wanted,
-    /// and the last reply is old or used up.
+    /// Whether the server is to be asked which queues have jobs: there are too many to pop from each, jobs are
+    /// wanted, and the last reply is old or used up.
     fn is_queue_search_due(&self, now: f64) -> bool {
         let is_old = if self.rotation.has_ready() {
             now >= self.look_at

@@ -26,7 +26,7 @@ pub enum QueueOrder {
 #[derive(Clone, Debug)]
 pub struct Rotation {
     order: QueueOrder,
-    /// With their weights.
+    /// The queues with their weights.
     queues: Vec<(Name, u32)>,
     /// Where each of them is in `queues`.
     positions: HashMap<Name, usize>,

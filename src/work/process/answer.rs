@@ -38,7 +38,7 @@ pub enum AnswerKind {
 /// A line that is not an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BadAnswer {
-    /// The job that it names, if it names one.
+    /// The job that the answer names, if it names one.
     pub jid: Option<Name>,
     /// Why, as the end of a sentence about the line: `has no "result"`.
     pub reason: String,

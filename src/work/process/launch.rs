@@ -158,7 +158,7 @@ impl Launch<'_> {
 /// What a child does between fork and exec.
 struct ChildSetup {
     answers: OwnedFd,
-    /// The sandbox that it enters.
+    /// The sandbox that the process enters.
     folder: Option<OwnedFd>,
     parent: Pid,
 }

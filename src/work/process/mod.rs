@@ -95,10 +95,10 @@ pub enum ProcessEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessEnd {
     pub exit: ProcessExit,
-    /// The last bytes of its stderr.
+    /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// How many of the last lines that it was sent it did not read in full; 0 if its stdin was closed.
+    /// How many of the last lines sent to the process it did not read in full; 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 
@@ -108,7 +108,7 @@ pub enum CapturedStdout {
     /// The stdout of this program was not captured.
     Nothing,
     Whole(Vec<u8>),
-    /// It wrote more than the launch allowed.
+    /// The process wrote more than the launch allowed.
     TooLong,
 }
 
@@ -141,10 +141,10 @@ struct RunningProgram {
     stdin: InputPipe,
     /// Stdout, stderr and descriptor 3.
     outputs: [OutputPipe; 3],
-    /// Whether it is to stay, and so has to answer.
+    /// Whether the process is to stay, and so has to answer.
     stays: bool,
-    /// Whether the rest of its group ends with it: it was asked to end by a signal, or the next program gets
-    /// its directory.
+    /// Whether the rest of the process group ends with the process: it was asked to end by a signal, or the next
+    /// program gets its directory.
     ends_group: bool,
 }
 
