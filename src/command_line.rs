@@ -39,7 +39,7 @@ impl CommandLine {
         words.fold(CommandLine::default(), CommandLine::word)
     }
 
-    /// Adds a word as it is: a flag, or an argument that was typed before `--`.
+    /// Adds a word as it is: a flag, or an argument before `--`.
     pub(crate) fn word(mut self, word: impl Into<Name>) -> CommandLine {
         let (text, value) = (word.into(), None);
         self.words.push(LeadingWord { text, value });
@@ -217,7 +217,7 @@ impl CommandLine {
     }
 }
 
-/// The flags that were typed and say to which server this process goes.
+/// The flags given on the command line that say to which server this process goes.
 static DESTINATION: OnceLock<Vec<(&'static str, Name)>> = OnceLock::new();
 
 /// Lets the commands that are printed from now on go to the server to which this process goes.
@@ -274,7 +274,7 @@ pub(crate) fn is_ambiguous_argument(name: &[u8]) -> bool {
     has_ambiguous_start(name) || name::has_wildcards(name)
 }
 
-/// Whether the first letter of an argument could make it a flag, stdin or a file.
+/// Whether the first character of an argument, `-` or `@`, could make the argument a flag, stdin or a file.
 pub(crate) fn has_ambiguous_start(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }

@@ -5,7 +5,8 @@
 -- Refuses: unknown states, an offset or count that is not a number
 
 -- Whether the first word after `complete` is a queue: with three words, or if it is empty; if it is no number, and
--- qless-php has listed complete jobs of such a queue. In the script for qless-php, a single word is always a queue.
+-- qless-php has listed completed jobs of such a queue. In the script for qless-php, a single word is always a
+-- queue.
 local function names_queue(word, offset, count)
   if not word or count or word == '' then return word end
   if php then return not offset or not tonumber(word) end

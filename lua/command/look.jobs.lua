@@ -4,7 +4,7 @@
 -- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
 
--- Since when a job is due that a throttle holds or held, as text; nil if its score does not give a time.
+-- For a job that a throttle holds or held: the time since which it is due, as text. Nil if its score gives no time.
 -- Takes: jid; queue
 local function held_since(jid, queue)
   local number, base = need('value/number'), Keys.queue .. (queue or '')

@@ -106,7 +106,7 @@ return function(argv)
   local function walk(key, add, most_read)
     local size, half = ask(false, 'zcard', key) or 0, most_read / 2
     local omitted = math.max(0, size - most_read)
-    -- By rank, a page costs the same however many members have one score.
+    -- Pages go by rank: so a page costs the same even if many members of the sorted set have the same score.
     local from = (ask(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
     while from < size do
       local last = from + 99

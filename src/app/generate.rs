@@ -351,7 +351,7 @@ fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::R
         Some(codes) => rest.push_str(&format!("{}\n", escape_roff(&codes))),
         None => {
             for exit in Exit::VARIANTS {
-                let (name, when) = exit.description();
+                let (name, when) = exit.name_and_meaning();
                 let (code, name, when) = (exit.code(), escape_roff(name), escape_roff(when));
                 rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));
             }

@@ -161,7 +161,7 @@ impl<'g> MemberGroup<'g> {
         session.use_only(member, MemberPart { suffix, ..part });
         let result = self.command.run(session);
         result.map_err(|error| {
-            if is_away(&error) && session.opened_core().is_none() {
+            if is_unreachable(&error) && session.core_if_open().is_none() {
                 let text = label_with_member(&member.name, &error.message());
                 return Error::new(error.kind(), text);
             }
@@ -243,7 +243,7 @@ impl<'g> MemberGroup<'g> {
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.find_holders(given.jids(), session);
         let count = self.members.list.len();
-        if let Some(error) = all_away(&found) {
+        if let Some(error) = error_if_all_unreachable(&found) {
             return Err(error);
         }
         let mut own: Vec<Vec<Name>> = vec![Vec::new(); count];
@@ -327,7 +327,7 @@ impl<'g> MemberGroup<'g> {
         session.refuse_typed_password()?;
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.find_holders(given.jids(), session);
-        if let Some(error) = all_away(&found) {
+        if let Some(error) = error_if_all_unreachable(&found) {
             return Err(error);
         }
         let count = self.members.list.len();
@@ -420,7 +420,7 @@ impl<'g> MemberGroup<'g> {
             match result {
                 Ok(Exit::NotFound) => {}
                 // Without a connection, nothing can have happened.
-                Err(error) if is_away(&error) && session.opened_core().is_none() => {
+                Err(error) if is_unreachable(&error) && session.core_if_open().is_none() => {
                     results.push((member, Err(error)));
                 }
                 ended => {
@@ -451,7 +451,7 @@ impl<'g> MemberGroup<'g> {
             text
         };
         // A hint at the address would be about the wrong one.
-        let hint = error.hint_text().filter(|_| !is_away(error));
+        let hint = error.hint_text().filter(|_| !is_unreachable(error));
         let hint = hint.map(str::to_owned);
         session
             .ui
@@ -460,7 +460,7 @@ impl<'g> MemberGroup<'g> {
 
     /// Whether the error of a member matters if another one has ended well. What one does not know may be
     /// known to the other; but a change of named things was not made where one of them is missing.
-    fn counts(&self, error: &Error) -> bool {
+    fn is_decisive(&self, error: &Error) -> bool {
         match self.command.member_use() {
             _ if error.kind() != Kind::NotFound => true,
             MemberUse::Jobs(jids) | MemberUse::JobsInOrder(jids) => !jids.is_empty(),
@@ -487,7 +487,7 @@ impl<'g> MemberGroup<'g> {
     fn end(&self, results: Vec<MemberResult>, session: &mut Session) -> Result<Exit, Error> {
         let errors = results.iter();
         let errors = errors.filter_map(|(member, result)| Some((*member, result.as_ref().err()?)));
-        // A signal ends the command, and who declines has it change nothing.
+        // A signal ends the whole command. So does a declined question: then nothing is changed.
         let is_final = |error: &Error| {
             matches!(
                 error.exit(),
@@ -502,14 +502,14 @@ impl<'g> MemberGroup<'g> {
             return Ok(exit);
         }
         let has_ended_well = results.iter().any(|(_, result)| result.is_ok());
-        let errors = errors.filter(|(_, error)| !has_ended_well || self.counts(error));
+        let errors = errors.filter(|(_, error)| !has_ended_well || self.is_decisive(error));
         let errors: Vec<(&Member, &Error)> = errors.collect();
         if let Some((_, first)) = errors.first() {
             let is_same = |(_, error): &(&Member, &Error)| error.message() == first.message();
-            if !has_ended_well && errors.iter().all(is_same) && !is_away(first) {
+            if !has_ended_well && errors.iter().all(is_same) && !is_unreachable(first) {
                 return Err((*first).clone());
             }
-            let others = errors.iter().filter(|(_, error)| !is_away(error));
+            let others = errors.iter().filter(|(_, error)| !is_unreachable(error));
             let kind = |(_, error): &(&Member, &Error)| error.kind();
             // Those that did not answer leave the others their reason.
             let kinds: Vec<Kind> = if others.clone().count() > 0 {
@@ -518,7 +518,10 @@ impl<'g> MemberGroup<'g> {
                 errors.iter().map(kind).collect()
             };
             let is_one_kind = kinds.iter().all(|kind| *kind == kinds[0]);
-            if !has_ended_well && is_one_kind && errors.iter().all(|(_, error)| is_away(error)) {
+            if !has_ended_well
+                && is_one_kind
+                && errors.iter().all(|(_, error)| is_unreachable(error))
+            {
                 for (member, error) in &errors[1..] {
                     self.report(member, error, session);
                 }
@@ -532,7 +535,7 @@ impl<'g> MemberGroup<'g> {
                 self.report(member, error, session);
             }
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
-            let some_away = errors.iter().any(|(_, error)| is_away(error));
+            let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
             // A jid that is nowhere is unknown, but a queue that one member lacks is a part.
             let is_whole = match self.command.member_use() {
                 _ if is_unknown && some_away => false,
@@ -569,7 +572,7 @@ impl<'g> MemberGroup<'g> {
 }
 
 /// The error if no member answers.
-fn all_away(found: &[Result<Vec<bool>, Error>]) -> Option<Error> {
+fn error_if_all_unreachable(found: &[Result<Vec<bool>, Error>]) -> Option<Error> {
     let errors = found.iter().map(|found| found.as_ref().err());
     errors
         .collect::<Option<Vec<&Error>>>()?
@@ -578,7 +581,7 @@ fn all_away(found: &[Result<Vec<bool>, Error>]) -> Option<Error> {
 }
 
 /// Whether a member did not answer.
-fn is_away(error: &Error) -> bool {
+fn is_unreachable(error: &Error) -> bool {
     error.exit() == Exit::Server
 }
 
@@ -661,7 +664,7 @@ impl Collector<'_> {
             if !self.ready.is_empty() && self.ready.len() + self.results.len() == running {
                 let mut refused = self.results.iter();
                 let refused = refused.find_map(|(_, result)| result.as_ref().err());
-                let refused = refused.filter(|error| !is_away(error)).cloned();
+                let refused = refused.filter(|error| !is_unreachable(error)).cloned();
                 for index in std::mem::take(&mut self.ready) {
                     if let Some(answer) = &self.answers[index] {
                         _ = answer.send(refused.is_none());
@@ -726,7 +729,7 @@ impl Collector<'_> {
         let is_answered = results.iter().any(|(_, result)| result.is_ok());
         let away = results.iter().filter_map(|(member, result)| {
             let error = result.as_ref().err()?;
-            (is_answered && is_away(error)).then_some((member.name.as_str(), error))
+            (is_answered && is_unreachable(error)).then_some((member.name.as_str(), error))
         });
         let away: Vec<(&str, &Error)> = away.collect();
         if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {

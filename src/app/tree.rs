@@ -30,7 +30,7 @@ pub(super) struct ListedCommand {
 /// Declares the tree from the modules of the subcommands.
 macro_rules! subcommands {
     ($($name:ident => $module:ident,)*) => {
-        // The subcommand that was typed. A doc comment here would be the first line of the help.
+        // The given subcommand. A doc comment here would be the first line of the help.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
             $($name($module::Args),)*

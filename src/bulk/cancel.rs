@@ -284,7 +284,7 @@ fn confirm_cancel(
         TargetSource::OneJid => count > 1,
         // Other members may have further jobs that were named.
         TargetSource::Jids | TargetSource::File => {
-            count > 1 || session.is_part() || session.ui.is_protected()
+            count > 1 || session.has_other_members() || session.ui.is_protected()
         }
         TargetSource::Selector => true,
     };

@@ -231,13 +231,13 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
 }
 
 /// The beginning of names: parts with dots between them.
-fn namespace(typed: &str) -> Result<String, Invalid> {
+fn namespace(given: &str) -> Result<String, Invalid> {
     let is_part = |part: &str| {
         let mut chars = part.chars();
         !part.is_empty() && chars.all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
     };
-    if typed.split('.').all(is_part) {
-        Ok(typed.to_owned())
+    if given.split('.').all(is_part) {
+        Ok(given.to_owned())
     } else {
         Err(Invalid::expects(
             "letters, digits, `-`, `_`, and dots between them",
@@ -245,11 +245,11 @@ fn namespace(typed: &str) -> Result<String, Invalid> {
     }
 }
 
-/// A label as it is typed.
-fn label(typed: &str) -> Result<Label, Invalid> {
+/// A label as given.
+fn label(given: &str) -> Result<Label, Invalid> {
     let wants = "a label such as `site=berlin`, its name of letters, digits and `_`";
     let expects = || Invalid::expects(wants);
-    let (name, value) = typed.split_once('=').ok_or_else(expects)?;
+    let (name, value) = given.split_once('=').ok_or_else(expects)?;
     let mut chars = name.chars();
     let begins = chars
         .next()

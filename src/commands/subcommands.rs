@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// The subcommand that was typed, with its arguments.
+/// The given subcommand, with its arguments.
 pub(crate) trait Subcommands {
     /// Whether the subcommand may change something.
     fn writes(&self) -> bool;

@@ -190,8 +190,8 @@ fn save_history(path: &Path, server: &LookServer) {
 }
 
 /// A path that begins with `/` and does not end with one.
-fn base_path(typed: &str) -> Result<String, Invalid> {
-    let path = typed.trim_end_matches('/');
+fn base_path(given: &str) -> Result<String, Invalid> {
+    let path = given.trim_end_matches('/');
     let is_plain = path
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));

@@ -39,7 +39,7 @@ pub(super) fn add_server_items(
             checks.add_error(DoctorCheck::Server, &core.refusal_error("LOADING"));
             return;
         }
-        Err(error) if !is_untold(error) => {
+        Err(error) if !is_not_reported(error) => {
             checks.add_error(DoctorCheck::Server, error);
             return;
         }
@@ -104,7 +104,7 @@ fn keeps_waiting(error: &Error) -> bool {
 }
 
 /// Whether the server is there and does not tell: the user lacks a right, or the service lacks the command.
-fn is_untold(error: &Error) -> bool {
+fn is_not_reported(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::NoPerm | Kind::Server | Kind::Unsupported
@@ -121,7 +121,7 @@ fn untold_item(check: DoctorCheck, error: &Error) -> DoctorItem {
 
 /// The result of a check that could not be made.
 fn failed_item(check: DoctorCheck, error: &Error) -> DoctorItem {
-    if is_untold(error) {
+    if is_not_reported(error) {
         untold_item(check, error)
     } else {
         DoctorItem::error(check, error, next_step(error.kind()))
@@ -159,13 +159,13 @@ fn untold_server_item(core: &Core) -> DoctorItem {
 /// The rights of the user, and whether the settings of the server may be read.
 fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     let check = DoctorCheck::Rights;
-    if !core.tells_rights() {
+    if !core.scripts_can_read_rights() {
         let why = "the server does not tell: Redis before 7.0 has no test of rights";
         return (DoctorItem::skipped(check, why), true);
     }
     let missing = match core.test_rights(now) {
         Ok(missing) => missing,
-        // The user may not run EVAL at all.
+        // The user is not allowed to run EVAL at all.
         Err(error) => {
             let item = DoctorItem::error(check, &error, next_step(error.kind()));
             return (item, false);
@@ -289,7 +289,7 @@ fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
         Err(error) => return failed_item(check, &error),
     };
     // This command itself leaves the core, and the test of rights if the server has one.
-    let own = 1 + u64::from(core.tells_rights());
+    let own = 1 + u64::from(core.scripts_can_read_rights());
     let others = cached.saturating_sub(own);
     let what = match others {
         0 => "none of other clients is cached".to_owned(),

@@ -18,7 +18,7 @@ const PATIENCE: f64 = 10.0;
 /// Patience in seconds if workers of any queue are seen: they may poll seldom.
 const LONG_PATIENCE: f64 = 60.0;
 
-/// The most jobs that evidence names.
+/// Maximum number of jobs that the evidence names.
 const ROOTS: usize = 10;
 
 /// Why a job does not run. `before` are the jobs before it in its lane.
@@ -263,7 +263,7 @@ pub(super) fn recurring_reasons(
     reasons
 }
 
-/// Adds the reasons of a queue that hold for each of its jobs. `can_run`: nothing else keeps the job
+/// Adds the reasons of a queue that keep each of its jobs from running. `can_run`: no other reason keeps the job
 /// from running.
 fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<DelayReason>) {
     let queue = &facts.queue;

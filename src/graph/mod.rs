@@ -325,7 +325,7 @@ impl GraphBuilder {
     }
 }
 
-/// Marks the jobs that others depend on and that do not go on by themselves.
+/// Marks the jobs that others depend on and that never complete without an operator: failed and missing jobs.
 fn mark_blocking_nodes(graph: &mut Graph) {
     for edge in &graph.edges {
         let node = &mut graph.nodes[edge.ends.1];

@@ -33,7 +33,7 @@ pub(crate) enum ArchiveLine<'t> {
     Job(Box<ArchivedJob<'t>>),
     Recurring(Box<ArchivedTemplate<'t>>),
     Config(ArchivedConfig),
-    Limit(ArchivedLimit),
+    Limit(ArchivedThrottleMaximum),
     Paused(ArchivedPause),
 }
 
@@ -200,7 +200,7 @@ pub(crate) struct ArchivedOption {
 
 /// The maximum of a throttle to set again.
 #[derive(Debug, Deserialize)]
-pub(crate) struct ArchivedLimit {
+pub(crate) struct ArchivedThrottleMaximum {
     #[serde(deserialize_with = "nonempty_name")]
     pub id: Name,
     #[serde(deserialize_with = "whole_number")]

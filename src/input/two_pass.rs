@@ -45,7 +45,7 @@ struct LinePart {
 }
 
 impl LinePart {
-    fn has_line(&self, number: u64) -> bool {
+    fn owns_line(&self, number: u64) -> bool {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         self.owners.get(at) == Some(&self.member)
     }
@@ -160,7 +160,7 @@ impl TwoPassFile {
             let file = self.file.try_clone();
             Ok(TwoPassFile {
                 what: self.what.clone(),
-                file: file.map_err(|fault| self.read_error(&fault))?,
+                file: file.map_err(|fault| self.unreadable_error(&fault))?,
                 start: self.start,
                 end: self.end,
                 from: None,
@@ -204,11 +204,11 @@ impl TwoPassFile {
                 let copy = CopyingReader {
                     from,
                     to: &self.file,
-                    write_error: None,
+                    write_fault: None,
                 };
                 let mut lines = OffsetLineReader::starting_at(copy, 0, self.longest.bytes);
                 let read = self.pass_lines(&mut lines, take);
-                if let Some(fault) = lines.from.into_inner().write_error {
+                if let Some(fault) = lines.from.into_inner().write_fault {
                     return Err(spool_error(&self.what, &fault));
                 }
                 read?;
@@ -238,7 +238,7 @@ impl TwoPassFile {
     ) -> Result<(), Error> {
         line.resize(length, 0);
         let read = self.file.read_exact_at(line, offset);
-        read.map_err(|fault| self.read_error(&fault))
+        read.map_err(|fault| self.unreadable_error(&fault))
     }
 
     /// Passes each line that is not empty to `take`. Returns the offset of the end.
@@ -256,9 +256,12 @@ impl TwoPassFile {
         lines: &mut OffsetLineReader<R>,
         mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        while lines.read_next().map_err(|fault| self.read_error(&fault))? {
+        while lines
+            .read_next()
+            .map_err(|fault| self.unreadable_error(&fault))?
+        {
             let part = self.part.as_ref();
-            if part.is_some_and(|part| !part.has_line(lines.number)) {
+            if part.is_some_and(|part| !part.owns_line(lines.number)) {
                 continue;
             }
             if lines.line.len() > self.longest.bytes {
@@ -292,7 +295,7 @@ impl TwoPassFile {
         )
     }
 
-    fn read_error(&self, fault: &io::Error) -> Error {
+    fn unreadable_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_message(fault));
         Error::new(Kind::File, format!("cannot read {what}: {why}"))
     }
@@ -393,7 +396,7 @@ struct CopyingReader<'f> {
     from: File,
     to: &'f File,
     /// The error of a write to the copy.
-    write_error: Option<io::Error>,
+    write_fault: Option<io::Error>,
 }
 
 impl Read for CopyingReader<'_> {
@@ -401,7 +404,7 @@ impl Read for CopyingReader<'_> {
         let read = self.from.read(buffer)?;
         if let Err(fault) = self.to.write_all(&buffer[..read]) {
             let kind = fault.kind();
-            self.write_error = Some(fault);
+            self.write_fault = Some(fault);
             return Err(kind.into());
         }
         Ok(read)

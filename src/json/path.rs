@@ -14,8 +14,8 @@ pub(crate) struct JsonPath(Vec<String>);
 
 impl JsonPath {
     /// Parses a path; the error names the form that is expected.
-    pub(crate) fn parse(typed: &[u8]) -> Result<JsonPath, &'static str> {
-        let text = lossless_text(typed);
+    pub(crate) fn parse(input: &[u8]) -> Result<JsonPath, &'static str> {
+        let text = lossless_text(input);
         if let Some(pointer) = text.strip_prefix('/') {
             return pointer
                 .split('/')

@@ -15,7 +15,7 @@ use crate::text::{comma_list, count_with_noun, duration};
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
 
-/// The most groups, queues or workers that are named for one kind of problem; the rest is counted.
+/// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
 const NAMED: usize = 3;
 
 /// What needs attention: what endangers data first, then what keeps most jobs from running, and what somebody
@@ -84,7 +84,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
     let least = at_least(facts.omitted().queues);
-    // A worker that ends is forgotten, but what it completed is counted.
+    // The server forgets a worker that has ended, but the jobs that it completed show that there was one.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
         return None;

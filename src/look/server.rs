@@ -39,7 +39,7 @@ pub(crate) struct LookServer<'s> {
     clock: Mutex<Clock>,
     /// How long a look stands for all who ask.
     interval: Duration,
-    /// The looks by what they read before all others.
+    /// The snapshots, by the groups, queues and globs that each of them reads before all others.
     shared: Mutex<HashMap<ReadFirst, Arc<SharedLook>>>,
     choice: SeriesChoice,
     labels: Vec<Label>,
@@ -203,7 +203,7 @@ impl<'s> LookServer<'s> {
     /// Uses the session, which nothing else does meanwhile.
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
         let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue)?;
-        // Whoever asks next tries again: nobody need wait now for a server that is lost.
+        // The next request tries again: no request need wait now for a server that is lost.
         session.core()?.report_loss_immediately();
         Ok(act(&mut session))
     }

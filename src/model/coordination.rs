@@ -62,7 +62,7 @@ impl CoordinationOption {
         }
     }
 
-    /// A text that was typed as the core takes it: a duration has a unit.
+    /// A given text in the form that the core takes: a duration has a unit.
     pub fn parse_value<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         if self == CoordinationOption::Ttl {
             let text = std::str::from_utf8(text).unwrap_or_default();
@@ -161,8 +161,8 @@ pub enum RequiredOption {
     Dup(&'static str),
 }
 
-/// The back-off after a lost lock, as qless-php puts it: the delay is the initial delay times the
-/// factor to the power of the used retries.
+/// The back-off after a lost lock, in the form of qless-php: the delay is the initial delay times the factor to the
+/// power of the used retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LostLockBackoff {
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn durations_of_a_policy_become_seconds() {
         let policy = |text: &str| checked(CoordinationOption::Backoff, text);
-        for (typed, stored) in [
+        for (input, stored) in [
             ("fixed:30", "fixed:30"),
             ("linear:5m", "linear:300"),
             ("exp:1.5s", "exp:1.5"),
@@ -394,7 +394,7 @@ mod tests {
             ("lowkiq", "lowkiq"),
             ("lowkiq:1d", "lowkiq:86400"),
         ] {
-            assert_eq!(policy(typed).as_deref(), Ok(stored), "{typed}");
+            assert_eq!(policy(input).as_deref(), Ok(stored), "{input}");
         }
         for wrong in [
             "fixed",

@@ -48,10 +48,10 @@ enum ComparableValue {
 const MAX_DEPTH: usize = 100;
 
 impl DataFilter {
-    /// Reads `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`; the error is the end of a sentence that begins
-    /// with the flag.
-    pub(crate) fn parse(typed: &Name) -> Result<DataFilter, String> {
-        let bytes = typed.as_bytes();
+    /// Reads `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`. The error is the text that follows `expects` in a
+    /// message.
+    pub(crate) fn parse(input: &Name) -> Result<DataFilter, String> {
+        let bytes = input.as_bytes();
         // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the member `a!/b`.
         let is_negated = |at: usize| {
             bytes[at..].starts_with(b"!~")
@@ -131,7 +131,7 @@ fn scalar_text(stored: &RawValue) -> Option<Name> {
 }
 
 impl ComparableValue {
-    /// Reads what was typed: JSON if it parses, else text.
+    /// Reads the text of an argument: JSON if it parses, else text.
     fn parse_typed(bytes: &[u8]) -> Result<ComparableValue, String> {
         let text = lossless_text(bytes);
         match serde_json::from_str::<&RawValue>(&text) {
@@ -235,14 +235,14 @@ mod tests {
 
     use super::*;
 
-    fn fits(typed: &[u8], data: &[u8]) -> bool {
+    fn fits(input: &[u8], data: &[u8]) -> bool {
         let data = Data::from(data.to_vec());
-        DataFilter::parse(&typed.into()).unwrap().matches(&data)
+        DataFilter::parse(&input.into()).unwrap().matches(&data)
     }
 
     #[test]
     fn values_are_compared_as_they_are_stored() {
-        for (typed, data) in [
+        for (input, data) in [
             ("a=9007199254740993", r#"{"a":9007199254740993}"#),
             ("a=1", r#"{"a":1.0}"#),
             ("a=1.0", r#"{"a":1}"#),
@@ -271,9 +271,9 @@ mod tests {
             ("a=\"~c\"", r#"{"a":"~c"}"#),
             ("/a!~1b=1", r#"{"a!/b":1}"#),
         ] {
-            assert!(fits(typed.as_bytes(), data.as_bytes()), "{typed} {data}");
+            assert!(fits(input.as_bytes(), data.as_bytes()), "{input} {data}");
         }
-        for (typed, data) in [
+        for (input, data) in [
             ("a=9007199254740993", r#"{"a":9007199254740992}"#),
             ("a=9007199254740992", r#"{"a":9007199254740993}"#),
             ("a=1", r#"{"a":-1}"#),
@@ -294,7 +294,7 @@ mod tests {
             ("a=1", "not json"),
             ("a=1", ""),
         ] {
-            assert!(!fits(typed.as_bytes(), data.as_bytes()), "{typed} {data}");
+            assert!(!fits(input.as_bytes(), data.as_bytes()), "{input} {data}");
         }
     }
 

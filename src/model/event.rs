@@ -73,7 +73,7 @@ impl EventKind {
 
 /// Channels of the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum EventSource {
+pub(crate) enum EventChannel {
     /// Changes of all jobs, and of the configuration.
     Log,
     /// What only this core publishes.
@@ -84,12 +84,12 @@ pub(crate) enum EventSource {
     Worker(Name),
 }
 
-impl EventSource {
+impl EventChannel {
     /// What is published there.
     pub(crate) const fn kinds(&self) -> &'static [EventKind] {
         use EventKind::*;
         match self {
-            EventSource::Log => &[
+            EventChannel::Log => &[
                 Put,
                 Advanced,
                 Completed,
@@ -100,11 +100,11 @@ impl EventSource {
                 ConfigUnset,
                 Unknown,
             ],
-            EventSource::Extensions => &[Throttled, Merged, Skipped, Unknown],
-            EventSource::Tracked => &[
+            EventChannel::Extensions => &[Throttled, Merged, Skipped, Unknown],
+            EventChannel::Tracked => &[
                 Put, Popped, Completed, Failed, Stalled, Canceled, Track, Untrack,
             ],
-            EventSource::Worker(_) => &[LockLost, Canceled, Unknown],
+            EventChannel::Worker(_) => &[LockLost, Canceled, Unknown],
         }
     }
 
@@ -112,7 +112,7 @@ impl EventSource {
     pub(crate) const fn names_queue(&self, kind: EventKind) -> bool {
         use EventKind::*;
         match self {
-            EventSource::Tracked => false,
+            EventChannel::Tracked => false,
             _ => matches!(
                 kind,
                 Put | Advanced | Completed | Canceled | Throttled | Skipped | Unknown

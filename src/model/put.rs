@@ -18,7 +18,7 @@ pub(crate) struct Put {
     pub state: Option<Name>,
     /// False if the job existed and was not changed
     pub created: bool,
-    /// False if the job existed, or another one took the put: `--merge`, `--unique`, `--dup`
+    /// False if the job existed, or the put was a duplicate of another job: `--merge`, `--unique`, `--dup`
     pub new: bool,
     /// The job before it in its lane
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -32,7 +32,7 @@ pub(crate) struct Throttle {
     pub lane: bool,
 }
 
-/// A maximum with what it means if it is no number of jobs.
+/// A maximum, with an explanation if it is not a number of jobs: `0 (no limit)`.
 pub(crate) fn describe_maximum(maximum: i64) -> String {
     match maximum {
         0 => "0 (no limit)".to_owned(),

@@ -88,7 +88,7 @@ impl<'a> Filter<'a> {
     /// The fields that the conditions depend on.
     fn condition_fields(&self) -> impl Iterator<Item = FilterField> {
         let selector = self.selector;
-        let asked = [
+        let needed = [
             (FilterField::State, !self.matches_any_state()),
             (FilterField::Queue, !selector.queues.is_empty()),
             (FilterField::Klass, !selector.klasses.is_empty()),
@@ -102,9 +102,9 @@ impl<'a> Filter<'a> {
             (FilterField::Key, !selector.keys.is_empty()),
             (FilterField::Throttles, !selector.throttles.is_empty()),
         ];
-        asked
+        needed
             .into_iter()
-            .filter(|(_, asked)| *asked)
+            .filter(|(_, is_needed)| *is_needed)
             .map(|(field, _)| field)
     }
 

@@ -187,7 +187,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Refuses a name that was typed if nothing was found and nothing has that name.
+    /// Refuses a given name if nothing was found and nothing has that name.
     fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(stranger) = self.unknown_workers.first() {
             let known = core.index_members(self.now, &Index::Workers)?;
@@ -337,7 +337,7 @@ impl<'a> Selection<'a> {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
                 };
-                if let (true, Some(0), Some(index)) = (source.typed, total, &source.index) {
+                if let (true, Some(0), Some(index)) = (source.is_given, total, &source.index) {
                     not_found::refuse_missing_index(core, self.now, index)?;
                 }
                 self.current = None;

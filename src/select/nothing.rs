@@ -43,7 +43,7 @@ pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error 
     }
     let prefixes = other_prefixes(session);
     let now = session.now();
-    let Some(core) = session.opened_core() else {
+    let Some(core) = session.core_if_open() else {
         return error;
     };
     let meant = error.subject_jid().and_then(|jid| {

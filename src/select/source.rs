@@ -24,7 +24,7 @@ pub(super) struct IndexSource {
     /// Whether the matching members come first, so that the rest need not be read.
     pub front: bool,
     /// Whether the name of the index was given on the command line, so that an unknown name is an error.
-    pub typed: bool,
+    pub is_given: bool,
 }
 
 impl IndexSource {
@@ -39,7 +39,7 @@ impl IndexSource {
             listed: None,
             exact,
             front: false,
-            typed: false,
+            is_given: false,
         }
     }
 }
@@ -170,7 +170,7 @@ fn sets_by_state(
             listed: None,
             exact: false,
             front: false,
-            typed: false,
+            is_given: false,
         }]);
     }
     let states = &filter.states;
@@ -212,7 +212,7 @@ fn listed_lane_jobs(
         listed: Some(jobs.map(|job| job.jid).collect()),
         exact: false,
         front: false,
-        typed: false,
+        is_given: false,
     })
 }
 
@@ -235,7 +235,7 @@ fn failure_lists(
             let index = Some(Index::Failed(group.clone()));
             if lists.iter().all(|list| list.index != index) {
                 lists.push(IndexSource {
-                    typed: true,
+                    is_given: true,
                     ..list(group.clone())
                 });
             }
@@ -341,7 +341,7 @@ fn queue_sets(
         // With one set, the queue is looked up only if the set is empty.
         let mut sets = sets(queue, &|_| true);
         if sets.len() == 1 {
-            sets.iter_mut().for_each(|set| set.typed = true);
+            sets.iter_mut().for_each(|set| set.is_given = true);
             return Ok(sets);
         }
     }

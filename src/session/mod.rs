@@ -105,7 +105,7 @@ impl StreamShare {
 impl Session {
     pub(crate) fn new(
         globals: Globals,
-        typed: CommandText,
+        command_line: CommandText,
         file: Option<File>,
         ui: Ui,
         clock: Clock,
@@ -117,7 +117,7 @@ impl Session {
             changes: false,
             members: Vec::new(),
             history: History::default(),
-            command_line: typed,
+            command_line,
             clock,
             core: None,
             warned_of_eviction: false,
@@ -176,11 +176,11 @@ impl Session {
         })
     }
 
-    /// The password in an address that was typed.
+    /// The password in an address given on the command line.
     pub(crate) fn typed_password(&self) -> Option<Secret> {
-        let typed = self.globals.redis.as_deref();
-        let typed = typed.filter(|_| self.globals.origin == AddressOrigin::Typed)?;
-        Target::parse(typed).ok()?.password
+        let given = self.globals.redis.as_deref();
+        let given = given.filter(|_| self.globals.origin == AddressOrigin::Typed)?;
+        Target::parse(given).ok()?.password
     }
 
     /// Refuses a password that would have to be typed once for each member.
@@ -201,13 +201,13 @@ impl Session {
     }
 
     /// Whether this session has a part of the command, beside those of other members.
-    pub(crate) fn is_part(&self) -> bool {
+    pub(crate) fn has_other_members(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.members > 1)
     }
 
     /// A number of things to change, with those that other members change in the same command.
     pub(crate) fn count_with_others(&self, count: usize) -> usize {
-        count + usize::from(self.is_part())
+        count + usize::from(self.has_other_members())
     }
 
     /// How many members the lines of the input were shared out to, if they were.
@@ -298,7 +298,7 @@ impl Session {
             .map(CommandLine::quoted_line)
     }
 
-    /// The whole command line with another value of a flag that was typed.
+    /// The whole command line with another value of a given flag.
     pub(crate) fn typed_line_with(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.repeatable_line.as_ref()?;
         Some(line.with_changed_value(flag, value).quoted_line())
@@ -337,7 +337,7 @@ impl Session {
     }
 
     /// The core if it has been opened.
-    pub(crate) fn opened_core(&mut self) -> Option<&mut Core> {
+    pub(crate) fn core_if_open(&mut self) -> Option<&mut Core> {
         self.core.as_mut()
     }
 
@@ -605,12 +605,12 @@ pub(crate) fn one_primary_sentences(prefix: &str) -> (String, String) {
 }
 
 /// Adds a hint to an error about the wrong kind of address or a wrong prefix: the command line that works.
-pub(crate) fn with_corrected_line(error: Error, typed: Option<&CommandLine>) -> Error {
-    let (Some(Cause::Address { redis, prefix }), Some(typed)) = (error.cause().cloned(), typed)
+pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> Error {
+    let (Some(Cause::Address { redis, prefix }), Some(line)) = (error.cause().cloned(), line)
     else {
         return error;
     };
-    let mut line = typed.clone();
+    let mut line = line.clone();
     for (flag, value) in [("--redis", redis), ("--prefix", prefix.clone())] {
         match value {
             // An address with `***` has its password in another place, so no line can be suggested.

@@ -36,8 +36,8 @@ pub(crate) fn fill_password(
     context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<(), Error> {
-    let typed = globals.origin == AddressOrigin::Typed;
-    if typed && target.password.is_some() && io::stderr().is_terminal() {
+    let is_given = globals.origin == AddressOrigin::Typed;
+    if is_given && target.password.is_some() && io::stderr().is_terminal() {
         ui.warn("other users can see a password in `--redis` in the process list");
     }
     if let Some(given) = find_password(globals, target, context, ui)? {

@@ -484,7 +484,7 @@ fn fill_globals(globals: &mut Globals, values: &ConfigValues) {
     globals.output = globals.output.or(values.output);
     globals.headers = globals.headers.or(values.headers);
     globals.time_format = globals.time_format.or(values.time_format);
-    if !env::has_color_variable() {
+    if !env::environment_decides_color() {
         globals.color = globals.color.or(values.color);
     }
     globals.no_pager |= values.no_pager == Some(true);

@@ -5,7 +5,7 @@
 //! - `{"line":7,"sha256":"…","jid":"…","at":1795214400.5}`: line 7 is about to be sent
 //! - `{"done":[[1,200]]}`: these lines are put, or their jobs existed already
 //! - `{"failed":[[7,7]]}`: these lines were refused, and are tried again
-//! - `{"took":[[7,"…"]]}`: another job took the put of line 7
+//! - `{"took":[[7,"…"]]}`: line 7 was a duplicate of another job
 //! - `{"jid":"…","result":"done","code":"ok",…,"line":7}`: in a report, in place of the three before, the outcome
 //!   of line 7 as in `-o ndjson`
 //! - `{"lost":[[1,200]]}`: the jobs of these lines are missing, and are put again

@@ -208,7 +208,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
         },
-        // `--fail-fast` goes one by one, so that nothing comes after the first failure.
+        // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         batch: options
             .batch
             .unwrap_or(if options.fail_fast { 1 } else { SLICE })
@@ -426,7 +426,7 @@ impl RoundSender<'_> {
             return Ok(stopped_by);
         };
         let again = match (self.resumable, session.typed_line()) {
-            (true, Some(typed)) => format!("the same command puts what is missing: `{typed}`"),
+            (true, Some(line)) => format!("the same command puts what is missing: `{line}`"),
             (true, None) => "the same command puts what is missing".to_owned(),
             (false, _) => {
                 "`qless queues` counts what is there; with `--journal` or `--jid-from` the \
@@ -512,7 +512,7 @@ impl RoundSender<'_> {
     /// How to submit the rest.
     fn resume_hint(&self, session: &Session) -> String {
         match (self.resumable, session.typed_line()) {
-            (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
+            (true, Some(line)) => format!("run the same command again to go on: `{line}`"),
             (true, None) => "run the same command again to go on".to_owned(),
             (false, _) => "the same command would put them again; with `--jid-from` or \
                            `--journal` it goes on"

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::atomic::Ordering;
 
-use super::{Ui, is_closed, write_error};
+use super::{Ui, is_closed, stdout_error};
 use crate::error::{Error, Kind, io_message};
 use crate::text;
 
@@ -86,7 +86,7 @@ impl Ui {
             return;
         };
         if is_closed(&fault) {
-            _ = write_error(fault);
+            _ = stdout_error(fault);
         }
         let text = std::mem::take(&mut self.lost.text);
         if text.len() > MAX_KEPT {

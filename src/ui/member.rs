@@ -102,7 +102,7 @@ impl Ui {
             let text = label_with_member(member, &question.plan);
             self.write_stderr(&text);
         }
-        // Where a number is to be typed, it is that of all members that ask for one.
+        // A number to enter is the sum over all members whose question requires one.
         let words = questions
             .iter()
             .filter_map(|(_, question)| question.word.as_ref());

@@ -88,7 +88,7 @@ pub(crate) struct Ui {
     unlisted: u64,
     /// The first of these job ids.
     unlisted_jids: Vec<Name>,
-    /// The widths of the columns of a table whose rows come one by one.
+    /// The widths of the columns of a table whose rows are written as they arrive.
     streamed_widths: Vec<usize>,
     /// Whether this was a dry run, which says so in a note.
     rehearsed: bool,
@@ -378,12 +378,12 @@ impl Ui {
                 }
             }
             Format::Json if self.ticks => Shown::Document(
-                json::watch_document_line(view, self.page.now).map_err(serialize_error)?,
+                json::watch_document_line(view, self.page.now).map_err(document_error)?,
             ),
-            Format::Json => Shown::Document(json::pretty_document(view).map_err(serialize_error)?),
+            Format::Json => Shown::Document(json::pretty_document(view).map_err(document_error)?),
             Format::Ndjson => {
                 let mut lines = NdjsonLines::default();
-                view.lines(&mut lines).map_err(serialize_error)?;
+                view.lines(&mut lines).map_err(document_error)?;
                 Shown::Lines(lines.0)
             }
             Format::Jid => jids(),
@@ -497,7 +497,7 @@ impl Ui {
                 self.lost.add_lost(bytes);
                 Ok(())
             }
-            written => written.map_err(write_error),
+            written => written.map_err(stdout_error),
         }
     }
 
@@ -539,7 +539,7 @@ impl Ui {
     /// The error of the first write to stdout that failed in the output thread, reported once. What is
     /// written after it is lost.
     pub(crate) fn write_fault(&self) -> Option<Error> {
-        self.stdout.output_thread()?.take_fault().map(write_error)
+        self.stdout.output_thread()?.take_fault().map(stdout_error)
     }
 
     /// Waits at most this long until the output thread has written everything, and then writes without it.
@@ -699,7 +699,7 @@ fn is_closed(error: &io::Error) -> bool {
 }
 
 /// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
-fn write_error(error: io::Error) -> Error {
+fn stdout_error(error: io::Error) -> Error {
     if is_closed(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
@@ -708,6 +708,6 @@ fn write_error(error: io::Error) -> Error {
     Error::new(Kind::File, format!("cannot write to stdout: {words}"))
 }
 
-fn serialize_error(error: serde_json::Error) -> Error {
+fn document_error(error: serde_json::Error) -> Error {
     Error::internal(format!("document: {error}"))
 }

@@ -50,7 +50,7 @@ impl MemberKind {
 pub(crate) enum Shown {
     /// A table, and which of its sorted rows are shown.
     Table(Table, Option<(u64, Option<u64>)>),
-    /// A row of a table whose rows come one by one.
+    /// A row of a table whose rows are written as they arrive.
     Row(Table),
     Text(String),
     /// A text about jobs, such as their details, or only their jids.

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::page::{Content, Page, job_path, shown};
 use super::pages::error::hint;
-use super::{Asked, RunMode, WebServer, html_response, path};
+use super::{PageRequest, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -223,13 +223,13 @@ impl WebServer<'_> {
     /// The page that asks. `refused` says why the form comes again.
     pub(super) fn confirmation(
         &self,
-        asked: &Asked,
+        page_request: &PageRequest,
         change: &Change,
         page: &mut Page,
         refused: Option<&str>,
     ) -> Result<Content, Error> {
         page.is_live = false;
-        let form = form_fields(asked.request);
+        let form = form_fields(page_request.request);
         let value = field(&form, "value").unwrap_or_default();
         let needs_value = change
             .field()
@@ -242,7 +242,7 @@ impl WebServer<'_> {
         let plan = if needs_value && value.is_empty() {
             html! {}
         } else {
-            let server = &self.contexts[asked.context].server;
+            let server = &self.contexts[page_request.context].server;
             let (total, output) = server.read(|session| {
                 let total = change.count(session)?;
                 let part = match total {
@@ -299,31 +299,33 @@ impl WebServer<'_> {
     }
 
     /// Makes a change that a form asks for.
-    pub(super) fn change(&self, asked: &Asked) -> Response<'static> {
-        let Some(change) = Change::of_path(&asked.names).filter(|_| self.may_change(asked)) else {
+    pub(super) fn change(&self, page_request: &PageRequest) -> Response<'static> {
+        let Some(change) =
+            Change::of_path(&page_request.names).filter(|_| self.may_change(page_request))
+        else {
             return Response::text(Status::NotFound, "there is no such page");
         };
-        if let Err(why) = self.check_origin(asked.request) {
+        if let Err(why) = self.check_origin(page_request.request) {
             return Response::text(Status::Forbidden, why);
         }
-        let form = form_fields(asked.request);
-        let server = &self.contexts[asked.context].server;
-        let destination = &self.contexts[asked.context].destination;
-        let mut page = self.frame(asked, server.now());
+        let form = form_fields(page_request.request);
+        let server = &self.contexts[page_request.context].server;
+        let destination = &self.contexts[page_request.context].destination;
+        let mut page = self.frame(page_request, server.now());
         let label = destination
             .label
             .clone()
             .filter(|_| destination.is_protected);
-        let typed = field(&form, "label").unwrap_or_default().trim();
+        let entered = field(&form, "label").unwrap_or_default().trim();
         let refused = if !self.token.is(field(&form, "token").unwrap_or_default()) {
             Some("This form is not one of this process: look again, then decide.")
-        } else if label.as_ref().is_some_and(|label| label.trim() != typed) {
+        } else if label.as_ref().is_some_and(|label| label.trim() != entered) {
             Some("The label was not typed; nothing was changed.")
         } else {
             None
         };
         if let Some(why) = refused {
-            return match self.confirmation(asked, &change, &mut page, Some(why)) {
+            return match self.confirmation(page_request, &change, &mut page, Some(why)) {
                 Ok(content) => html_response(Status::Forbidden, page.render(content).into_string()),
                 Err(error) => failure(&page, &error, ""),
             };
@@ -334,7 +336,7 @@ impl WebServer<'_> {
             Ok(output) => output,
             Err(error) => return failure(&page, &error, ""),
         };
-        self.forget_answers(asked.context);
+        self.forget_answers(page_request.context);
         let said = shortened(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {

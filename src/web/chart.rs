@@ -84,17 +84,17 @@ pub(super) fn rate_words(rate: Option<f64>) -> String {
     }
 }
 
-/// Failures in slots of ten minutes over two hours.
-pub(super) fn failure_bars(slots: &[Option<f64>]) -> Markup {
-    let highest = slots.iter().flatten().copied().fold(0.0, f64::max);
+/// Failures per bin of ten minutes over two hours.
+pub(super) fn failure_bars(bins: &[Option<f64>]) -> Markup {
+    let highest = bins.iter().flatten().copied().fold(0.0, f64::max);
     if highest <= 0.0 {
         return html! {};
     }
-    let count: f64 = slots.iter().flatten().sum();
+    let count: f64 = bins.iter().flatten().sum();
     let label = format!("{count:.0} failures seen in the last two hours");
     let mut bars = String::new();
-    for (at, slot) in slots.iter().enumerate() {
-        let Some(failures) = slot else { continue };
+    for (at, bin) in bins.iter().enumerate() {
+        let Some(failures) = bin else { continue };
         let height = (failures / highest * 22.0).round().max(1.0);
         let (x, y) = (at * 7, 22.0 - height);
         _ = write!(

@@ -47,7 +47,7 @@ pub(crate) enum RunMode {
     Document,
     /// For the plan of the change; nothing is changed.
     Rehearsed,
-    /// Really, with the label that was typed if the context is protected.
+    /// Really, with the label that was entered if the context is protected.
     Confirmed { label: Option<String> },
 }
 
@@ -110,14 +110,14 @@ impl SharedAnswer {
 }
 
 /// A request with what its path and query say.
-struct Asked<'r> {
+struct PageRequest<'r> {
     request: &'r Request,
     /// The parts of the path.
     names: Vec<Name>,
     context: usize,
 }
 
-impl Asked<'_> {
+impl PageRequest<'_> {
     fn query(&self, name: &str) -> Option<&str> {
         self.request.query_value(name)
     }
@@ -198,25 +198,25 @@ impl<'s> WebServer<'s> {
         {
             set_server_of_thread(flag, name);
         }
-        let asked = Asked {
+        let page_request = PageRequest {
             request,
             names: path::names(path),
             context,
         };
         match (request.method, path) {
-            (_, "readyz") if asked.query("context").is_none() => self.readiness(),
+            (_, "readyz") if page_request.query("context").is_none() => self.readiness(),
             (_, "metrics" | "livez" | "readyz" | "healthz") => {
                 let server = &self.contexts[context].server;
                 server.respond_to(&format!("/{path}"), &request.query)
             }
-            (Method::Post, _) => self.change(&asked),
+            (Method::Post, _) => self.change(&page_request),
             (_, "live") => live::stream(&self.contexts[context].server, self.options.interval),
-            // Who decides must see the plan of this moment.
-            _ if Change::of_path(&asked.names).is_some() => {
-                let page = self.read_page(&asked);
+            // The plan is not shared with other requests: the user who decides must see the plan of this moment.
+            _ if Change::of_path(&page_request.names).is_some() => {
+                let page = self.read_page(&page_request);
                 html_response(page.status, page.text)
             }
-            _ => self.shared_answer(&asked),
+            _ => self.shared_answer(&page_request),
         }
     }
 
@@ -261,13 +261,16 @@ impl<'s> WebServer<'s> {
         }
     }
 
-    fn may_change(&self, asked: &Asked) -> bool {
-        self.options.allow_changes && !self.contexts[asked.context].is_read_only
+    fn may_change(&self, page_request: &PageRequest) -> bool {
+        self.options.allow_changes && !self.contexts[page_request.context].is_read_only
     }
 
     /// A page or a document, shared by all who ask for it within the interval.
-    fn shared_answer(&self, asked: &Asked) -> Response<'static> {
-        let key = (asked.request.path.clone(), asked.request.query.clone());
+    fn shared_answer(&self, page_request: &PageRequest) -> Response<'static> {
+        let key = (
+            page_request.request.path.clone(),
+            page_request.request.query.clone(),
+        );
         let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = {
             let mut all = all();
@@ -278,16 +281,16 @@ impl<'s> WebServer<'s> {
             let new = || Arc::new(CachedAnswer::new(self.options.interval, has_read));
             Arc::clone(all.entry(key.clone()).or_insert_with(new))
         };
-        let is_document = asked.words().first() == Some(&&b"api"[..]);
+        let is_document = page_request.words().first() == Some(&&b"api"[..]);
         let answer = shared.get(PATIENCE, || {
             Arc::new(if is_document {
-                self.read_document(asked)
+                self.read_document(page_request)
             } else {
-                self.read_page(asked)
+                self.read_page(page_request)
             })
         });
         let Some(answer) = answer else {
-            let page = self.error_page(asked, &overdue());
+            let page = self.error_page(page_request, &overdue());
             return html_response(page.status, page.text);
         };
         if !answer.has_read() {
@@ -308,44 +311,46 @@ impl<'s> WebServer<'s> {
         all.clear();
     }
 
-    fn read_page(&self, asked: &Asked) -> SharedAnswer {
-        let server = &self.contexts[asked.context].server;
-        let mut page = self.frame(asked, server.now());
-        match self.content(asked, server, &mut page) {
+    fn read_page(&self, page_request: &PageRequest) -> SharedAnswer {
+        let server = &self.contexts[page_request.context].server;
+        let mut page = self.frame(page_request, server.now());
+        match self.content(page_request, server, &mut page) {
             Ok(content) => rendered(&page, Status::Ok, content),
-            Err(error) => self.error_page(asked, &error),
+            Err(error) => self.error_page(page_request, &error),
         }
     }
 
     /// The page that tells why there is no other.
-    fn error_page(&self, asked: &Asked, error: &Error) -> SharedAnswer {
-        let context = &self.contexts[asked.context];
-        let page = self.frame(asked, context.server.now());
+    fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedAnswer {
+        let context = &self.contexts[page_request.context];
+        let page = self.frame(page_request, context.server.now());
         let content = pages::error::content(&page, error, || context.steps());
         rendered(&page, status_of(error), content)
     }
 
     /// What the request says about its page.
-    fn frame(&self, asked: &Asked, now: Moment) -> Page<'_> {
-        let context = &self.contexts[asked.context];
-        let times = asked.query("time").and_then(|words| words.parse().ok());
+    fn frame(&self, page_request: &PageRequest, now: Moment) -> Page<'_> {
+        let context = &self.contexts[page_request.context];
+        let times = page_request
+            .query("time")
+            .and_then(|words| words.parse().ok());
         let times: TimeWords = times.unwrap_or_default();
         let mut kept = Vec::new();
-        if let (Some(name), true) = (context.destination.name(), asked.context > 0) {
+        if let (Some(name), true) = (context.destination.name(), page_request.context > 0) {
             kept.push(("context", name.to_owned()));
         }
         if times != TimeWords::default() {
             let word: &str = times.into();
             kept.push(("time", word.to_owned()));
         }
-        let is_live = asked.query("live") != Some("0");
+        let is_live = page_request.query("live") != Some("0");
         if !is_live {
             kept.push(("live", "0".to_owned()));
         }
-        let query = asked.request.query.iter();
+        let query = page_request.request.query.iter();
         let query = query.filter(|(name, _)| !matches!(name.as_str(), "time" | "did"));
         Page {
-            root: match asked.names.len() {
+            root: match page_request.names.len() {
                 0 | 1 => "./".to_owned(),
                 deep => "../".repeat(deep - 1),
             },
@@ -353,24 +358,26 @@ impl<'s> WebServer<'s> {
             times,
             is_live,
             hides_data: self.options.hide_data,
-            has_changes: self.may_change(asked),
+            has_changes: self.may_change(page_request),
             destination: &context.destination,
             contexts: &self.names,
             kept,
-            said: asked.query("did").and_then(|name| self.token.said(name)),
+            said: page_request
+                .query("did")
+                .and_then(|name| self.token.said(name)),
             query: query.cloned().collect(),
         }
     }
 
     fn content(
         &self,
-        asked: &Asked,
+        page_request: &PageRequest,
         server: &LookServer,
         page: &mut Page,
     ) -> Result<Content, Error> {
-        let words = asked.words();
-        if let Some(change) = Change::of_path(&asked.names).filter(|_| page.has_changes) {
-            return self.confirmation(asked, &change, page, None);
+        let words = page_request.words();
+        if let Some(change) = Change::of_path(&page_request.names).filter(|_| page.has_changes) {
+            return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
             server.read(|session| {
@@ -383,25 +390,25 @@ impl<'s> WebServer<'s> {
             [b"queues"] => pages::queues::content(page, server),
             [b"workers"] => pages::workers::content(page, server),
             [b"jobs"] => {
-                read(&mut |session, page| pages::jobs::content(page, session, asked.request))
+                read(&mut |session, page| pages::jobs::content(page, session, page_request.request))
             }
-            [b"jobs", _] => {
-                read(&mut |session, page| pages::job::content(page, session, &asked.names[1]))
-            }
-            [b"jobs", _, b"graph"] => {
-                read(&mut |session, page| pages::graph::of_job(page, session, &asked.names[1]))
-            }
+            [b"jobs", _] => read(&mut |session, page| {
+                pages::job::content(page, session, &page_request.names[1])
+            }),
+            [b"jobs", _, b"graph"] => read(&mut |session, page| {
+                pages::graph::of_job(page, session, &page_request.names[1])
+            }),
             [b"failed"] => pages::failed::content(page, server),
-            [b"failed", _] => {
-                read(&mut |session, page| pages::group::content(page, session, &asked.names[1]))
-            }
-            [b"queues", _] => pages::queue::content(page, server, &asked.names[1]),
-            [b"queues", _, b"graph"] => {
-                read(&mut |session, page| pages::graph::of_queue(page, session, &asked.names[1]))
-            }
-            [b"workers", _] => {
-                read(&mut |session, page| pages::worker::content(page, session, &asked.names[1]))
-            }
+            [b"failed", _] => read(&mut |session, page| {
+                pages::group::content(page, session, &page_request.names[1])
+            }),
+            [b"queues", _] => pages::queue::content(page, server, &page_request.names[1]),
+            [b"queues", _, b"graph"] => read(&mut |session, page| {
+                pages::graph::of_queue(page, session, &page_request.names[1])
+            }),
+            [b"workers", _] => read(&mut |session, page| {
+                pages::worker::content(page, session, &page_request.names[1])
+            }),
             [b"recurring"] => pages::recurring::content(page, server),
             [b"limits"] => read(&mut |session, page| pages::limits::content(page, session)),
             _ => Err(Error::not_found("there is no such page")),

@@ -112,7 +112,7 @@ impl Page<'_> {
         self.link_with(path, self.kept.iter())
     }
 
-    /// The way to the events of the server: one for all tabs, however they show times.
+    /// The path of the events of the server. All tabs share it, whatever their setting for times is.
     fn stream(&self) -> String {
         let kept = self.kept.iter();
         self.link_with("live", kept.filter(|(name, _)| *name == "context"))

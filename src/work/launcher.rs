@@ -206,7 +206,8 @@ fn start_failure(fault: StartFault) -> StartFailure {
     }
 }
 
-/// Looks for the program as a start would. A relative path is one from the directory of this program.
+/// Finds the program in the way the start of a process does. A relative path is resolved from the working directory
+/// of `qless`, not from that of the process.
 fn find_program(program: &OsStr, directory: &Directory) -> Result<(), String> {
     if let Directory::Shared(directory) = directory
         && !directory.is_dir()

@@ -51,7 +51,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::event::EventSource;
+use crate::model::event::EventChannel;
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::Queue;
 use crate::model::worker_name;
@@ -283,7 +283,7 @@ fn note_queue_peculiarities(
 ) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
-    let waits = !options.limit.ends_when_empty();
+    let waits = !options.limit.ends_worker_when_empty();
     let waiting_for = |what| {
         if waits {
             format!("; waiting for {what}")
@@ -344,8 +344,8 @@ fn note_queue_peculiarities(
     Ok(())
 }
 
-/// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user may
-/// not subscribe: the worker does without.
+/// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user is not allowed
+/// to subscribe: the worker does without.
 fn subscribe(
     core: &Core,
     worker: &Name,
@@ -353,7 +353,7 @@ fn subscribe(
     waker: &Waker,
     session: &mut Session,
 ) -> Option<PutWatch> {
-    match core.event_stream(&[EventSource::Worker(worker.clone())]) {
+    match core.event_stream(&[EventChannel::Worker(worker.clone())]) {
         Ok(notices) => {
             notices::forward_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();
@@ -415,7 +415,7 @@ struct Work {
     hooks: HookQueue,
     server: ServerThread,
     notices: Receiver<Event>,
-    /// `None` if the user may not subscribe.
+    /// `None` if the user is not allowed to subscribe.
     watch: Option<PutWatch>,
     reporter: Reporter,
     /// What monitoring systems learn, if they may ask.
@@ -424,7 +424,7 @@ struct Work {
     awaited_since: Option<Instant>,
     time: ServerClock,
     retry_delay: Duration,
-    /// Whether each line of the programs gets a label.
+    /// Whether each line that the programs write gets a label.
     has_labels: bool,
     resolve_at: Option<Instant>,
     /// The signal to end that came last.
@@ -434,7 +434,7 @@ struct Work {
     manager: ServiceManager,
     result: Option<WorkResult>,
     has_summary: bool,
-    /// Whether no further job begins until what was written is read.
+    /// Whether no further job begins, because the reader of stdout has not yet read what was written.
     is_on_hold: bool,
     /// Why stdout could not be written to.
     fault: Option<Error>,

@@ -21,7 +21,7 @@ use crate::text::format_measured_duration;
 /// Maximum number of queues with series of their own. The jobs of further ones count as those of `other`.
 const MAX_QUEUES: usize = 500;
 
-/// The queue of the jobs that are not counted by their own.
+/// The name under which jobs are counted whose queue has no series of its own.
 const OTHER: &str = "other";
 
 /// What the loop of the worker does next.

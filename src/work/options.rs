@@ -28,7 +28,7 @@ pub(crate) struct WorkOptions {
     /// How long a process may have a job.
     pub time_limit: Option<Duration>,
     pub capture: bool,
-    /// Whether each line of the programs gets a label.
+    /// Whether each line that the programs write gets a label.
     pub label: bool,
     /// Whether answers may come on stdout, too.
     pub answers_on_stdout: bool,

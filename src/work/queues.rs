@@ -13,7 +13,7 @@ use crate::name::Name;
 /// Maximum number of queues of one turn.
 pub(super) const MAX_QUEUES: usize = 500;
 
-/// The queues of a worker as typed, in order.
+/// The queues of a worker as given, in order.
 #[derive(Clone, Debug)]
 pub(super) struct QueueList {
     pub queues: Vec<QueueSelector>,

@@ -409,7 +409,7 @@ format!("the command ended with {exit}")
         self.has_status.then(|| self.shown_at + TICK)
     }
 
-    /// Shows the status line, on a terminal, and says what lasts.
+    /// Shows the status line on a terminal, and reports a loss of the server that has lasted for some time.
     pub(super) fn update_status(&mut self, running: usize, session: &Session) {
         self.report_lasting_loss();
         if !self.has_status || self.shown_at.elapsed() < TICK {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::arrangement::PopArrangement;
 use super::drain::{self, RemainingWork};
-use super::machine::event::{Event, LeftJobs, Request, TurnReply};
+use super::machine::event::{Event, LeftJobs, Request, ServerTurnReply};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
 use super::queues::{FoundQueues, MAX_QUEUES, QueueList};
@@ -25,7 +25,7 @@ use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 
-/// How many queues a turn asks first, if more than the most may have jobs.
+/// How many queues a turn asks first, if more than the maximum may have jobs.
 const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.
@@ -44,7 +44,7 @@ pub(super) enum ServerOrder {
 }
 
 /// What the server replied, and its time then.
-pub(super) struct TimedReply {
+pub(super) struct TimestampedReply {
     /// Whether another server than before replied, which may lack the last changes.
     pub is_successor: bool,
     pub event: Event,
@@ -54,7 +54,7 @@ pub(super) struct TimedReply {
 /// The thread and its mailboxes.
 pub(super) struct ServerThread {
     orders: Sender<ServerOrder>,
-    replies: Receiver<TimedReply>,
+    replies: Receiver<TimestampedReply>,
 }
 
 impl ServerThread {
@@ -94,7 +94,7 @@ impl ServerThread {
                 };
                 let is_successor = calls.has_server_changed();
                 let now = calls.core.now();
-                let reply = TimedReply {
+                let reply = TimestampedReply {
                     is_successor,
                     event,
                     now,
@@ -124,7 +124,7 @@ impl ServerThread {
     }
 
     /// The next reply; `None` if there is none yet.
-    pub(super) fn next_reply(&self) -> Result<Option<TimedReply>, Error> {
+    pub(super) fn next_reply(&self) -> Result<Option<TimestampedReply>, Error> {
         match self.replies.try_recv() {
             Ok(reply) => Ok(Some(reply)),
             Err(TryRecvError::Empty) => Ok(None),
@@ -220,8 +220,8 @@ impl ServerCalls {
                         (false, Vec::new())
                     };
                     self.arrangement.note_popped(&turn.jobs);
-                    Ok(TurnReply {
-                        exhausted: exhausted_queues(total, &queues, &turn.jobs),
+                    Ok(ServerTurnReply {
+                        emptied: emptied_queues(total, &queues, &turn.jobs),
                         endings: turn.endings,
                         jobs: turn.jobs,
                         refused: turn.refused,
@@ -240,10 +240,10 @@ impl ServerCalls {
                     .and_then(|endings| {
                         let jobs = core
                             .take_over_unknown_jobs(now, &self.worker, |jid| known.contains(jid))?;
-                        Ok(TurnReply {
+                        Ok(ServerTurnReply {
                             endings,
                             jobs,
-                            ..TurnReply::default()
+                            ..ServerTurnReply::default()
                         })
                     });
                 Event::Recovered(reply)
@@ -328,21 +328,21 @@ impl ServerCalls {
 }
 
 /// The queues of a turn that gave fewer jobs than they were asked for.
-fn exhausted_queues(max_jobs: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
+fn emptied_queues(max_jobs: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {
         *given.entry(&job.queue).or_default() += 1;
     }
     let mut left = max_jobs;
-    let mut exhausted = Vec::new();
+    let mut emptied = Vec::new();
     for (queue, count) in queues {
         let count = (*count).min(left);
         let got = given.get(queue).copied().unwrap_or_default().min(count);
         if got < count {
-            exhausted.push(queue.clone());
+            emptied.push(queue.clone());
         }
         left -= got;
         given.entry(queue).and_modify(|given| *given -= got);
     }
-    exhausted
+    emptied
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sd_notify::NotifyState;
 
-/// The service manager of this program. Without one, nothing is sent.
+/// The service manager, such as systemd, that started this program. Without one, nothing is sent.
 #[derive(Debug)]
 pub(super) struct ServiceManager {
     /// How often the service manager wants a sign of life.

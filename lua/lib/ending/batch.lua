@@ -1,11 +1,11 @@
 -- Collects what the endings of one call write to shared keys, and writes it once: locks, the list of the worker,
--- statistics, complete jobs, queues and failure lists. A batch of one job would cost 2.9 times the command `retry`,
--- 2.3 times `fail` and twice `complete`, so these commands write by themselves.
+-- statistics, completed jobs, queues and failure lists. A batch of one job would cost 2.9 times the command
+-- `retry`, 2.3 times `fail` and twice `complete`, so these commands write by themselves.
 -- Takes: now; t; seconds; worker; a list that begins with the stored settings `max-job-history`, `jobs-history`,
 --   `jobs-history-count`
 -- Result: the batch. Its `queue(name)` is the record of a queue; `fault` tests keys as value/key_fault;
---   `refuse(jid)` and `invalid(text)` are rows of the reply, and so is `single(command, ...)`, which ends a job by the
---   single command; `flush()` writes everything
+--   `refuse(jid)` and `invalid(text)` are rows of the reply, and so is `single(command, ...)`, which ends a job by
+--   the single command; `flush()` writes everything
 local call = redis.call
 
 return function(now, t, seconds, worker, settings)

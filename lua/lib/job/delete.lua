@@ -1,7 +1,7 @@
--- Deletes jobs with everything that belongs to them. Complete jobs are left alone.
+-- Deletes jobs with everything that belongs to them. Completed jobs are left alone.
 -- Takes: now; jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
---   read and found correct, with their `dependencies` and `tag_list`; the most tags and dependencies of several jobs,
---   if there is a limit
+--   read and found correct, with their `dependencies` and `tag_list`; the most tags and dependencies of several
+--   jobs, if there is a limit
 -- Refuses: more tags and dependencies
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'throttles')

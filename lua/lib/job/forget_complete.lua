@@ -1,4 +1,4 @@
--- Deletes complete jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
+-- Deletes completed jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
 -- Takes: now; the stored settings `jobs-history` and `jobs-history-count`
 -- Result: how many jobs were deleted or removed from the set
 

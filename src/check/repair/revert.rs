@@ -94,7 +94,7 @@ pub(crate) fn run_revert(
     let message = format!("{} after {} of {changes}", error.message(), count(tried));
     Err(
         Error::new(error.kind(), message).hint(match session.typed_line() {
-            Some(typed) => format!("run the same command again to continue: `{typed}`"),
+            Some(line) => format!("run the same command again to continue: `{line}`"),
             None => "run the same command again to continue".to_owned(),
         }),
     )

@@ -205,7 +205,7 @@ impl ApprovedRepair<'_> {
             error.message_without_effect()
         );
         let hint = match session.typed_line() {
-            Some(typed) => format!("run the same command again to continue: `{typed}`"),
+            Some(line) => format!("run the same command again to continue: `{line}`"),
             None => "run the same command again to continue".to_owned(),
         };
         Error::new(error.kind(), reason).hint(error.hint_text().unwrap_or(&hint))

@@ -176,7 +176,8 @@ impl Scanner<'_> {
         job.is_candidate |= time.is_none_or(|time| time > self.now_in_seconds() + MAX_CLOCK_DRIFT);
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
-        job.is_candidate |= text(12).is_some() && !number(12).is_some_and(|due| self.will_run(due));
+        job.is_candidate |=
+            text(12).is_some() && !number(12).is_some_and(|due| self.can_become_due(due));
         job.is_candidate |= text(16).is_some();
         match number(4) {
             Some(priority) => job.priority = priority,

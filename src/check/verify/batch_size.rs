@@ -1,7 +1,7 @@
-//! The number of items of one call. The cost of an item is unknown beforehand, so each kind begins
-//! with one item: a quick call doubles the number, a slow one reduces it in proportion. Any other
-//! adds an item: part of a call's time is the same for any number of items, so that a call for one of
-//! them can be neither quick nor slow.
+//! The number of items of one call. The cost of an item is unknown beforehand, so each kind begins with one item. A
+//! quick call doubles the number, a slow one reduces it in proportion, and any other adds one item. Without the
+//! last rule, the number could stay at 1: part of a call's time is the same for any number of items, so a call for
+//! one item may be neither quick nor slow.
 
 use std::collections::HashMap;
 use std::time::Duration;

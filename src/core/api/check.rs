@@ -147,7 +147,7 @@ pub struct PrimaryLink {
 }
 
 impl Core {
-    /// What the server reports about itself: less if the user may not ask.
+    /// What the server reports about itself: less if the user is not allowed to ask.
     pub fn server_health(&mut self, now: Moment) -> ServerHealth {
         let calls = [
             Call::redis_command("INFO").arg("memory"),
@@ -163,7 +163,7 @@ impl Core {
         let keys = keys.filter(|_| !sections.is_empty());
         let keys = keys.and_then(|text| text.split(',').next()?.parse().ok());
         // A node of a cluster has keys of other prefixes, too.
-        let keys = self.keys_in_slot(now).or(keys);
+        let keys = self.count_keys_in_slot(now).or(keys);
         ServerHealth {
             policy: info.field("maxmemory_policy").map(str::to_owned),
             limit: info.number("maxmemory"),
@@ -247,7 +247,7 @@ impl Core {
 /// A row of `check.slice`.
 enum CheckRow {
     Verdict(FindingId, VerdictRow),
-    /// The number of items verified, and the jobs that have to be verified one by one.
+    /// The number of items verified, and the jobs that have to be verified in calls of their own.
     Count(usize, Vec<Name>),
 }
 

@@ -117,7 +117,7 @@ impl Core {
         best.ok_or_else(|| Error::internal("TIME without outcome"))
     }
 
-    /// The numbers of known queues and workers. A key of another type counts as none.
+    /// The number of known queues and the number of known workers. For a key of another type the number is 0.
     pub(crate) fn stored_keys(&mut self, now: Moment) -> Result<StoredKeys, Error> {
         let keys = Keys::new(self.prefix());
         let sizes = [keys::QUEUES, keys::WORKERS]

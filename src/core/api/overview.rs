@@ -14,7 +14,7 @@ use crate::model::server::ServerFacts;
 use crate::model::worker::Worker;
 use crate::name::Name;
 
-/// The most groups, queues and workers that one call reads, of each.
+/// Maximum number of groups, of queues and of workers that one call reads.
 pub(crate) const MAX_READ: usize = 500;
 
 /// What to read.

@@ -31,9 +31,9 @@ pub struct PutPolicy {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
 pub struct PutResult {
-    /// `merged`, `skipped` or `replaced` if another job took the put, else the state of the job.
+    /// `merged`, `skipped` or `replaced` if the job was a duplicate of another one, else the state of the job.
     pub state: Option<Name>,
-    /// The job that took the put, with [`Policy::tell_lanes`].
+    /// The job that this one duplicates, with [`Policy::tell_lanes`].
     pub jid: Option<Name>,
     /// The job before it in its lane, with [`Policy::tell_lanes`].
     #[serde(deserialize_with = "reply::name_unless_empty")]

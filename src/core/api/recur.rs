@@ -90,7 +90,7 @@ impl Core {
             .collect())
     }
 
-    /// At limit `limit` templates, the active ones before the paused ones, and the number of all paused templates.
+    /// At most `limit` templates, the active ones before the paused ones, and the number of all paused templates.
     /// `queues` holds the number of active templates of each queue.
     pub(crate) fn first_recurring(
         &mut self,

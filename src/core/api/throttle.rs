@@ -177,7 +177,7 @@ impl Core {
         }
     }
 
-    /// Puts up to `limit` held jobs of a throttle back to work in their queues.
+    /// Returns up to `limit` held jobs of a throttle to the waiting jobs of their queues.
     fn return_held_jobs(
         &mut self,
         now: Moment,

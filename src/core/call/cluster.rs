@@ -48,12 +48,12 @@ struct SlotRange {
     first: i64,
     last: i64,
     #[serde(rename = "..")]
-    nodes: Vec<SlotNode>,
+    nodes: Vec<NodeRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct SlotNode {
+struct NodeRow {
     host: Option<String>,
     port: i64,
     #[serde(default)]
@@ -242,8 +242,8 @@ impl Core {
         }
     }
 
-    /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. Some users
-    /// may not ask for the map.
+    /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. Some users are not
+    /// allowed to ask for the map.
     fn locate_keys(
         &self,
         connection: &Connection,
@@ -289,7 +289,7 @@ impl Core {
     }
 
     /// The number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
-    pub(crate) fn keys_in_slot(&mut self, now: Moment) -> Option<u64> {
+    pub(crate) fn count_keys_in_slot(&mut self, now: Moment) -> Option<u64> {
         if !self.is_in_cluster() || !self.script.is_tagged() {
             return None;
         }

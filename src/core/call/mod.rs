@@ -109,10 +109,10 @@ pub struct Core {
     trace: Trace,
     read_only: bool,
     writes: bool,
-    /// The commands that a change needs and the user may not run.
+    /// The commands that a change needs and the user is not allowed to run.
     missing_rights: Vec<String>,
     asks_for_eviction: bool,
-    /// The policy by which the server evicts jobs.
+    /// The server's `maxmemory-policy`, if it evicts keys of jobs.
     eviction: Option<String>,
     /// How long the primary of this replica has been silent.
     lag: Option<Duration>,
@@ -314,7 +314,7 @@ impl Core {
     }
 
     /// Whether scripts can ask the server what the user may run.
-    pub(crate) fn tells_rights(&self) -> bool {
+    pub(crate) fn scripts_can_read_rights(&self) -> bool {
         handshake::is_redis_7(&self.version)
     }
 
@@ -328,7 +328,7 @@ impl Core {
         error::refusal_with_code(code, &self.target)
     }
 
-    /// Asks which commands the user may not run, of those that calls with these settings may need.
+    /// Asks which commands the user is not allowed to run, of those that calls with these settings may need.
     pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
         let (read_only, one_primary) = (self.read_only, self.is_untagged_in_cluster());
         let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());
@@ -336,7 +336,7 @@ impl Core {
         Ok(MissingRights::from_names(&missing))
     }
 
-    /// The error about commands that the user may not run.
+    /// The error about commands that the user is not allowed to run.
     pub(crate) fn missing_rights_error(&self, missing: &[String]) -> Error {
         rights::missing_rights_error(missing, &self.target, self.prefix())
     }
@@ -476,7 +476,7 @@ impl Core {
         }
     }
 
-    /// Names the commands that a script may not run: the server does not.
+    /// Names the commands that a script is not allowed to run: the server does not.
     fn name_missing_rights(
         &mut self,
         calls: &[Call],

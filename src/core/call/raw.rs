@@ -66,7 +66,7 @@ fn is_job_mark(args: &[Vec<u8>], index: usize) -> bool {
     args.get(index).is_some_and(|mark| !mark.is_empty())
 }
 
-/// What the policy of a `guard.put` that the operator typed says about repeating it.
+/// What the policy of a `guard.put` that the operator gives says about repeating it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TypedPutPolicy {

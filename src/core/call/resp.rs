@@ -22,7 +22,7 @@ const MAX_RESERVED: usize = 1 << 16;
 /// The longest line, with its end: sizes, numbers, status and errors.
 const MAX_LINE: usize = 64 << 10;
 
-/// The longest text: the default of `proto-max-bulk-len`, and the most that a value of Redis can hold.
+/// Maximum length of a text: the default of `proto-max-bulk-len`, and the maximum size of a value of Redis.
 const MAX_TEXT: usize = 512 << 20;
 
 /// Maximum memory that the replies to one request take, with all their lists and texts. Only those about many jobs

@@ -289,8 +289,8 @@ impl Subscriber {
         EndOfDelivery::Unused
     }
 
-    /// Reads what the server sent. Once all channels are subscribed, an error is the reply to a PING: such a
-    /// server is busy, or the user may not ask, but it is there.
+    /// Reads what the server sent. Once all channels are subscribed, an error is the reply to a PING: such a server
+    /// is busy, or the user is not allowed to ask, but it is there.
     fn read_message(&self, value: Value, is_subscribed: bool) -> Result<Received, Error> {
         if let Some(refused) = server_error(&value) {
             if is_subscribed {

@@ -79,7 +79,7 @@ pub(crate) enum ItemDetail {
         is: Name,
         required: Option<&'static str>,
     },
-    /// The end of a sentence that begins with "it is".
+    /// Continues a sentence that begins with "it is".
     Is(String),
     /// A clause, or any other text.
     Text(String),
@@ -283,7 +283,7 @@ pub(crate) struct BulkRow {
 /// The words of a bulk command for its plan, question, report and documents, and the form of its table.
 #[derive(Debug)]
 pub(crate) struct Verb {
-    /// The document's `action`, as it is typed: `retry`.
+    /// The document's `action`, as on the command line: `retry`.
     pub word: &'static str,
     /// The verb in plans and questions: `time out`.
     pub infinitive: &'static str,

@@ -139,7 +139,7 @@ pub(crate) struct DoctorEvidence {
     /// server: how long it runs
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime_s: Option<RoundedSeconds>,
-    /// rights: the commands that the user may not run
+    /// rights: the commands that the user is not allowed to run
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Vec<String>>,
     /// core: the SHA-1 of its script
@@ -184,7 +184,7 @@ pub(crate) struct DoctorEvidence {
     /// clients: open connections
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<u64>,
-    /// clients: the most that the server accepts
+    /// clients: the maximum that the server accepts
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<u64>,
     /// clock: how far this machine is ahead of the server; negative if behind

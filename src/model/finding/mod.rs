@@ -312,7 +312,7 @@ pub struct ConditionalSeverity {
 pub enum ExampleForm {
     /// `3f2a…`
     Jid,
-    /// `mail: 3f2a…, 81c0…`: the detail is their location.
+    /// `mail: 3f2a…, 81c0…`: several jids below the detail that they share, such as a queue.
     JidIn,
     /// `3f2a…: tags`
     JidIs,

@@ -41,7 +41,7 @@ const TREE: &[Column<TreeLine>] = &[
 ];
 
 /// A line for programs: an edge, or a job that no listed job depends on.
-struct EdgeRow {
+struct TsvEdgeRow {
     dependent: Cell,
     jid: Cell,
     klass: Cell,
@@ -51,12 +51,12 @@ struct EdgeRow {
     mark: &'static str,
 }
 
-const ROWS: &[Column<EdgeRow>] = &[
-    Column::of_text("DEPENDENT", |row: &EdgeRow, _| row.dependent.clone()),
-    Column::of_text("JID", |row: &EdgeRow, _| row.jid.clone()),
-    Column::of_text("KLASS", |row: &EdgeRow, _| row.klass.clone()),
-    Column::of_text("QUEUE", |row: &EdgeRow, _| row.queue.clone()),
-    Column::of_text("STATE", |row: &EdgeRow, _| row.state.clone()),
+const ROWS: &[Column<TsvEdgeRow>] = &[
+    Column::of_text("DEPENDENT", |row: &TsvEdgeRow, _| row.dependent.clone()),
+    Column::of_text("JID", |row: &TsvEdgeRow, _| row.jid.clone()),
+    Column::of_text("KLASS", |row: &TsvEdgeRow, _| row.klass.clone()),
+    Column::of_text("QUEUE", |row: &TsvEdgeRow, _| row.queue.clone()),
+    Column::of_text("STATE", |row: &TsvEdgeRow, _| row.state.clone()),
     Column::of_text("DETAIL", |row, _| Cell::escaped(&row.detail)),
     Column::of_text("MARK", |row, _| Cell::escaped(row.mark)),
 ];
@@ -106,12 +106,12 @@ impl Graph {
         let tops = tops.map(|(node, _)| edge_row(None, node, page));
         let edges = self.edges.iter();
         let edges = edges.map(|edge| edge_row(Some(edge), &self.nodes[edge.ends.1], page));
-        let rows: Vec<EdgeRow> = tops.chain(edges).collect();
+        let rows: Vec<TsvEdgeRow> = tops.chain(edges).collect();
         Table::new(ROWS, &rows, page).into_text(page)
     }
 }
 
-fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> EdgeRow {
+fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> TsvEdgeRow {
     let detail = match (&node.job.job, node.job.state) {
         // The dependencies of the job are rows of their own.
         (None, _) | (_, Some(State::Depends)) => String::new(),
@@ -123,7 +123,7 @@ fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) ->
         ("blocks", node.blocks),
     ];
     let mark = marks.into_iter().find(|(_, is_marked)| *is_marked);
-    EdgeRow {
+    TsvEdgeRow {
         dependent: Cell::or_missing(edge.map(|edge| &edge.from)),
         jid: Cell::text(&node.job.jid),
         klass: Cell::or_missing(node.job.klass.as_ref()),

@@ -3,7 +3,7 @@
 use super::{Overview, ProblemCode, StatusProblem, at_least};
 use crate::text::{capitalize, duration, format_rough_duration, plural, with_thousands_separators};
 
-/// Maximum number of problems that a headline tells; the others are counted.
+/// Maximum number of problems that a headline names; the others are counted.
 const TOLD: usize = 3;
 
 /// What a headline says of one thing.

@@ -23,7 +23,7 @@ use crate::text::count_with_noun;
 /// The whole system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Overview {
-    /// Null if the user may not read it
+    /// Null if the user is not allowed to read it
     pub server: Option<ServerFacts>,
     /// Counts of the whole system; of jobs, those of the queues and groups that are read
     pub totals: OverviewTotals,
@@ -115,7 +115,7 @@ pub(crate) struct RecentCompletions {
 pub(crate) struct WatchedRates {
     /// The time between the two counts
     pub seconds: RoundedSeconds,
-    /// Jobs put per second, without those cancelled meanwhile
+    /// Jobs put per second, not counting jobs that were cancelled in this time
     pub put_per_s: RoundedSeconds,
     /// Jobs completed per second
     pub completed_per_s: RoundedSeconds,

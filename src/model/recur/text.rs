@@ -1,4 +1,4 @@
-//! Recurring jobs as text: columns, the page of one, and its next runs.
+//! Recurring jobs as text: columns, the details of one recurring job, and its next runs.
 
 use super::Recurring;
 use crate::clock::moment::Moment;

@@ -250,10 +250,10 @@ pub(crate) fn changes_by_finding_text(counts: &BTreeMap<String, u64>) -> String 
 
 /// The number of keys to delete, which `--revert` cannot restore.
 pub(crate) fn count_deletions(items: &[ReportedFinding]) -> u64 {
-    let typed = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
+    let needs_typed_answer = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
     items
         .iter()
-        .filter(typed)
+        .filter(needs_typed_answer)
         .map(|found| found.repairable)
         .sum()
 }

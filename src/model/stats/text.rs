@@ -335,7 +335,7 @@ mod tests {
     }
 
     fn stats() -> Stats {
-        let mut slots = [0; 148];
+        let mut buckets = [0; 148];
         for (at, count) in [
             (0, 9120),
             (1, 7024),
@@ -344,9 +344,9 @@ mod tests {
             (60, 204),
             (63, 3),
         ] {
-            slots[at] = count;
+            buckets[at] = count;
         }
-        let histogram = Histogram::from_slots(&slots, 18412, 4.1);
+        let histogram = Histogram::from_buckets(&buckets, 18412, 4.1);
         let mut stats = Stats {
             queue: Name::from("mail"),
             day: "1970-01-02".to_owned(),
@@ -431,7 +431,7 @@ mod tests {
                 1,
                 None,
                 None,
-                Histogram::from_slots(&[], 1, 700_000.0),
+                Histogram::from_buckets(&[], 1, 700_000.0),
             ),
             ..Stats::default()
         };

@@ -6,7 +6,7 @@ use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
 use crate::input::archive::{
-    ArchiveLine, ArchivedJob, ArchivedLimit, ArchivedOption, ArchivedPause,
+    ArchiveLine, ArchivedJob, ArchivedOption, ArchivedPause, ArchivedThrottleMaximum,
 };
 use crate::input::option::validate_option;
 use crate::input::two_pass::{TextLine, TwoPassFile};
@@ -47,7 +47,7 @@ pub(super) struct ArchiveContents {
     pub options: BTreeMap<Name, Name>,
     pub paused: Vec<ArchivedPause>,
     /// The maxima of throttles by id.
-    pub limits: BTreeMap<Name, ArchivedLimit>,
+    pub limits: BTreeMap<Name, ArchivedThrottleMaximum>,
     /// The queues into which jobs are put.
     pub queues: Vec<Name>,
     numbers: HashMap<Name, u32>,

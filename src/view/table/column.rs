@@ -37,7 +37,7 @@ pub(crate) struct Heading {
     pub(super) headed: bool,
     /// How soon a narrow terminal drops it: the highest rank first, 0 never.
     pub(super) rank: u8,
-    /// The minimum width of free text, and of any text in rows that come one by one.
+    /// The minimum width of free text, and of any text if rows are written as they arrive.
     pub(super) least: usize,
     /// Whether a terminal shows it only if a row has a value.
     pub(super) sparse: bool,
@@ -172,8 +172,8 @@ impl Heading {
         if self.headed { self.name } else { "" }
     }
 
-    /// Whether `typed` is the name of the column: case does not matter, `-` and `_` are blanks.
-    pub(super) fn is_named(&self, typed: &str) -> bool {
+    /// Whether `name` is the name of the column: case does not matter, `-` and `_` are blanks.
+    pub(super) fn is_named(&self, name: &str) -> bool {
         let plain = |c: char| {
             if matches!(c, '-' | '_') {
                 ' '
@@ -184,7 +184,7 @@ impl Heading {
         self.name
             .chars()
             .map(plain)
-            .eq(typed.trim().chars().map(plain))
+            .eq(name.trim().chars().map(plain))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, server_footer};
 
-/// The most queues, groups and workers that are shown here; the lists have the others.
+/// Maximum number of queues, groups and workers that are shown here; the lists have the others.
 const QUEUES: usize = 40;
 const GROUPS: usize = 6;
 const WORKERS: usize = 12;
@@ -80,7 +80,7 @@ fn read_newest(
     session.core()?.newest_failures(now, &groups)
 }
 
-/// What needs a person, worst first, each with its next step.
+/// The problems that need attention, worst first, each with the next step.
 fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
     html! {
         @if !problems.is_empty() {

@@ -45,7 +45,7 @@ pub enum WorkLimit {
 
 impl WorkLimit {
     /// Whether the worker ends when nothing is left to do.
-    pub(crate) fn ends_when_empty(self) -> bool {
+    pub(crate) fn ends_worker_when_empty(self) -> bool {
         matches!(self, WorkLimit::Drain | WorkLimit::DrainUpTo(_))
     }
 
@@ -141,7 +141,7 @@ pub enum BadLineKind {
 
 /// What the server replied to a turn or a recovery.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TurnReply {
+pub struct ServerTurnReply {
     /// One per ending.
     pub endings: Vec<EndingOutcome>,
     pub jobs: Vec<PoppedJob>,
@@ -156,7 +156,7 @@ pub struct TurnReply {
     /// The queues that hold jobs then.
     pub left: Vec<LeftJobs>,
     /// The queues that gave fewer jobs than they were asked for.
-    pub exhausted: Vec<Name>,
+    pub emptied: Vec<Name>,
 }
 
 /// The jobs that a worker leaves in a queue, because none can be popped.
@@ -239,9 +239,9 @@ pub enum Event {
         end: EndedProcess,
     },
     /// The reply to [`Request::Turn`].
-    Turn(Result<TurnReply, Error>),
+    Turn(Result<ServerTurnReply, Error>),
     /// The reply to [`Request::Recover`].
-    Recovered(Result<TurnReply, Error>),
+    Recovered(Result<ServerTurnReply, Error>),
     /// The reply to [`Request::Look`].
     Ready(Result<ReadyQueues, Error>),
     /// The reply to [`Request::Extend`].
@@ -416,7 +416,7 @@ pub enum Report {
         jids: Vec<Name>,
         limit: String,
     },
-    /// Further lines of a process that were no answers, which were not reported one by one.
+    /// Further lines of a process that were no answers. Only their number is reported.
     MoreBadLines {
         slot: usize,
         kind: BadLineKind,

@@ -160,11 +160,11 @@ impl HeldJobs {
         }
         let soon = |job: &HeldJob| job.extend_at <= now + TOGETHER * job.interval;
         let jobs = self.jobs.iter_mut().filter(|(_, job)| soon(job));
-        let asked = jobs.map(|(jid, job)| {
+        let due = jobs.map(|(jid, job)| {
             job.is_doubtful = false;
             jid.clone()
         });
-        asked.collect()
+        due.collect()
     }
 
     /// Finds out when a lock needs something next. While its extension is under way, that is its end.

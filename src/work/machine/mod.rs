@@ -74,14 +74,14 @@ impl RefusedWhileAway {
     }
 
     /// Whether the reply to this request shows that the server takes again what it refused.
-    fn is_lifted_by(self, asked: AnsweredRequest) -> bool {
+    fn is_lifted_by(self, request: AnsweredRequest) -> bool {
         match self {
             RefusedWhileAway::Nothing => true,
-            RefusedWhileAway::Turn => asked == AnsweredRequest::Turn,
+            RefusedWhileAway::Turn => request == AnsweredRequest::Turn,
             RefusedWhileAway::Release => {
-                matches!(asked, AnsweredRequest::Turn | AnsweredRequest::Release)
+                matches!(request, AnsweredRequest::Turn | AnsweredRequest::Release)
             }
-            RefusedWhileAway::Extend => asked != AnsweredRequest::Search,
+            RefusedWhileAway::Extend => request != AnsweredRequest::Search,
         }
     }
 }

@@ -90,7 +90,7 @@ impl Machine {
             self.actions.push(Action::Request(Request::Look));
         }
         let wanted = self.wanted_jobs();
-        let is_drain = self.config.limit.ends_when_empty() && self.held.is_empty();
+        let is_drain = self.config.limit.ends_worker_when_empty() && self.held.is_empty();
         if self.rotation.is_empty() && is_drain {
             self.stop_popping();
         }
@@ -100,7 +100,7 @@ impl Machine {
             return;
         }
         self.was_put = false;
-        let is_last = self.config.limit.ends_when_empty()
+        let is_last = self.config.limit.ends_worker_when_empty()
             && wanted > 0
             && !self.rotation.has_ready()
             && self.looking_since.is_none()

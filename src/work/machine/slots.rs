@@ -44,7 +44,7 @@ pub(super) struct SlotProcess {
     pub stop: Option<PlannedStop>,
 }
 
-/// Maximum number of lines of a kind that are reported one by one for a process. The others are counted.
+/// Maximum number of bad lines of one kind that are reported for a process. Further ones are only counted.
 const REPORTED: u64 = 5;
 
 /// Lines of a process that are no answers.
@@ -65,7 +65,7 @@ impl BadLines {
         *count <= REPORTED
     }
 
-    /// The number of lines, by kind, that were counted and not reported one by one.
+    /// The number of lines, by kind, that were counted but not reported.
     pub(super) fn unreported_counts(self) -> impl Iterator<Item = (BadLineKind, u64)> {
         let kinds = [
             (BadLineKind::NoAnswer, self.no_answer),

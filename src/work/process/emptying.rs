@@ -1,4 +1,4 @@
-//! Removes everything in a directory, however deep and whoever wrote it.
+//! Removes everything in a directory, at any depth and of any owner.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};

@@ -42,8 +42,8 @@ pub const ANSWER_DESCRIPTOR: i32 = 3;
 /// How much is read from a pipe at once: as much as a pipe holds.
 const BUFFER: usize = 64 * 1024;
 
-/// How much is read from a pipe after the program has ended: the most that a pipe holds. A program
-/// that inherited the pipe and writes on is not waited for.
+/// How much is read from a pipe after the program has ended: the maximum that a pipe holds. A program that
+/// inherited the pipe and writes on is not waited for.
 const REST: usize = 1024 * 1024;
 
 /// What holds for all processes.
