@@ -27,9 +27,9 @@ impl Trace {
     }
 
     /// Shows one exchange with the server.
-    pub fn print_exchange(self, what: &str, took: Duration) {
+    pub fn print_exchange(self, what: &str, elapsed: Duration) {
         if self.is_on() {
-            let millis = took.as_secs_f64() * 1e3;
+            let millis = elapsed.as_secs_f64() * 1e3;
             _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Sanitized(what));
         }
     }

@@ -395,7 +395,8 @@ impl<'g> MemberGroup<'g> {
             .hint("`--prefix` or `--context` names one of them")
     }
 
-    /// Runs the command on one member after the other, with the output of each after that of the one before.
+    /// Runs the command on one member after the other. The output of each member is complete before the next one
+    /// begins.
     fn run_in_turn(&self, session: &mut Session) -> Result<Exit, Error> {
         let mut results = Vec::new();
         for (index, member) in self.members.list.iter().enumerate() {
@@ -511,7 +512,7 @@ impl<'g> MemberGroup<'g> {
             }
             let others = errors.iter().filter(|(_, error)| !is_unreachable(error));
             let kind = |(_, error): &(&Member, &Error)| error.kind();
-            // Those that did not answer leave the others their reason.
+            // If some members answered, their errors decide the kind.
             let kinds: Vec<Kind> = if others.clone().count() > 0 {
                 others.map(kind).collect()
             } else {
@@ -588,7 +589,7 @@ fn is_unreachable(error: &Error) -> bool {
 /// Receives what the members send.
 struct Collector<'c> {
     group: &'c MemberGroup<'c>,
-    /// The way back to each member that runs.
+    /// The channel back to each member that runs.
     answers: Vec<Option<Sender<bool>>>,
     /// The questions of members that wait for an answer.
     questions: Vec<(usize, MemberQuestion)>,

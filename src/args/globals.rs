@@ -139,7 +139,7 @@ pub(crate) enum AddressOrigin {
 /// The flags given on the command line, which neither the environment nor the file has set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GivenFlags {
-    /// Those that say to which server the command goes, without a password.
+    /// The given flags that name the server, without a password.
     pub destination: Vec<(&'static str, Name)>,
     pub output: bool,
     pub prefix: bool,

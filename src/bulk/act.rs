@@ -277,7 +277,7 @@ fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Sessi
         .hint(resume_hint(remaining, session))
 }
 
-/// How to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
+/// How to continue. `--limit` counts from 0 again, so the printed command has the number of remaining jobs.
 fn resume_hint(remaining: usize, session: &Session) -> String {
     let limited = session.canonical_command().has_flag("--limit");
     let line = if limited {

@@ -56,7 +56,7 @@ pub(super) struct ExcludedJob {
 /// How the jobs of a plan were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TargetSource {
-    /// One jid: a refusal is an error.
+    /// One given jid: a refusal is an error.
     OneJid,
     /// Several jids, or a list of them.
     Jids,

@@ -123,11 +123,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let core = Script::new(session.prefix()).sha().to_owned();
     let begun = Instant::now();
     let read = read_facts(&choice, session);
-    let took = begun.elapsed().as_secs_f64();
+    let elapsed = begun.elapsed().as_secs_f64();
     let (families, error) = match read {
-        Ok((facts, now)) => (system_metrics(&facts, &choice, &core, took, now), None),
+        Ok((facts, now)) => (system_metrics(&facts, &choice, &core, elapsed, now), None),
         Err(error) if args.file.is_some() => {
-            (metrics_after_error(&error, &core, took), Some(error))
+            (metrics_after_error(&error, &core, elapsed), Some(error))
         }
         Err(error) => return Err(error),
     };

@@ -137,13 +137,13 @@ pub(crate) enum MemberUse<'a> {
     Wait { jids: &'a [InputArg], any: bool },
     /// On the one that holds this job.
     Job(&'a Name),
-    /// On the one that a new job belongs to: that of its jid if a job has it, else by what it is kept together
-    /// with, or any.
+    /// On the member that a new job belongs to: the one that has its jid, else the one of the jobs that it is kept
+    /// together with, or any member.
     NewJob {
         kept_with: Option<Cow<'a, [u8]>>,
         jid: Option<&'a Name>,
     },
-    /// Each job of a file on the one that it belongs to.
+    /// Each job of a file on the member that the job belongs to.
     NewJobs(&'a put::Args),
     /// By a process for each.
     Processes,

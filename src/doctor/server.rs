@@ -197,8 +197,8 @@ fn core_item(made: Result<Duration, Error>, sha: &str) -> DoctorItem {
     let check = DoctorCheck::Core;
     let call_s = made.as_ref().ok().copied().map(seconds);
     let item = match made {
-        Ok(took) => {
-            let (core, time) = (short_jid(sha), milliseconds(took));
+        Ok(elapsed) => {
+            let (core, time) = (short_jid(sha), milliseconds(elapsed));
             let what = format!("loads: {BINARY}, core {core}, {time} a call");
             DoctorItem::ok(check, what)
         }

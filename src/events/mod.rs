@@ -70,7 +70,7 @@ pub(crate) fn run(
     if let Err(error) = &ended
         && error.exit() == Exit::Server
     {
-        // The other members would go on without this one.
+        // The other members would continue without this one.
         watcher.called_off.store(true, Ordering::Relaxed);
     }
     ended

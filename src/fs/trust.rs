@@ -64,7 +64,7 @@ pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
     about.is_file() && about.mode() & OTHERS_READ != 0
 }
 
-/// Whether the number of a user or group is that of this user or of root.
+/// Whether the number is the id of this user, or of root.
 fn is_own_or_root(id: u32) -> bool {
     id == geteuid().as_raw() || id == 0
 }

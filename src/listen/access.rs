@@ -76,7 +76,7 @@ impl Access {
     }
 }
 
-/// The token of a request: that of a program, or the password that a browser asked for.
+/// The token of a request: a bearer token, or the password that a browser asked for.
 fn token_of(authorization: &[u8]) -> Option<Vec<u8>> {
     let end = authorization.iter().position(|byte| *byte == b' ')?;
     let (scheme, given) = authorization.split_at(end);

@@ -38,7 +38,7 @@ struct LastAnswer<T> {
     has_failed: bool,
     /// When the read behind this answer began: later changes are not in the answer.
     begun: Instant,
-    took: Duration,
+    elapsed: Duration,
 }
 
 impl<T> LastAnswer<T> {
@@ -46,9 +46,9 @@ impl<T> LastAnswer<T> {
     /// server rests for as long as it read. After a failure, the next read begins an interval after the end of this one.
     fn is_fresh(&self, interval: Duration, now: Instant) -> bool {
         let stands_for = if self.has_failed {
-            self.took + interval.min(FAILURE)
+            self.elapsed + interval.min(FAILURE)
         } else {
-            interval.max(self.took * 2)
+            interval.max(self.elapsed * 2)
         };
         now.duration_since(self.begun) < stands_for
     }
@@ -76,7 +76,7 @@ impl<T: Clone> CachedAnswer<T> {
     }
 
     /// The last answer, or a new one if that is not fresh any more. Waits for a read under way, but no longer than
-    /// `patience`, and shares its result; if the last answer was a failure, it stands meanwhile.
+    /// `patience`, and shares its result; if the last answer was a failure, it is returned until the read ends.
     pub fn get(&self, patience: Duration, read: impl FnOnce() -> T) -> Option<T> {
         if let Some(answer) = self.answer(LastAnswer::is_fresh) {
             return Some(answer);
@@ -86,23 +86,23 @@ impl<T: Clone> CachedAnswer<T> {
         let Some(_turn) = lock_within(&self.reading, wait) else {
             return known;
         };
-        // Another one may have read it meanwhile.
+        // Another thread may have read an answer before this one had the lock.
         if let Some(answer) = self.answer(LastAnswer::is_fresh) {
             return Some(answer);
         }
         let begun = Instant::now();
         let answer = read();
-        let took = begun.elapsed();
+        let elapsed = begun.elapsed();
         let has_failed = !(self.counts)(&answer);
         let mut state = self.state();
         if !has_failed {
-            state.pace.note_read(took);
+            state.pace.note_read(elapsed);
         }
         state.last = Some(LastAnswer {
             answer: answer.clone(),
             has_failed,
             begun,
-            took,
+            elapsed,
         });
         Some(answer)
     }
@@ -155,12 +155,12 @@ impl ReadPace {
         self.interval > self.first
     }
 
-    /// Takes how long a read took.
-    pub(crate) fn note_read(&mut self, took: Duration) {
-        if took <= self.first {
+    /// Adjusts the interval to the duration of a read.
+    pub(crate) fn note_read(&mut self, elapsed: Duration) {
+        if elapsed <= self.first {
             self.interval = self.first;
         }
-        let is_slow = took > self.interval;
+        let is_slow = elapsed > self.interval;
         if is_slow && self.was_slow {
             let longest = self.first.saturating_mul(MAX_DOUBLED);
             self.interval = self.interval.saturating_mul(2).min(longest);
@@ -177,12 +177,12 @@ mod tests {
     fn an_answer_is_as_old_as_its_read_but_stands_for_twice_the_time_that_took() {
         let begun = Instant::now();
         let after = Duration::from_millis;
-        let is_fresh = |has_failed: bool, took: u64, age: u64| {
+        let is_fresh = |has_failed: bool, elapsed: u64, age: u64| {
             let last = LastAnswer {
                 answer: (),
                 has_failed,
                 begun,
-                took: after(took),
+                elapsed: after(elapsed),
             };
             last.is_fresh(after(2000), begun + after(age))
         };
@@ -198,8 +198,8 @@ mod tests {
     fn two_slow_reads_in_a_row_double_the_interval_and_a_quick_one_restores_it() {
         let mut pace = ReadPace::new(Duration::from_secs(1));
         let mut intervals = Vec::new();
-        for took in [2, 1, 2, 3, 3, 2, 3, 4, 5, 5, 3, 1, 900] {
-            pace.note_read(Duration::from_secs(took));
+        for elapsed in [2, 1, 2, 3, 3, 2, 3, 4, 5, 5, 3, 1, 900] {
+            pace.note_read(Duration::from_secs(elapsed));
             intervals.push(pace.interval.as_secs());
         }
         assert_eq!(intervals, [1, 1, 1, 2, 2, 2, 2, 4, 4, 8, 8, 1, 1]);

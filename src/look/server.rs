@@ -200,7 +200,7 @@ impl<'s> LookServer<'s> {
         self.with_session(read)?
     }
 
-    /// Uses the session, which nothing else does meanwhile.
+    /// Uses the session. Nothing else uses it at the same time.
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
         let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue)?;
         // The next request tries again: no request need wait now for a server that is lost.

@@ -14,7 +14,7 @@ use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
-/// What a limit is about. The words are those of the flags and of `/healthz`.
+/// What a limit is about. The words are the names of the flags, and of the parameters of `/healthz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum LimitKind {

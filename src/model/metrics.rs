@@ -159,7 +159,7 @@ impl MetricFamily {
 /// A distribution of durations that one thread counts while others read it.
 #[derive(Debug, Default)]
 pub(crate) struct DurationHistogram {
-    /// One for each bound, and one for the rest.
+    /// A count for each bound, and one for longer durations.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     sum_micros: AtomicU64,
 }

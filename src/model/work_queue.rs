@@ -20,7 +20,7 @@ pub(crate) struct QueueSelector {
 #[derive(Clone, Debug)]
 pub(crate) enum SelectedNames {
     Matching(Pattern),
-    /// Those of the stored identifier pattern with this name.
+    /// The queues of the stored identifier pattern with this name.
     Stored(Name),
 }
 

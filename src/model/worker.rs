@@ -47,7 +47,7 @@ pub struct WorkerJobs {
     pub jobs: Vec<Name>,
     /// Jids of the jobs whose lock it lost
     pub stalled: Vec<Name>,
-    /// All of them, the stalled ones first, without those that no longer exist.
+    /// All jobs of the worker, the stalled ones first, without jobs that no longer exist.
     #[serde(skip)]
     pub details: Vec<Job>,
 }

@@ -136,8 +136,8 @@ impl<'a> Filter<'a> {
         )
     }
 
-    /// The fields to read: those of `detail` and those of the conditions; with `with_state` also
-    /// the state.
+    /// The fields to read: the fields of `detail` and those that the conditions need; with `with_state` also the
+    /// state.
     pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();
         if matches!(detail, JobFields::Brief | JobFields::Full) {
@@ -239,7 +239,7 @@ impl<'a> Filter<'a> {
         self.selector.tags.iter().all(|tag| tags.contains(tag))
     }
 
-    /// Whether a lane is that of a selected key, in any queue, or is named itself.
+    /// Whether a selected key names the lane, in any queue, or the lane itself is named.
     fn has_key(&self, lane: Option<&Name>) -> bool {
         let keys = &self.selector.keys;
         let is_of = |lane: &[u8], key: &[u8]| {

@@ -227,7 +227,7 @@ impl Session {
         }
     }
 
-    /// A rate of the whole command as that of this part.
+    /// The share of a rate that this member gets of the rate of the whole command.
     pub(crate) fn share_of_rate(&self, rate: Option<MaxRate>) -> Option<MaxRate> {
         let members = self.part.as_ref().map_or(1, |part| part.members);
         rate.map(|rate| rate.divided_by(members))
@@ -441,7 +441,7 @@ impl Session {
         Err(Error::new(Kind::NotConfirmed, message).hint_if(hint))
     }
 
-    /// What makes the session read-only, and the way out if there is one.
+    /// What makes the session read-only, and the remedy if there is one.
     pub(crate) fn why_read_only(&self) -> Option<(String, Option<String>)> {
         if !self.globals.read_only {
             return None;
@@ -593,7 +593,7 @@ pub(crate) fn silence_of_primary(lag: Option<Duration>) -> Option<String> {
     ))
 }
 
-/// That a prefix without a hash tag works in a cluster for now, and the way out.
+/// The warning that a prefix without a hash tag works in a cluster only for now, and the remedy.
 pub(crate) fn one_primary_sentences(prefix: &str) -> (String, String) {
     let fact = format!(
         "prefix `{prefix}` works in this cluster because it has one primary; with a second one, each call \

@@ -307,7 +307,7 @@ struct RoundSender<'s> {
     jobs: usize,
     /// The earliest moment of the next call.
     next: Moment,
-    /// Whether the same command would go on where this one stopped.
+    /// Whether the same command would continue where this one stopped.
     resumable: bool,
 }
 
@@ -567,10 +567,10 @@ fn line_outcome<'r>(
                 Some(b"merged" | b"replaced") => {}
                 _ => outcome.state = placed.state.as_ref(),
             }
-            let took = placed.jid.as_ref().map(Name::as_bytes);
-            if let Some(took) = took.filter(|jid| *jid != outcome.jid) {
+            let existing = placed.jid.as_ref().map(Name::as_bytes);
+            if let Some(existing) = existing.filter(|jid| *jid != outcome.jid) {
                 outcome.detail = placed.state.as_ref().map(Name::to_string);
-                outcome.jid = took;
+                outcome.jid = existing;
             }
         }
         // An earlier run put the job and ended before it recorded the reply.

@@ -113,8 +113,8 @@ impl SinglePut<'_> {
         session: &mut Session,
     ) -> Result<Placement, Error> {
         let queued_behind = placed.behind.clone();
-        let took = placed.jid.as_ref().filter(|jid| **jid != self.jid);
-        let Some(took) = took else {
+        let existing = placed.jid.as_ref().filter(|jid| **jid != self.jid);
+        let Some(existing) = existing else {
             let shown = Put {
                 jid: self.jid.clone(),
                 queue: Some(Name::from(self.job.queue())),
@@ -132,7 +132,7 @@ impl SinglePut<'_> {
         };
         let shown = Put {
             queued_behind,
-            ..self.show_existing_job(took, now, session)?
+            ..self.show_existing_job(existing, now, session)?
         };
         let deduplication = match placed.state.as_ref().map(Name::as_bytes) {
             Some(b"merged") => PutDeduplication::Merged,

@@ -150,8 +150,8 @@ impl Packer<'_> {
         }
     }
 
-    /// A new jid. Jobs put at the same moment are popped in descending order of their jids,
-    /// so the jids of a round are used in this order, which is that of the lines.
+    /// A new jid. Jobs put at the same moment are popped in descending order of their jids, so the jids of a round
+    /// are used in descending order: then the jobs run in the order of the lines.
     fn take_new_jid(&mut self) -> Result<[u8; 32], Error> {
         if self.jids.is_empty() {
             for _ in 0..self.limits.jobs {

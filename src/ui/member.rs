@@ -50,7 +50,7 @@ pub(crate) struct MemberQuestion {
     pub word: Option<String>,
 }
 
-/// The way from a member to the command as a whole.
+/// The channel from a member to the command as a whole.
 #[derive(Clone, Debug)]
 pub(crate) struct MemberSender {
     /// The position of the member in the list.
@@ -65,7 +65,7 @@ impl MemberSender {
     }
 }
 
-/// What the streams of a member need: the way out and that of answers.
+/// The streams of a member: the channel for its output and the channel for answers to its questions.
 pub(crate) struct MemberStreams {
     pub sender: MemberSender,
     pub answers: Receiver<bool>,

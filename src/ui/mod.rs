@@ -80,7 +80,7 @@ pub(crate) struct Ui {
     lost: LostOutput,
     verbose: u8,
     force_raw: bool,
-    /// Whether documents are those of `--watch`.
+    /// Whether documents are written for each tick of `--watch`.
     ticks: bool,
     /// Whether a NUL ends each job id of `-o jid`.
     null: bool,
@@ -92,7 +92,7 @@ pub(crate) struct Ui {
     streamed_widths: Vec<usize>,
     /// Whether this was a dry run, which says so in a note.
     rehearsed: bool,
-    /// If the command runs on one of several members, the way to the command as a whole.
+    /// If the command runs on one of several members, the channel to the command as a whole.
     member: Option<MemberStreams>,
     /// What a capture has put aside, while there is one.
     set_aside: Option<SetAside>,

@@ -32,7 +32,7 @@ struct OutletState {
     fault: Mutex<Option<io::Error>>,
 }
 
-/// The way to the thread.
+/// The sender to the output thread.
 pub(crate) struct OutputThread {
     chunks: Sender<OutputChunk>,
     state: Arc<OutletState>,
@@ -117,7 +117,7 @@ impl OutputThread {
     }
 }
 
-/// Writes the chunks in their order. A stream that cannot be written to loses its chunks: the work goes on.
+/// Writes the chunks in their order. If a stream cannot be written to, its chunks are dropped: the work continues.
 fn write_all(
     inbox: &Receiver<OutputChunk>,
     mut status: Option<LiveLines>,

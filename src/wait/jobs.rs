@@ -192,7 +192,7 @@ impl AwaitedJobs {
         let known = &mut self.jobs[at];
         let before = known.entries.unwrap_or(0);
         known.entries = job.history_length();
-        // A shorter history is that of another job with this jid.
+        // A shorter history belongs to another job with the same jid.
         let fresh = entries.get(before..).unwrap_or(entries);
         let completed = known.heard.take() == Some(EventKind::Completed);
         let passed = |entry: &HistoryEntry| match (self.awaited, entry.what.as_bytes()) {

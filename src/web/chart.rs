@@ -344,11 +344,11 @@ fn close(stretches: &mut Vec<Stretch>, began: &mut Option<(f64, Part)>, to: f64)
         return;
     };
     let to = to.max(from);
-    let took = duration(to - from);
+    let elapsed = duration(to - from);
     let words = match &part {
-        Part::Run(worker) if worker.is_empty() => format!("ran {took}"),
-        Part::Run(worker) => format!("ran {took} on {worker}"),
-        Part::Wait(why) => format!("{why}waited {took}"),
+        Part::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
+        Part::Run(worker) => format!("ran {elapsed} on {worker}"),
+        Part::Wait(why) => format!("{why}waited {elapsed}"),
     };
     stretches.push(Stretch {
         from,

@@ -128,7 +128,7 @@ impl PageRequest<'_> {
 }
 
 impl<'s> WebServer<'s> {
-    /// `sessions` are those of the servers to show, at least one.
+    /// `sessions`: a session for each server to show, at least one.
     pub(crate) fn new(
         sessions: impl Iterator<Item = &'s mut Session>,
         options: WebOptions,

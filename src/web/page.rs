@@ -62,9 +62,9 @@ impl Destination {
     }
 }
 
-/// What a request says about every page.
+/// The facts in a request that every page needs.
 pub(super) struct Page<'p> {
-    /// The way to the first page: `./`, or `../` for each part of the path but one.
+    /// The relative path of the first page: `./`, or `../` for each part of the path but one.
     pub root: String,
     pub now: Moment,
     pub times: TimeWords,

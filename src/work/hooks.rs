@@ -35,7 +35,7 @@ struct PendingHook {
 #[derive(Debug)]
 pub(super) struct HookQueue {
     hooks: HookCommands,
-    /// The slots of hooks, which follow those of jobs, and the hook that runs in each.
+    /// The slots of hooks, numbered after the slots of jobs, and the hook that runs in each.
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
     waiting: VecDeque<PendingHook>,
@@ -55,7 +55,7 @@ pub(super) struct HookQueue {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StartHook {
     Succeeded,
-    /// A signal came meanwhile, and the hook got SIGTERM.
+    /// A signal came while the hook ran, and the hook got SIGTERM.
     Stopped,
     /// This second signal came, and the hook got SIGKILL.
     Killed(i32),

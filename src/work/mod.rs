@@ -527,7 +527,7 @@ impl Work {
         });
     }
 
-    /// Warns that stdout cannot be written to. The jobs matter more: the work goes on.
+    /// Warns that stdout cannot be written to. The jobs matter more: the work continues.
     fn warn_of_write_fault(&mut self, session: &mut Session) {
         if let Some(fault) = session.ui.write_fault() {
             let why = fault.message();

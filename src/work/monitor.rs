@@ -31,7 +31,8 @@ pub(super) struct LoopState {
     pub readiness: Option<Readiness>,
     /// The number of slots whose process has a job.
     pub busy: usize,
-    /// Since when a reply is awaited, or else when the loop goes on at the latest. `None` if it may wait for ever.
+    /// Since when a reply is awaited; or else the time at which the loop continues at the latest. `None` if it may
+    /// wait for ever.
     pub due_at: Option<Instant>,
 }
 
@@ -137,7 +138,8 @@ impl WorkMonitor {
         add(known.entry(name).or_default());
     }
 
-    /// Why the worker does not go on; `None` if it does. A server that is away is no reason: calls end at their time limit.
+    /// Why the worker is stuck; `None` if it is not. A server that is away is no reason: calls end at their time
+    /// limit.
     pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
         let due_at = self.state().due_at?;
         let ended_at = self.calls().any;

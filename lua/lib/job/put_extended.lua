@@ -51,7 +51,7 @@ return function(now, t, seconds, job, old, stored_defaults)
     end
   end
 
-  -- A lane changes what the job depends on, and another job may take the put.
+  -- A lane changes what the job depends on, and the put may be a duplicate of another job.
   if lane or home then job.related = nil end
   if not exists then
     job.priority, job.retries = job.priority or defaults.priority, job.retries or defaults.retries

@@ -202,10 +202,11 @@ impl Repairer {
             }
             let begun = Instant::now();
             let reply = core.repair_items(now, findings, &self.run, location, &items);
-            let took = begun.elapsed();
+            let elapsed = begun.elapsed();
             let item_count = items.len();
             let verified = reply.as_ref().map_or(item_count, |reply| reply.verified);
-            self.batch_sizes.adjust_size(location.kind, verified, took);
+            self.batch_sizes
+                .adjust_size(location.kind, verified, elapsed);
             let (reply, recorded) = match (reply, &mut self.undo) {
                 (Ok(reply), Some(undo)) => {
                     let recorded = undo.write_done(&reply);

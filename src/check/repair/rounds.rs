@@ -50,8 +50,8 @@ impl ApprovedRepair<'_> {
         let (mut last, error) = self.repair_and_rescan(first_scan, session)?;
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
-        let took = session.now().since(self.begun);
-        last.check.scan.elapsed_s = Number((took * 10.0).round() / 10.0);
+        let elapsed = session.now().since(self.begun);
+        last.check.scan.elapsed_s = Number((elapsed * 10.0).round() / 10.0);
         let repaired = self.make_report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
         let summary = repaired.totals_line();

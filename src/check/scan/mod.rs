@@ -165,7 +165,7 @@ const MAX_CLOCK_DRIFT: f64 = 3600.0;
 /// Replies in the order of their reads.
 type Replies = std::vec::IntoIter<ReadReply>;
 
-/// Why a name is remembered; the numbers are beyond those of [`ItemKind`].
+/// Why a name is remembered; the numbers begin above the numbers of [`ItemKind`].
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum RememberedAs {

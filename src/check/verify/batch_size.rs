@@ -34,15 +34,15 @@ impl BatchSizes {
     }
 
     /// Adjusts the size by the duration of a call.
-    pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, took: Duration) {
-        self.round_trip = self.round_trip.min(took);
-        let took = took - self.round_trip;
+    pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, elapsed: Duration) {
+        self.round_trip = self.round_trip.min(elapsed);
+        let elapsed = elapsed - self.round_trip;
         let size = self.sizes.entry(kind).or_insert(1);
-        if took > MAX_DURATION {
-            let part = MAX_DURATION.as_secs_f64() / took.as_secs_f64();
+        if elapsed > MAX_DURATION {
+            let part = MAX_DURATION.as_secs_f64() / elapsed.as_secs_f64();
             *size = ((items as f64 * part) as usize).max(1);
         } else if items >= *size {
-            let more = if took < MAX_DURATION / 2 { items } else { 1 };
+            let more = if elapsed < MAX_DURATION / 2 { items } else { 1 };
             *size = (items + more).min(MAX_BATCH);
         }
     }

@@ -78,9 +78,9 @@ impl VerifyCalls {
         let reply = core.verify_items(core.now(), findings, location_or_together, items)?;
         self.verified += reply.verified as u64;
         if typical {
-            let took = begun.elapsed();
+            let elapsed = begun.elapsed();
             self.batch_sizes
-                .adjust_size(location.kind, reply.verified, took);
+                .adjust_size(location.kind, reply.verified, elapsed);
         }
         Ok(reply)
     }

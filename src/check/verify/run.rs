@@ -98,7 +98,7 @@ pub(crate) fn run_check(
     {
         verifier.report(&verdict);
     }
-    let took = core.now().since(now);
+    let elapsed = core.now().since(now);
     let unverified = verifier.blocked_by_unreported();
     let (items, queue) = verifier.into_findings_and_queue();
     let extent = || extent_text(counts, keys, verified);
@@ -122,7 +122,7 @@ pub(crate) fn run_check(
             0 => counts.queues,
             some => some as u64,
         },
-        elapsed_s: Number((took * 10.0).round() / 10.0),
+        elapsed_s: Number((elapsed * 10.0).round() / 10.0),
         complete: halted.is_none(),
         clean: halted.is_none() && !failing,
         fail_on: options.fail_on,

@@ -89,8 +89,8 @@ impl Core {
         Some(read_settings(&pairs))
     }
 
-    /// Makes a call of the core, which loads the script if the server does not have it. Returns how long
-    /// that took the second time.
+    /// Makes a call of the core, which loads the script if the server does not have it. Returns how long a second
+    /// call took.
     pub(crate) fn try_core(&mut self, now: Moment) -> Result<Duration, Error> {
         let call = || Call::new(calls::CONFIG_GET).arg("heartbeat");
         let _: Option<Name> = self.call(now, call())?;

@@ -137,8 +137,7 @@ pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<S
     }))
 }
 
-/// The named queues, or without names those of an index. A queue that does not exist is an
-/// error unless `force`.
+/// The named queues; without names, the queues of an index. A queue that does not exist is an error unless `force`.
 pub(crate) fn named_or_all_queues(
     core: &mut Core,
     now: Moment,

@@ -21,7 +21,7 @@ pub struct PutPolicy {
     pub replace: bool,
     /// Skip dependencies that do not exist.
     pub allow_missing: bool,
-    /// Tell which job took each put, and which is before it in its lane.
+    /// Tell for each put the job that it duplicates, and the job before it in its lane.
     pub tell_lanes: bool,
     /// Tell what the put would do, and write nothing.
     pub dry_run: bool,

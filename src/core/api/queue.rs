@@ -62,7 +62,7 @@ impl Core {
         Ok(lags.collect())
     }
 
-    /// Those of the named queues, or of all known ones, from which a pop may bring a job now.
+    /// The queues, of the named ones or of all known ones, from which a pop may bring a job now.
     pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<ReadyQueues, Error> {
         let call = Call::new(calls::LOOK_READY);
         let mut ready = ReadyQueues::default();

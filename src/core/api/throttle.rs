@@ -42,7 +42,7 @@ const HOLDING: &str = "queues -inf 0";
 pub(crate) struct ListedThrottles {
     /// By id, the lanes last.
     pub throttles: BTreeMap<(bool, Name), Throttle>,
-    /// Those with a maximum that a client with another core, or an earlier version, has set.
+    /// The throttles whose maximum was set by a client with another core, or by an earlier version.
     pub unlisted: BTreeSet<Name>,
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
     /// What was not looked at: throttles and lanes that hold a job back there alone are missing.
@@ -102,9 +102,9 @@ impl ListedThrottles {
 #[derive(Clone, Copy, Debug, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 enum ThrottleList {
-    /// Those with a maximum that the core has set, then what holds a job back.
+    /// The throttles whose maximum the core has set, then the throttles and lanes that hold a job back.
     All,
-    /// What holds a job back.
+    /// Only the throttles and lanes that hold a job back.
     Holding,
 }
 
@@ -188,7 +188,7 @@ impl Core {
         self.call(now, call.arg(id).arg(limit.to_string()))
     }
 
-    /// Deletes the maximum of a throttle. Its jobs go on.
+    /// Deletes the maximum of a throttle. Its jobs can then run without a limit.
     pub(crate) fn delete_throttle_maximum(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
         self.call(now, Call::new(calls::THROTTLE_DELETE).arg(id))
     }
@@ -539,9 +539,9 @@ pub(crate) struct LaneTime {
 /// The jobs of a throttle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThrottlePart {
-    /// Those that hold a slot.
+    /// Jobs that hold a slot.
     Locks,
-    /// Those that wait for one.
+    /// Jobs that wait for a slot.
     Pending,
 }
 

@@ -214,8 +214,8 @@ impl Core {
         }
     }
 
-    /// The jobs that the worker holds and does not know: those of a pop whose reply was lost.
-    /// Their locks are extended, which proves that they are still held.
+    /// The jobs that the worker holds without knowing them, because the reply to their pop was lost. Their locks
+    /// are extended, which proves that they are still held.
     pub fn take_over_unknown_jobs(
         &mut self,
         now: Moment,

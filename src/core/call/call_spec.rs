@@ -132,7 +132,7 @@ impl CallSpec {
         }
     }
 
-    /// What the call is about, for a sentence: the name in backticks, else that of the call.
+    /// The subject of the call, for a sentence: the name in backticks, else the name of the call.
     pub(crate) fn subject_text(&self, name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.subject {
             SubjectArgs::Nothing if self.only_reads() => return "the reply".into(),

@@ -176,7 +176,7 @@ impl LocalServer {
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         let log_size = std::fs::metadata(self.dir.join(LOG)).map_or(0, |found| found.len());
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
-        // A server that does not stop replies and goes on.
+        // A server that does not stop sends a reply and continues.
         let mut reply = Vec::new();
         match BufReader::new(stream.take(LONGEST_REPLY)).read_until(b'\n', &mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {

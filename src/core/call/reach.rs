@@ -40,7 +40,7 @@ pub(crate) fn reach(target: &Target, timeout: Duration) -> ReachReport {
     report
 }
 
-/// The address of the server. `local:` has that of its socket.
+/// The address of the server. For `local:`, the address of its socket.
 fn read_address(target: &Target) -> Result<Address, Error> {
     match &target.address {
         Address::Local { dir, .. } => {
@@ -127,14 +127,14 @@ impl ReachReport {
         }
     }
 
-    fn note_step(&mut self, step: ConnectStep, took: Duration) {
+    fn note_step(&mut self, step: ConnectStep, elapsed: Duration) {
         match step {
-            ConnectStep::Resolved => self.resolved = Some(took),
+            ConnectStep::Resolved => self.resolved = Some(elapsed),
             ConnectStep::Connected(peer) => {
-                self.connected = Some(took);
+                self.connected = Some(elapsed);
                 self.peer = peer;
             }
-            ConnectStep::Encrypted => self.encrypted = Some(took),
+            ConnectStep::Encrypted => self.encrypted = Some(elapsed),
         }
     }
 }

@@ -208,7 +208,7 @@ pub(crate) struct BulkTotals {
     pub matched: usize,
     /// Jobs that were changed
     pub done: usize,
-    /// Jobs that had changed meanwhile or no longer exist
+    /// Jobs that changed after they were read, or no longer exist
     pub skipped: usize,
     /// Jobs that could not be changed
     pub failed: usize,

@@ -19,7 +19,7 @@ const MAX_LEVELS: usize = 40;
 /// What stands in place of the state of a job that does not exist.
 const MISSING: &str = "(missing!)";
 
-/// The mark of a job that others depend on and that does not go on by itself.
+/// The mark of a job that others depend on and that never completes without an operator.
 const BLOCKS: &str = "◄ blocks";
 
 /// A line of a tree.

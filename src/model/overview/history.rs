@@ -279,7 +279,8 @@ impl QueueCounters {
         }
     }
 
-    /// The jobs that came since, without those that were cancelled or moved meanwhile, and those that were completed.
+    /// The jobs that came since the earlier snapshot, not counting jobs that were cancelled or moved since then,
+    /// and the jobs that were completed.
     fn flow_since(self, before: QueueCounters) -> (f64, f64) {
         // At midnight the counters begin again, as they do when somebody deletes them.
         let is_same_day = self.day == before.day;

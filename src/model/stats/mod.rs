@@ -215,7 +215,7 @@ impl Default for BucketRange {
 pub struct HistogramBucket {
     /// At most this long; null beyond the last bucket
     pub le_s: Option<u64>,
-    /// How many jobs, without those of shorter buckets
+    /// How many jobs the bucket has, without the jobs of shorter buckets
     pub count: u64,
 }
 

@@ -117,7 +117,7 @@ pub enum StartFailure {
     Job(String),
     /// The directory of the slot cannot be prepared. Other jobs of the slot will meet the same.
     Directory(String),
-    /// This machine cannot start a further process now.
+    /// The machine cannot start a further process now.
     Busy(String),
 }
 
@@ -142,7 +142,7 @@ pub enum BadLineKind {
 /// What the server replied to a turn or a recovery.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerTurnReply {
-    /// One per ending.
+    /// One outcome per ending.
     pub endings: Vec<EndingOutcome>,
     pub jobs: Vec<PoppedJob>,
     /// The queues from which nothing can be popped, and why.

@@ -98,7 +98,7 @@ impl Machine {
         let is_idle = self.held.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.config.limit.ends_worker_when_empty() {
             if !turn.is_last {
-                // Jobs were lost meanwhile.
+                // Jobs were lost since the turn was sent.
                 self.poll_at = now
             } else if !has_rest {
                 self.stop_popping();
@@ -169,9 +169,9 @@ impl Machine {
                         ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
                             self.held.note_extended(now, jid, expires);
                         }
-                        // The server was slow: the job was given up meanwhile.
+                        // The server was slow: the job was given up before the reply came.
                         ExtendOutcome::Extended(_) => self.release_late_extension(jid),
-                        // The end of a job was written meanwhile, or its reply will say what happened.
+                        // The end of the job was already written, or the reply to that call will say what happened.
                         _ if self.is_ending(jid) => self.held.stop_extending(jid),
                         ExtendOutcome::Gone => {
                             let why = self.reason_for_missing_job(jid);

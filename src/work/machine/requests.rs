@@ -138,14 +138,14 @@ impl Machine {
 
     /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
     pub(super) fn note_ready_queues(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
-        let took = now - self.looking_since.take().unwrap_or(now);
+        let elapsed = now - self.looking_since.take().unwrap_or(now);
         match reply {
             Err(error) => self.note_failed_request(now, error, AnsweredRequest::Search),
             Ok(ready) => {
                 self.note_answered_request(now, AnsweredRequest::Search);
                 self.rotation.set_ready(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
-                self.look_from = now + (LOOK.1 * took).min(self.config.poll);
+                self.look_from = now + (LOOK.1 * elapsed).min(self.config.poll);
                 self.look_at = self.look_from.max(now + LOOK.0);
             }
         }

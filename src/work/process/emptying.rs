@@ -61,7 +61,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
     let mut way = vec![TreeLevel::new(CString::default(), top)?];
     while let Some(level) = way.last_mut() {
         let Some(entries) = &mut level.entries else {
-            // The directory was moved meanwhile; the next round finds what is left.
+            // Another program moved the directory; the next pass finds what is left.
             return Ok(());
         };
         if let Some(entry) = next_entry(entries)? {
@@ -95,7 +95,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
         }
         if let Some(entries) = &above.entries {
             match remove_if_exists(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
-                // A program still writes into the directory; the next round removes it.
+                // A program still writes into the directory; the next pass removes it.
                 Err(Errno::NOTEMPTY | Errno::EXIST) => {}
                 removed => removed?,
             }

@@ -200,7 +200,7 @@ fn end_with_parent(parent: Pid) -> rustix::io::Result<()> {
     }
 }
 
-/// Other systems cannot.
+/// Other systems have no such option.
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent(_: Pid) -> rustix::io::Result<()> {
     Ok(())

@@ -191,7 +191,7 @@ fn plain_err_refusal(
     Some(core_defect(line, &message, script))
 }
 
-/// What servers of other makers say that run no script of ours, and the way out.
+/// The messages of servers of other makers that run no script of ours, and the remedy.
 fn unsupported_server(message: &str, target: &Target, script: &Script) -> Option<Error> {
     let words = message.to_lowercase();
     let says = |part: &str| words.contains(part);
