@@ -19,7 +19,7 @@ local function held_since(jid, queue)
   return due and due > 0 and string.format('%.3f', due) or nil
 end
 
-local most_links = 20000
+local max_links = 20000
 
 return function(argv, now)
   local call, pcall = redis.call, redis.pcall
@@ -142,7 +142,7 @@ return function(argv, now)
       links_of[jid] = links
     end
     reply[i - 3], total = rows[jid], total + links_of[jid]
-    if total > most_links then break end
+    if total > max_links then break end
   end
   return reply
 end

@@ -20,13 +20,13 @@ pub(crate) struct SyntaxFault {
     pub line: usize,
     pub column: usize,
     pub what: String,
-    /// The member that is unknown, if that is the fault.
-    pub unknown: Option<UnknownMember>,
+    /// The field that is unknown, if that is the fault.
+    pub unknown: Option<UnknownField>,
 }
 
-/// The name of an unknown member, and those that are known.
+/// The name of an unknown field, and those that are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UnknownMember {
+pub(crate) struct UnknownField {
     pub name: String,
     pub known: &'static [&'static str],
 }

@@ -178,16 +178,13 @@ impl LostLockBackoff {
         if let Ok([]) = serde_json::from_slice::<[(); 0]>(value) {
             return Some(LostLockBackoff::default());
         }
-        // An array would be read as the members in their order.
+        // An array would be read as the fields in their order.
         if !value.trim_ascii_start().starts_with(b"{") {
             return None;
         }
         let read: LostLockBackoff = serde_json::from_slice(value).ok()?;
-        let members = [read.initial_delay, read.factor].into_iter().flatten();
-        members
-            .into_iter()
-            .all(|member| member >= 0.0)
-            .then_some(read)
+        let fields = [read.initial_delay, read.factor].into_iter().flatten();
+        fields.into_iter().all(|field| field >= 0.0).then_some(read)
     }
 }
 

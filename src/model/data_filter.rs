@@ -2,10 +2,10 @@
 //! `PATH!~REGEX`.
 //!
 //! No number is rounded: 9007199254740993 is not 9007199254740992. Numbers are equal if their values
-//! are (1, 1.0, 1e0), strings if their characters are, objects if their members are, in any order.
+//! are (1, 1.0, 1e0), strings if their characters are, objects if their fields are, in any order.
 //! A string never equals a number. A regular expression is searched in the characters of a string and in
-//! the stored text of any other scalar. No list or object meets one, and no missing member, with `!~` too:
-//! a bulk command never takes a job whose data lack the member.
+//! the stored text of any other scalar. No list or object meets one, and no missing field, with `!~` too:
+//! a bulk command never takes a job whose data lack the field.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ impl DataFilter {
     /// message.
     pub(crate) fn parse(input: &Name) -> Result<DataFilter, String> {
         let bytes = input.as_bytes();
-        // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the member `a!/b`.
+        // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the field `a!/b`.
         let is_negated = |at: usize| {
             bytes[at..].starts_with(b"!~")
                 && !(bytes.starts_with(b"/") && matches!(bytes.get(at + 2), Some(b'0' | b'1')))
@@ -96,16 +96,16 @@ impl DataFilter {
     }
 
     /// The path of the filter, and the rest of the path behind `data` if it begins with that, as paths of `get
-    /// --field` do. Data without a member `data` are compared by the rest.
+    /// --field` do. Data without a field `data` are compared by the rest.
     pub(crate) fn path_below_data(&self) -> Option<(&JsonPath, JsonPath)> {
-        Some((&self.path, self.path.within_member("data")?))
+        Some((&self.path, self.path.within_field("data")?))
     }
 
     /// Whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
         let below = self.path_below_data();
-        let below = below.filter(|_| JsonPath::of_member("data").find_value(&text).is_none());
+        let below = below.filter(|_| JsonPath::of_field("data").find_value(&text).is_none());
         let path = below.as_ref().map_or(&self.path, |(_, below)| below);
         path.find_value(&text)
             .is_some_and(|found| match &self.condition {
@@ -159,11 +159,11 @@ impl ComparableValue {
             }
             b'{' => {
                 let depth_left = depth_left.checked_sub(1)?;
-                let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-                let members = members.into_iter().map(|(key, value)| {
+                let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+                let fields = fields.into_iter().map(|(key, value)| {
                     Some((key, ComparableValue::from_json(value, depth_left)?))
                 });
-                ComparableValue::Object(members.collect::<Option<_>>()?)
+                ComparableValue::Object(fields.collect::<Option<_>>()?)
             }
             _ => ComparableValue::Number(Decimal::parse(text)),
         })

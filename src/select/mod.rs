@@ -176,7 +176,7 @@ impl<'a> Selection<'a> {
         let wheres = self.filter.selector.wheres.iter();
         for (path, below) in wheres.filter_map(DataFilter::path_below_data) {
             ui.note(&format!(
-                "`--where {path}` means `{below}` in data without a member `data`"
+                "`--where {path}` means `{below}` in data without a field `data`"
             ));
         }
         if self.left > 0 && self.sources.iter().any(IndexSource::is_all_jobs) {

@@ -9,10 +9,10 @@
 local call = redis.call
 
 return function(now, t, seconds, worker, settings)
-  local age, most = settings[2], settings[3]
+  local age, history_count = settings[2], settings[3]
   local batch = {
     now = now, t = t, seconds = seconds, worker = worker,
-    limit = tonumber(settings[1] or 100) or 100, jobs_history = age, jobs_history_count = most,
+    limit = tonumber(settings[1] or 100) or 100, jobs_history = age, jobs_history_count = history_count,
     stamp = string.format('%.20f', now),
     held = {}, completed = {}, groups = {}, failed = {},
     -- Whether anything is tracked, or has dependents among the jobs of the call.
@@ -67,7 +67,7 @@ return function(now, t, seconds, worker, settings)
     need('value/in_chunks')('zadd', Keys.completed, list, 1, #list)
     local forget = need('job/forget_complete')
     for _ = 2, math.min(#list, 4), 2 do
-      local ok, gone = pcall(forget, now, age, most)
+      local ok, gone = pcall(forget, now, age, history_count)
       if not ok or gone == 0 then break end
     end
   end

@@ -239,12 +239,12 @@ pub struct Failure {
 impl Failure {
     /// Reads the stored field; `None` for a job that never failed or was completed later.
     pub fn from_stored(bytes: &[u8]) -> Option<Failure> {
-        let members = Json::parse(bytes)?.object()?;
-        if members.is_empty() {
+        let fields = Json::parse(bytes)?.object()?;
+        if fields.is_empty() {
             return None;
         }
         let mut failure = Failure::default();
-        for (key, value) in members {
+        for (key, value) in fields {
             match key.as_bytes() {
                 b"group" => failure.group = value.text().unwrap_or_default(),
                 b"message" => failure.message = value.text().unwrap_or_default(),
@@ -264,7 +264,7 @@ pub struct HistoryEntry {
     pub what: Name,
     /// When it happened
     pub when: Option<Moment>,
-    /// The other members, as stored. The member `q` of a `put` is called `queue` here.
+    /// The other fields, as stored. The field `q` of a `put` is called `queue` here.
     pub note: Vec<(Name, Json)>,
 }
 
@@ -321,7 +321,7 @@ impl HistoryEntry {
         self.note_value(key)?.text()
     }
 
-    /// A member of the note.
+    /// A field of the note.
     pub(crate) fn note_value(&self, key: &str) -> Option<&Json> {
         let mut note = self.note.iter();
         let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
@@ -341,7 +341,7 @@ impl Serialize for HistoryEntry {
     }
 }
 
-/// The members that each entry has; others are notes.
+/// The fields that each entry has; others are notes.
 impl JsonSchema for HistoryEntry {
     fn schema_name() -> Cow<'static, str> {
         "Entry".into()

@@ -10,7 +10,7 @@ use crate::input::archive::{
 };
 use crate::input::option::validate_option;
 use crate::input::two_pass::{TextLine, TwoPassFile};
-use crate::json::object::column_of_member;
+use crate::json::object::column_of_field;
 use crate::json::syntax::SyntaxFault;
 use crate::model::job::State;
 use crate::name::Name;
@@ -153,7 +153,7 @@ impl ArchiveContents {
         }
         match line {
             ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|(at, why)| {
-                let column = column_of_member(row.text, at);
+                let column = column_of_field(row.text, at);
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
@@ -162,7 +162,7 @@ impl ArchiveContents {
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
-                    return Err(fault(column_of_member(row.text, "jid"), &why));
+                    return Err(fault(column_of_field(row.text, "jid"), &why));
                 }
                 self.recurring.push((recurring.jid, location));
                 Ok(())
