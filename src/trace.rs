@@ -17,7 +17,7 @@ impl Trace {
     }
 
     /// Whether calls are shown.
-    pub fn is_on(self) -> bool {
+    pub fn shows_calls(self) -> bool {
         self.level > 0
     }
 
@@ -28,7 +28,7 @@ impl Trace {
 
     /// Shows one exchange with the server.
     pub fn print_exchange(self, what: &str, elapsed: Duration) {
-        if self.is_on() {
+        if self.shows_calls() {
             let millis = elapsed.as_secs_f64() * 1e3;
             _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Sanitized(what));
         }

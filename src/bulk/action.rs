@@ -28,7 +28,7 @@ type Change<'a> = Box<dyn Fn(&mut Core, &JobSlice) -> SliceOutcome + 'a>;
 /// Sorts the jobs of a plan, or explains why some of them are excluded.
 type Arrange = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
 
-/// The jobs of one step. Before each step, `now` is read again, and signals are checked.
+/// The jobs of one call. Before each call, `now` is read again, and signals are checked.
 #[derive(Clone, Copy)]
 pub(crate) struct JobSlice<'a> {
     pub now: Moment,

@@ -47,7 +47,7 @@ pub(super) fn add_server_items(
         Err(_) => checks.add(untold_server_item(core)),
     }
     let made = core.try_core(now);
-    let is_blocked = made.as_ref().is_err_and(keeps_waiting);
+    let is_blocked = made.as_ref().is_err_and(would_block_next_calls);
     let (rights, tells_settings) = if is_blocked {
         (skipped_after(DoctorCheck::Rights, DoctorCheck::Core), true)
     } else {
@@ -89,7 +89,7 @@ pub(super) fn add_server_items(
 }
 
 /// Whether the server serves no call now, so that the next calls would also wait until the timeout.
-fn keeps_waiting(error: &Error) -> bool {
+fn would_block_next_calls(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Stale

@@ -237,7 +237,7 @@ pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxF
 }
 
 /// Whether the line is of an export in a version that this program does not read.
-pub(crate) fn has_other_version(text: &[u8]) -> bool {
+pub(crate) fn has_unknown_version(text: &[u8]) -> bool {
     let line = ParsedObject::parse(text, ObjectForm::Document);
     line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_version(&line).is_err())
 }

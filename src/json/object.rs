@@ -433,7 +433,7 @@ impl FieldAccess<'_, '_> {
     }
 
     /// Whether another field has the exact bytes of the field `key`.
-    fn has_twin(&self, key: &str) -> bool {
+    fn has_exact_bytes_field(&self, key: &str) -> bool {
         let is_its_twin = |(other, raw): &(Cow<str>, &RawValue)| {
             raw.get() != "null" && self.find_twin(other) == Some(key)
         };
@@ -455,7 +455,7 @@ impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
                 self.twin_of = self.find_twin(key);
                 is_replaced = match self.twin_of {
                     Some(_) => raw.get() == "null",
-                    None => self.has_twin(key),
+                    None => self.has_exact_bytes_field(key),
                 };
             }
             if !is_replaced {

@@ -136,25 +136,25 @@ fn close_longest_waiting(rows: &mut [Row]) -> bool {
 impl TableEntry<'_> {
     /// Notes that a whole request has arrived. False if the connection was closed meanwhile.
     pub(super) fn begin_response(&self) -> bool {
-        self.update(Phase::Responding)
+        self.set_phase(Phase::Responding)
     }
 
     /// Notes that a stream begins. In a full table, a stream is closed as a connection without a request is: its client
     /// connects again. False if the connection was closed meanwhile.
     pub(super) fn begin_stream(&self) -> bool {
-        self.update(Phase::Waiting(Instant::now()))
+        self.set_phase(Phase::Waiting(Instant::now()))
     }
 
     /// Notes that the response was sent. False if no further request may follow.
     pub(super) fn end_response(&self) -> bool {
-        self.update(Phase::Waiting(Instant::now())) && !self.is_stopping()
+        self.set_phase(Phase::Waiting(Instant::now())) && !self.is_stopping()
     }
 
     pub(super) fn is_stopping(&self) -> bool {
         self.table.is_stopping()
     }
 
-    fn update(&self, phase: Phase) -> bool {
+    fn set_phase(&self, phase: Phase) -> bool {
         let mut rows = self.table.rows();
         let own = rows
             .iter_mut()

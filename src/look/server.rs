@@ -1,4 +1,4 @@
-//! Answers to monitoring systems and load balancers: `/metrics`, `/livez`, `/readyz` and `/healthz`.
+//! Responses to monitoring systems and load balancers: `/metrics`, `/livez`, `/readyz` and `/healthz`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -14,7 +14,7 @@ use crate::core::api::overview::LookRequest;
 use crate::core::call::{Core, may_answer_later};
 use crate::core::script::Script;
 use crate::error::{Error, Kind};
-use crate::listen::{CachedAnswer, Request, Response, Status, lock_within};
+use crate::listen::{CachedValue, Request, Response, Status, lock_within};
 use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -50,7 +50,7 @@ pub(crate) struct LookServer<'s> {
 /// Groups, queues, and globs over queues.
 type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
-type SharedLook = CachedAnswer<Arc<Look>>;
+type SharedLook = CachedValue<Arc<Look>>;
 
 struct Reader {
     session: Session,
@@ -91,12 +91,12 @@ impl<'s> LookServer<'s> {
         }
     }
 
-    /// The answer to a request.
+    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'static> {
         self.respond_to(&request.path, &request.query)
     }
 
-    /// The answer to a request for a path.
+    /// The response to a request for a path.
     pub(crate) fn respond_to(&self, path: &str, query: &[(String, String)]) -> Response<'static> {
         match path {
             "/metrics" => self.metrics(),
@@ -244,8 +244,8 @@ impl<'s> LookServer<'s> {
         if all.len() >= MAX_NAMED && !all.contains_key(&first) {
             all.clear();
         }
-        let counts = |look: &Arc<Look>| look.facts.is_ok();
-        let new = || Arc::new(CachedAnswer::new(self.interval, counts));
+        let is_success = |look: &Arc<Look>| look.facts.is_ok();
+        let new = || Arc::new(CachedValue::new(self.interval, is_success));
         Arc::clone(all.entry(first).or_insert_with(new))
     }
 

@@ -16,9 +16,9 @@ use crate::view::table::{Cell, Column, NONE};
 pub struct ConfigOption {
     /// The option
     pub key: Name,
-    /// Its value, set or by default
+    /// The option's value, set or by default
     pub value: Name,
-    /// Its default
+    /// The option's default
     pub default: Option<&'static str>,
     /// Whether the core knows it
     pub known: bool,

@@ -131,7 +131,7 @@ pub(crate) struct SavedThrottle {
 pub struct PausedQueue {
     /// The queue
     pub queue: Name,
-    /// When it was paused, if known
+    /// When the queue was paused, if known
     pub since: Option<Moment>,
     /// When the pause ends, if an end was given
     pub until: Option<Moment>,

@@ -135,7 +135,7 @@ pub(crate) enum HealthLevel {
 pub(crate) struct HealthItem {
     /// The limit, such as max-waiting, or the code of a problem
     pub check: String,
-    /// The queue that it is about
+    /// The queue that the item is about
     pub queue: Option<Name>,
     /// The group of failures
     pub group: Option<Name>,
@@ -145,9 +145,9 @@ pub(crate) struct HealthItem {
     pub message: String,
     /// The value, in jobs, workers or seconds; null for a problem, and for a pause without a known beginning
     pub value: Option<Number>,
-    /// From where on it is a warning
+    /// The value from which on the item is a warning
     pub warning: Option<Number>,
-    /// From where on it is critical
+    /// The value from which on the item is critical
     pub critical: Option<Number>,
     /// The sentence without the command that helps.
     #[serde(skip)]

@@ -12,9 +12,9 @@ use crate::view::{RenderOptions, View};
 pub(crate) struct Put {
     /// The job's id
     pub jid: Name,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// Its state now; a throttle without a free slot may hold it later
+    /// The job's state now; a throttle without a free slot may hold it later
     pub state: Option<Name>,
     /// False if the job existed and was not changed
     pub created: bool,

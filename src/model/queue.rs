@@ -38,7 +38,7 @@ pub struct Queue {
     pub recurring: u64,
     /// Whether pops from it get no jobs
     pub paused: bool,
-    /// When it was paused, if known
+    /// When the queue was paused, if known
     #[serde(
         rename(deserialize = "since"),
         deserialize_with = "lenient::read_or_none"

@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(selected(&["@web"]), "web-a=1 web-b=1");
         assert_eq!(selected(&["@web=3", "web-a"]), "web-a=3 web-b=3");
         assert_eq!(selected(&["web-*", "!@web"]), "web-old=1");
-        // It contains itself, and a queue that does not exist yet.
+        // The pattern contains itself, and a queue that does not exist yet.
         assert_eq!(selected(&["@all"]), "web-a=1 web-b=1 mail=1");
         assert_eq!(selected(&["@none", "q", "!@none"]), "q=1");
         assert_eq!(

@@ -27,7 +27,7 @@ pub(crate) struct Throttle {
     pub locks: u64,
     /// Jobs that wait for a slot
     pub pending: u64,
-    /// Whether it is a lane: the jobs with one key, which run one at a time
+    /// Whether the throttle is a lane: the jobs with one key, which run one at a time
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lane: bool,
 }

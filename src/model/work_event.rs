@@ -33,16 +33,16 @@ pub(crate) enum WorkEventKind {
 /// Something that happened to a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct WorkEvent {
-    /// When it happened
+    /// When the event happened
     pub at: Moment,
     /// One of started, completed, advanced, retried, failed, lost, released, unknown
     #[schemars(with = "String")]
     pub event: WorkEventKind,
     /// The job's id
     pub jid: Name,
-    /// The queue from which it was popped
+    /// The queue from which the job was popped
     pub queue: Option<Name>,
-    /// Its class
+    /// The job's class
     pub klass: Name,
     /// The name of this worker
     pub worker: Name,

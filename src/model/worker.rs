@@ -23,7 +23,7 @@ pub struct Worker {
     pub running: u64,
     /// Jobs whose lock it lost
     pub stalled: u64,
-    /// Its last pop or heartbeat
+    /// The worker's last pop or heartbeat
     #[serde(
         rename(deserialize = "seen"),
         deserialize_with = "lenient::read_or_none"
@@ -41,7 +41,7 @@ pub struct Worker {
 pub struct WorkerJobs {
     /// The worker
     pub name: Name,
-    /// Its last pop or heartbeat
+    /// The worker's last pop or heartbeat
     pub last_seen: Option<Moment>,
     /// Jids of the jobs that it runs
     pub jobs: Vec<Name>,

@@ -244,7 +244,7 @@ impl<'a> Selection<'a> {
             let fields = core.stored_fields(self.now, &prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
-                .map(|fields| prefilter.may_match(&self.filter, fields));
+                .map(|fields| prefilter.job_may_match(&self.filter, fields));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
         let certain = exact && self.detail == JobFields::Jid;

@@ -28,7 +28,7 @@ impl LostOutput {
         self.is_kept && (self.outlives_reader || !is_closed(fault))
     }
 
-    pub(super) fn has_lost(&self) -> bool {
+    pub(super) fn has_lost_output(&self) -> bool {
         self.fault.is_some()
     }
 

@@ -479,7 +479,7 @@ impl Ui {
 
     /// Writes bytes to stdout unchanged, even on a terminal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.lost.has_lost() {
+        if self.lost.has_lost_output() {
             self.lost.add_lost(bytes);
             return Ok(());
         }
@@ -530,7 +530,7 @@ impl Ui {
     }
 
     /// Whether the thread has written everything.
-    pub(crate) fn has_written(&self) -> bool {
+    pub(crate) fn has_written_everything(&self) -> bool {
         self.stdout
             .output_thread()
             .is_none_or(OutputThread::is_empty)

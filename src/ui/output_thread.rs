@@ -82,15 +82,15 @@ impl OutputThread {
 
     /// Whether so much waits that nothing more should be added.
     pub(crate) fn is_full(&self) -> bool {
-        self.has_more_than(FULL)
+        self.has_more_bytes_than(FULL)
     }
 
     /// Whether everything is written.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.has_more_than(0)
+        !self.has_more_bytes_than(0)
     }
 
-    fn has_more_than(&self, bytes: usize) -> bool {
+    fn has_more_bytes_than(&self, bytes: usize) -> bool {
         let waiting = || self.state.waiting.load(Ordering::SeqCst) > bytes;
         if !waiting() {
             return false;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{CommandOutput, PageRequest, RunMode, SharedAnswer, WebServer, facts_of, status_of};
+use super::{CommandOutput, PageRequest, RunMode, SharedResponse, WebServer, facts_of, status_of};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -19,7 +19,7 @@ const JSON: &str = "application/json; charset=utf-8";
 
 impl WebServer<'_> {
     /// The document at a path below `api/`.
-    pub(super) fn read_document(&self, page_request: &PageRequest) -> SharedAnswer {
+    pub(super) fn read_document(&self, page_request: &PageRequest) -> SharedResponse {
         let (status, text) = match self.document(page_request) {
             Ok(text) => (Status::Ok, text),
             Err(error) => (
@@ -27,7 +27,7 @@ impl WebServer<'_> {
                 json::compact_line(&error).unwrap_or_default(),
             ),
         };
-        SharedAnswer {
+        SharedResponse {
             status,
             content_type: JSON,
             text,

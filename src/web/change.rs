@@ -301,7 +301,7 @@ impl WebServer<'_> {
     /// Makes a change that a form asks for.
     pub(super) fn change(&self, page_request: &PageRequest) -> Response<'static> {
         let Some(change) =
-            Change::of_path(&page_request.names).filter(|_| self.may_change(page_request))
+            Change::of_path(&page_request.names).filter(|_| self.may_make_changes(page_request))
         else {
             return Response::text(Status::NotFound, "there is no such page");
         };
@@ -336,7 +336,7 @@ impl WebServer<'_> {
             Ok(output) => output,
             Err(error) => return failure(&page, &error, ""),
         };
-        self.forget_answers(page_request.context);
+        self.forget_responses(page_request.context);
         let said = shortened(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {

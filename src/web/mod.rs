@@ -1,6 +1,6 @@
 //! The pages of `qless web`: HTML that is made here, with the style and the script that stand in the binary.
 //!
-//! Everything is read by the looks and the calls of the other commands. Answers are shared for an interval, so that
+//! Everything is read by the looks and the calls of the other commands. Responses are shared for an interval, so that
 //! ten browsers cost what one does, and nothing is read while nobody asks.
 
 mod api;
@@ -24,7 +24,7 @@ use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::doctor;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::listen::{CachedAnswer, Method, Request, Response, Status};
+use crate::listen::{CachedValue, Method, Request, Response, Status};
 use crate::look::metrics::SeriesChoice;
 use crate::look::server::{Look, LookServer, PATIENCE, overdue};
 use crate::model::doctor::Diagnosis;
@@ -78,7 +78,7 @@ struct WebContext<'s> {
     server: LookServer<'s>,
     /// Finds the steps to the server while its other sessions wait for it.
     doctor: Mutex<Session>,
-    steps: CachedAnswer<Result<Diagnosis, Error>>,
+    steps: CachedValue<Result<Diagnosis, Error>>,
 }
 
 /// Answers the requests of browsers.
@@ -89,22 +89,22 @@ pub(crate) struct WebServer<'s> {
     options: WebOptions,
     run: &'s RunCommand,
     token: FormToken,
-    shared: Mutex<HashMap<AnswerKey, Arc<CachedAnswer<Arc<SharedAnswer>>>>>,
+    shared: Mutex<HashMap<ResponseKey, Arc<CachedValue<Arc<SharedResponse>>>>>,
 }
 
 /// The path and the query of a request.
-type AnswerKey = (String, Vec<(String, String)>);
+type ResponseKey = (String, Vec<(String, String)>);
 
 /// A page or a document that is ready to be sent.
-struct SharedAnswer {
+struct SharedResponse {
     status: Status,
     content_type: &'static str,
     text: Vec<u8>,
 }
 
-impl SharedAnswer {
-    /// Whether the answer tells how long reading takes, and is shared with other requests.
-    fn has_read(&self) -> bool {
+impl SharedResponse {
+    /// Whether the response tells how long reading takes, and is shared with other requests.
+    fn is_shareable(&self) -> bool {
         self.status != Status::ServiceUnavailable
     }
 }
@@ -153,7 +153,7 @@ impl<'s> WebServer<'s> {
                 is_read_only: session.globals.read_only,
                 doctor: Mutex::new(session.copy()),
                 server: LookServer::new(session, choice, Vec::new(), options.interval),
-                steps: CachedAnswer::new(options.interval, |_| false),
+                steps: CachedValue::new(options.interval, |_| false),
             });
         }
         let names = contexts.iter();
@@ -179,7 +179,7 @@ impl<'s> WebServer<'s> {
         self.contexts.first().map(|context| &context.server)
     }
 
-    /// The answer to a request.
+    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'_> {
         let path = request.path.strip_prefix(self.options.base_path.as_str());
         // `/qless` alone would make the links of the page lead elsewhere.
@@ -216,7 +216,7 @@ impl<'s> WebServer<'s> {
                 let page = self.read_page(&page_request);
                 html_response(page.status, page.text)
             }
-            _ => self.shared_answer(&page_request),
+            _ => self.shared_response(&page_request),
         }
     }
 
@@ -261,12 +261,12 @@ impl<'s> WebServer<'s> {
         }
     }
 
-    fn may_change(&self, page_request: &PageRequest) -> bool {
+    fn may_make_changes(&self, page_request: &PageRequest) -> bool {
         self.options.allow_changes && !self.contexts[page_request.context].is_read_only
     }
 
     /// A page or a document, shared by all who ask for it within the interval.
-    fn shared_answer(&self, page_request: &PageRequest) -> Response<'static> {
+    fn shared_response(&self, page_request: &PageRequest) -> Response<'static> {
         let key = (
             page_request.request.path.clone(),
             page_request.request.query.clone(),
@@ -277,41 +277,45 @@ impl<'s> WebServer<'s> {
             if all.len() >= MAX_SHARED && !all.contains_key(&key) {
                 all.clear();
             }
-            let has_read = |answer: &Arc<SharedAnswer>| answer.has_read();
-            let new = || Arc::new(CachedAnswer::new(self.options.interval, has_read));
+            let is_shareable = |response: &Arc<SharedResponse>| response.is_shareable();
+            let new = || Arc::new(CachedValue::new(self.options.interval, is_shareable));
             Arc::clone(all.entry(key.clone()).or_insert_with(new))
         };
         let is_document = page_request.words().first() == Some(&&b"api"[..]);
-        let answer = shared.get(PATIENCE, || {
+        let response = shared.get(PATIENCE, || {
             Arc::new(if is_document {
                 self.read_document(page_request)
             } else {
                 self.read_page(page_request)
             })
         });
-        let Some(answer) = answer else {
+        let Some(response) = response else {
             let page = self.error_page(page_request, &overdue());
             return html_response(page.status, page.text);
         };
-        if !answer.has_read() {
+        if !response.is_shareable() {
             // The look knows whether Redis is away, and its failure stands for others.
             all().remove(&key);
         }
         if is_document {
-            Response::new(answer.status, answer.content_type, answer.text.clone())
+            Response::new(
+                response.status,
+                response.content_type,
+                response.text.clone(),
+            )
         } else {
-            html_response(answer.status, answer.text.clone())
+            html_response(response.status, response.text.clone())
         }
     }
 
     /// Drops all that is shared, so that the next page shows what was changed.
-    fn forget_answers(&self, context: usize) {
+    fn forget_responses(&self, context: usize) {
         self.contexts[context].server.forget_looks();
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
 
-    fn read_page(&self, page_request: &PageRequest) -> SharedAnswer {
+    fn read_page(&self, page_request: &PageRequest) -> SharedResponse {
         let server = &self.contexts[page_request.context].server;
         let mut page = self.frame(page_request, server.now());
         match self.content(page_request, server, &mut page) {
@@ -321,7 +325,7 @@ impl<'s> WebServer<'s> {
     }
 
     /// The page that tells why there is no other.
-    fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedAnswer {
+    fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedResponse {
         let context = &self.contexts[page_request.context];
         let page = self.frame(page_request, context.server.now());
         let content = pages::error::content(&page, error, || context.steps());
@@ -358,7 +362,7 @@ impl<'s> WebServer<'s> {
             times,
             is_live,
             hides_data: self.options.hide_data,
-            has_changes: self.may_change(page_request),
+            has_changes: self.may_make_changes(page_request),
             destination: &context.destination,
             contexts: &self.names,
             kept,
@@ -429,8 +433,8 @@ impl WebContext<'_> {
     }
 }
 
-fn rendered(page: &Page, status: Status, content: Content) -> SharedAnswer {
-    SharedAnswer {
+fn rendered(page: &Page, status: Status, content: Content) -> SharedResponse {
+    SharedResponse {
         status,
         content_type: HTML,
         text: page.render(content).into_string().into_bytes(),

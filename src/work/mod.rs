@@ -460,7 +460,7 @@ impl Work {
             if let Some(result) = self.result.take_if(|_| is_over) {
                 self.write_summary_once(session);
                 let is_hasty = self.gives_up_readers || self.stops > 1;
-                if is_hasty || session.ui.has_written() {
+                if is_hasty || session.ui.has_written_everything() {
                     return Ok(match result {
                         // The second signal stopped hooks.
                         WorkResult::Done if self.stops > 1 => WorkResult::Stopped {

@@ -291,7 +291,7 @@ impl<'a> Scanner<'a> {
             self.rescan_unmatched()?;
             self.first_pass = false;
             self.known.clear();
-            if !self.unmatched.next_part() {
+            if !self.unmatched.clear_for_next_part() {
                 break;
             }
         }

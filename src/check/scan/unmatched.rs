@@ -92,7 +92,7 @@ impl UnmatchedTable {
     }
 
     /// Clears the table for the next part. Returns whether there is one.
-    pub(super) fn next_part(&mut self) -> bool {
+    pub(super) fn clear_for_next_part(&mut self) -> bool {
         if self.last_hash == u64::MAX {
             return false;
         }
@@ -275,7 +275,7 @@ mod tests {
                 "{n}"
             );
         }
-        assert!(!table.next_part());
+        assert!(!table.clear_for_next_part());
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             let remains = |n: &u64| table.contains(hash(*n), EntrySide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
-            if !table.next_part() {
+            if !table.clear_for_next_part() {
                 break;
             }
         }

@@ -17,7 +17,7 @@ pub(crate) struct VerifyOptions {
 
 impl VerifyOptions {
     /// Whether only some queues are scanned.
-    pub(super) fn is_by_queue(&self) -> bool {
+    pub(super) fn scans_some_queues(&self) -> bool {
         !self.queues.is_empty()
     }
 }

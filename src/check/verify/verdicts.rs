@@ -32,7 +32,7 @@ impl Verdicts {
     pub(super) fn new(options: VerifyOptions) -> Verdicts {
         Verdicts {
             collector: FindingCollector::new(options.max_examples),
-            queue: RepairQueue::new(options.is_by_queue()),
+            queue: RepairQueue::new(options.scans_some_queues()),
             options,
             blocking: BlockingFindings::default(),
             lost_dependencies: Vec::new(),

@@ -84,7 +84,7 @@ impl Verifier {
     }
 
     fn verify_location(&mut self, core: &mut Core, location: &Location) -> Result<(), Error> {
-        if location.kind == ItemKind::Key && self.verdicts.options.is_by_queue() {
+        if location.kind == ItemKind::Key && self.verdicts.options.scans_some_queues() {
             // A dependency that the job itself lists is reported for the job, not for a leftover
             // key.
             self.verify_location(core, &Location::new(ItemKind::Job, ""))?;

@@ -88,7 +88,7 @@ impl Core {
                 Ok((connection, server)) => {
                     self.examine_node(connection, server, &node, attempt)?
                 }
-                Err(error) if permits_next_node(&error) => {
+                Err(error) if is_next_node_worth_trying(&error) => {
                     last = last.or(Some(error));
                     if named.as_ref() == Some(&node) {
                         owner = Some(node.clone());
@@ -265,14 +265,14 @@ impl Core {
                 packed.add_word(key.as_bytes());
             }
         }
-        let response = connection.exchange(packed, deadline);
-        let mut replies = response.replies.into_iter().skip(first);
+        let received = connection.exchange(packed, deadline);
+        let mut replies = received.replies.into_iter().skip(first);
         let map = replies
             .next()
             .and_then(|slots| ClusterMap::from_reply(slots, node));
         let place = match replies.next() {
             Some(reply) => KeysLocation::from_reply(&reply),
-            None if response.fault.is_some() => KeysLocation::Down,
+            None if received.fault.is_some() => KeysLocation::Down,
             None => KeysLocation::Here,
         };
         (map, place)
@@ -361,7 +361,7 @@ impl Core {
 }
 
 /// Whether the next node is worth an attempt after this error.
-fn permits_next_node(error: &Error) -> bool {
+fn is_next_node_worth_trying(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Unreachable

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::connect::{Connection, PackedCommands, Response};
+use super::connect::{Connection, PackedCommands, ReceivedReplies};
 use super::error;
 use super::fault::Fault;
 use super::info::InfoText;
@@ -278,7 +278,7 @@ fn run_steps(
     for step in steps {
         pack_step(*step, &mut packed);
     }
-    let Response { replies, fault } = connection.exchange(packed, deadline);
+    let ReceivedReplies { replies, fault } = connection.exchange(packed, deadline);
     match fault {
         None => Ok(replies),
         // A server that refuses the login says so and closes the connection. Its error matters.

@@ -269,11 +269,11 @@ impl Core {
         let Some(connection) = &self.connection else {
             return Vec::new();
         };
-        let response = connection.exchange(packed, deadline);
-        if response.fault.is_some() {
+        let exchanged = connection.exchange(packed, deadline);
+        if exchanged.fault.is_some() {
             self.lose_connection();
         }
-        response.replies
+        exchanged.replies
     }
 
     /// Drops a connection that broke.
@@ -528,13 +528,13 @@ impl Core {
                 replies[*at] = None;
             }
             let packed = self.pack_calls(now, pending.iter().map(|at| &calls[*at]), with_text);
-            let response = match &self.connection {
+            let exchanged = match &self.connection {
                 Some(connection) => connection.exchange(packed, deadline),
                 None => return Some(Fault::Closed),
             };
-            let received = response.replies.len().min(pending.len());
+            let received = exchanged.replies.len().min(pending.len());
             let mut without_script = Vec::new();
-            for (at, reply) in pending.drain(..received).zip(response.replies) {
+            for (at, reply) in pending.drain(..received).zip(exchanged.replies) {
                 match server_error(&reply) {
                     Some(error) if error.code == "NOSCRIPT" && !with_text => {
                         without_script.push(at);
@@ -543,8 +543,8 @@ impl Core {
                 }
             }
             pending.splice(..0, without_script);
-            if response.fault.is_some() {
-                return response.fault;
+            if exchanged.fault.is_some() {
+                return exchanged.fault;
             }
             with_text = true;
         }

@@ -362,7 +362,7 @@ pub(super) fn full_rights_test(
     // A pattern of channels must be that of the rule, and the test names a channel.
     let waiting = WAITING.iter().copied().filter(|name| *name != "psubscribe");
     let names = script_commands(one_primary).chain(waiting);
-    let names = names.filter(|name| may_run(name, only_reads));
+    let names = names.filter(|name| is_right_tested(name, only_reads));
     let names = names.chain([SETTINGS]).collect::<Vec<&str>>().join(" ");
     Call::redis_command(eval).args([ASK, "0", &format!("{prefix}x"), &names])
 }
@@ -381,7 +381,7 @@ pub(crate) fn add_script_rights_test(
     prefix: &str,
     packed: &mut PackedCommands,
 ) {
-    let names = script_commands(one_primary).filter(|name| may_run(name, only_reads));
+    let names = script_commands(one_primary).filter(|name| is_right_tested(name, only_reads));
     add_command_rights_test(eval, names, prefix, packed);
 }
 
@@ -393,7 +393,7 @@ fn script_commands(one_primary: bool) -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether a test of rights asks for the command. The scripts run no subcommands of Redis.
-fn may_run(name: &str, only_reads: bool) -> bool {
+fn is_right_tested(name: &str, only_reads: bool) -> bool {
     !name.contains('|') && (!only_reads || READS.contains(&name))
 }
 

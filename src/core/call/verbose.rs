@@ -12,7 +12,7 @@ use crate::text;
 impl Core {
     /// Shows that the connection broke, and how many calls are repeated.
     pub(super) fn trace_lost_connection(&self, round: &RoundTrip, elapsed: Duration) {
-        if self.trace.is_on() {
+        if self.trace.shows_calls() {
             let repeated = round.pending.len();
             let line = format!("lost {}, calls repeated: {repeated}", self.target);
             self.trace.print_exchange(&line, elapsed);
@@ -27,7 +27,7 @@ impl Core {
         replies: &[Option<Value>],
         elapsed: Duration,
     ) {
-        if !self.trace.is_on() {
+        if !self.trace.shows_calls() {
             return;
         }
         if !self.trace.shows_replies() {

@@ -155,13 +155,13 @@ pub(crate) struct BulkItem {
     /// Why, in words
     #[schemars(with = "Option<String>")]
     pub detail: Option<ItemDetail>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// Its state when it was read
+    /// The job's state when it was read
     pub state_before: Option<Name>,
-    /// Its state now
+    /// The job's state now
     pub state_after: Option<Name>,
-    /// Its line in the file: put --from
+    /// The job's line in the file: put --from
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
@@ -214,7 +214,7 @@ pub(crate) struct BulkTotals {
     pub failed: usize,
     /// Jobs that were not tried
     pub remaining: usize,
-    /// How long it took
+    /// How long the command took
     pub elapsed_s: RoundedSeconds,
 }
 

@@ -178,10 +178,10 @@ struct FindingDocument<'a> {
     problem: &'static str,
     /// The invariants of the core that it breaks
     invariants: Vec<String>,
-    /// How many of them --repair repairs
+    /// How many of these items --repair repairs
     #[serde(rename = "mends")]
     repairable: u64,
-    /// How many of them --repair repairs only if `--only` names the finding
+    /// How many of these items --repair repairs only if `--only` names the finding
     asks: u64,
     /// The possible decisions, with the command for each
     choices: Vec<String>,

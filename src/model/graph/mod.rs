@@ -71,24 +71,24 @@ pub(crate) struct GraphDrawing {
 pub(crate) struct GraphNode {
     #[serde(flatten)]
     pub job: Neighbor,
-    /// The holder of its lock, or the last holder
+    /// The holder of the job's lock, or the last holder
     pub worker: Option<Name>,
-    /// When its lock expires, or expired
+    /// When the job's lock expires, or expired
     pub expires: Option<Moment>,
-    /// When it failed last, and why
+    /// When the job failed last, and why
     pub failure: Option<Failure>,
-    /// When it is due, if that is in the future
+    /// When the job is due, if that is in the future
     pub scheduled_for: Option<Moment>,
-    /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
+    /// Since when the job waits for a worker or a slot; of a job in another state, when its newest history entry
     /// was made
     pub since: Option<Moment>,
-    /// Whether it was asked for
+    /// Whether the job was asked for
     pub asked: bool,
     /// Whether listed jobs depend on it while it is failed or missing
     pub blocks: bool,
-    /// Its dependencies that are left out
+    /// The job's dependencies that are left out
     pub omitted_dependencies: u64,
-    /// Its dependents that are left out
+    /// The job's dependents that are left out
     pub omitted_dependents: u64,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct GraphNode {
 pub(crate) struct GraphEdge {
     /// The job that depends on the other
     pub from: Name,
-    /// Its dependency
+    /// The job that it depends on
     pub to: Name,
     /// Whether the dependency will not release the job, because it does not list it
     pub one_sided: bool,

@@ -90,7 +90,7 @@ pub struct Job {
     pub jid: Name,
     /// The kind of work
     pub klass: Option<Name>,
-    /// Its queue; null when complete
+    /// The job's queue; null when complete
     pub queue: Option<Name>,
     /// One of waiting, running, stalled, scheduled, depends, throttled, failed or complete
     #[schemars(with = "Option<String>")]
@@ -103,36 +103,36 @@ pub struct Job {
     pub retries: Option<Number>,
     /// Retries remaining
     pub remaining: Option<Number>,
-    /// The holder of its lock, or the last holder
+    /// The holder of the job's lock, or the last holder
     pub worker: Option<Name>,
-    /// When its lock expires, or expired
+    /// When the job's lock expires, or expired
     pub expires: Option<Moment>,
-    /// Whether it has events of its own
+    /// Whether the job has events of its own
     pub tracked: bool,
-    /// Its tags
+    /// The job's tags
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
-    /// Its last failure
+    /// The job's last failure
     pub failure: Option<Failure>,
-    /// The jobs that it depends on
+    /// The jobs that the job depends on
     pub dependencies: Vec<Name>,
     /// The jobs that depend on it
     pub dependents: Vec<Name>,
     /// The recurring job that put it
     pub spawned_from: Option<Name>,
-    /// When it is due, if that is in the future
+    /// When the job is due, if that is in the future
     pub scheduled_for: Option<Moment>,
     /// The job's score in the schedule, which may be no time
     #[serde(skip)]
     pub due_score: Option<f64>,
-    /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
+    /// Since when the job waits for a worker or a slot; of a job in another state, when its newest history entry
     /// was made
     pub since: Option<Moment>,
     /// The throttles of which it needs a slot to run
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttles: Vec<Name>,
-    /// Its lane: the key, after the queue and a slash unless it begins with one
+    /// The job's lane: the key, after the queue and a slash unless it begins with one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Name>,
     /// `merge` if puts with its key add to its data
@@ -144,16 +144,16 @@ pub struct Job {
     /// True if it blocks its lane when it has failed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hold: bool,
-    /// The delay of its retries, or an object: the delay after a lost lock
+    /// The delay of the job's retries, or an object: the delay after a lost lock
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff: Option<Name>,
-    /// The number of its newest grant; a later grant has a larger one
+    /// The number of the job's newest grant; a later grant has a larger one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<Number>,
     /// The payloads of a merge job, in the order of its data
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub payloads: Vec<MergePayload>,
-    /// Its history, with the notes of each entry; lists have it if it is asked for
+    /// The job's history, with the notes of each entry; lists have it if it is asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryEntry>>,
     /// The mark of the job as it was read, which a guarded call compares.
@@ -219,7 +219,7 @@ impl Job {
 pub struct MergePayload {
     #[serde(flatten)]
     pub data: Data,
-    /// Its place among the others
+    /// The position of this data among the others
     pub score: Number,
 }
 
@@ -232,7 +232,7 @@ pub struct Failure {
     pub message: Name,
     /// The worker that ran the job
     pub worker: Option<Name>,
-    /// When it failed
+    /// When the job failed
     pub when: Option<Moment>,
 }
 
@@ -262,7 +262,7 @@ impl Failure {
 pub struct HistoryEntry {
     /// Put, popped, done, failed, retried, timed-out, or the text of a log entry
     pub what: Name,
-    /// When it happened
+    /// When the event happened
     pub when: Option<Moment>,
     /// The other fields, as stored. The field `q` of a `put` is called `queue` here.
     pub note: Vec<(Name, Json)>,
@@ -353,7 +353,7 @@ impl JsonSchema for HistoryEntry {
         struct EntryFields {
             /// One of put, popped, done, failed, retried, timed-out, or the text of a log entry
             what: Name,
-            /// When it happened
+            /// When the event happened
             when: Option<Moment>,
         }
         EntryFields::json_schema(generator)
@@ -439,9 +439,9 @@ pub struct Dependencies {
     pub jid: Name,
     /// The kind of work
     pub klass: Option<Name>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// The jobs that it depends on
+    /// The jobs that the job depends on
     pub dependencies: Vec<Neighbor>,
     /// The jobs that depend on it
     pub dependents: Vec<Neighbor>,
@@ -454,9 +454,9 @@ pub struct Neighbor {
     pub jid: Name,
     /// The kind of work
     pub klass: Option<Name>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// Its state; null for a job that does not exist
+    /// The job's state; null for a job that does not exist
     #[schemars(with = "Option<String>")]
     pub state: Option<State>,
     #[serde(skip)]

@@ -128,7 +128,7 @@ pub(crate) struct OldWait {
     pub queue: Name,
     /// The job that has waited longest
     pub jid: Name,
-    /// How long it has waited
+    /// How long the job has waited
     pub wait_s: RoundedSeconds,
     /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
     pub why: Option<LagCause>,
@@ -141,11 +141,11 @@ pub(crate) struct OldWait {
 pub(crate) struct PausedQueueSummary {
     /// The queue
     pub queue: Name,
-    /// When it was paused, if known
+    /// When the queue was paused, if known
     pub since: Option<Moment>,
     /// When the pause ends, if an end was given
     pub until: Option<Moment>,
-    /// Who paused it, if known
+    /// Who paused the queue, if known
     pub by: Option<Name>,
     /// The reason, if one was given
     pub reason: Option<Name>,
@@ -235,7 +235,7 @@ pub(crate) struct StatusProblem {
     pub code: ProblemCode,
     /// The sentence for people
     pub message: String,
-    /// The queue that it is about
+    /// The queue that the problem is about
     pub queue: Option<Name>,
     /// The group of failures
     pub group: Option<Name>,
@@ -243,7 +243,7 @@ pub(crate) struct StatusProblem {
     pub worker: Option<Name>,
     /// How many jobs it concerns
     pub jobs: Option<u64>,
-    /// How long it has lasted
+    /// How long the problem has lasted
     pub age_s: Option<RoundedSeconds>,
     /// The command that helps, as words; empty if there is none that can be typed as it is
     pub fix: Vec<Name>,

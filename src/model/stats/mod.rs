@@ -32,8 +32,8 @@ pub struct Stats {
     pub run: DurationSpread,
     /// Jobs completed per hour of the day so far
     pub completed_per_hour: Number,
-    /// Its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing
-    /// was completed then
+    /// The change of `completed_per_hour` since the day before: 0.1 is a tenth more; null without `--days`, or if
+    /// nothing was completed then
     pub change: Option<Number>,
 }
 
@@ -95,9 +95,9 @@ pub(crate) struct StatsOfQueuesByDay(pub List<Stats>);
 pub struct DurationSpread {
     /// How many jobs
     pub count: u64,
-    /// Their mean
+    /// The mean of the durations
     pub mean_s: Option<Number>,
-    /// Their standard deviation
+    /// The standard deviation of the durations
     pub std_s: Option<Number>,
     /// The range of the median; 0 to 0 without jobs
     pub p50: BucketRange,

@@ -130,7 +130,7 @@ impl ArchiveContents {
             Err(SyntaxFault {
                 column, what: why, ..
             }) => {
-                return Err(if archive::has_other_version(row.text) {
+                return Err(if archive::has_unknown_version(row.text) {
                     fault(column, &why)
                 } else {
                     not_an_export_error(what).hint(format!("line {number}, column {column}: {why}"))

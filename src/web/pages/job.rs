@@ -303,7 +303,7 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
         @if history.is_empty() { p.none { "Nothing is written down." } }
         table.story {
             tbody {
-                @for (at, entry) in history.iter().enumerate().filter(|(at, _)| !is_echo(history, *at)) {
+                @for (at, entry) in history.iter().enumerate().filter(|(at, _)| !only_names_actor(history, *at)) {
                     @let is_bad = matches!(entry.what.as_bytes(), b"failed" | b"timed-out");
                     tr.bad[is_bad] {
                         td.t { @match entry.when { Some(when) => (page.moment(when)), None => (NONE) } }
@@ -318,7 +318,7 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
 
 /// The note of an entry, how long the job waited or ran before it, and who did it by hand.
 fn story_details(history: &[HistoryEntry], at: usize) -> String {
-    let by = is_echo(history, at + 1).then(|| told(&history[at + 1]).1);
+    let by = only_names_actor(history, at + 1).then(|| told(&history[at + 1]).1);
     let parts = [
         told(&history[at]).1,
         wait_or_run_text(history, at),
@@ -330,7 +330,7 @@ fn story_details(history: &[HistoryEntry], at: usize) -> String {
 }
 
 /// Whether an entry only says by whom the one before was caused, which the core has written.
-fn is_echo(history: &[HistoryEntry], at: usize) -> bool {
+fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
     let Some(entry) = history
         .get(at)
         .filter(|entry| entry.what.as_bytes() == b"cli")

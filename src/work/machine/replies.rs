@@ -84,8 +84,8 @@ impl Machine {
             due_at
         };
         // In round-robin order, a queue with more jobs may have stood behind an empty one.
-        let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
-        self.poll_at = if self.rotation.has_ready() {
+        let is_empty = count == 0 || count < turn.total && self.rotation.takes_no_turns();
+        self.poll_at = if self.rotation.has_ready_queues() {
             now
         } else if self.rotation.is_popping_only_ready() && self.is_look_stale {
             self.look_from

@@ -102,7 +102,7 @@ impl Machine {
         self.was_put = false;
         let is_last = self.config.limit.ends_worker_when_empty()
             && wanted > 0
-            && !self.rotation.has_ready()
+            && !self.rotation.has_ready_queues()
             && self.looking_since.is_none()
             && self.held.len() == self.endings.len();
         let endings = Arc::new(std::mem::take(&mut self.endings));
@@ -126,7 +126,7 @@ impl Machine {
     /// Whether the server is to be asked which queues have jobs: there are too many to pop from each, jobs are
     /// wanted, and the last reply is old or used up.
     fn is_queue_search_due(&self, now: f64) -> bool {
-        let is_old = if self.rotation.has_ready() {
+        let is_old = if self.rotation.has_ready_queues() {
             now >= self.look_at
         } else {
             now >= self.look_from
