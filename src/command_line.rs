@@ -21,7 +21,7 @@ use crate::text;
 pub struct CommandLine {
     /// The command and its flags.
     words: Vec<LeadingWord>,
-    /// What it names.
+    /// The names in the command.
     names: Vec<Name>,
 }
 

@@ -1,4 +1,4 @@
-//! What `-v` shows: each server call with its duration. `-vv` adds arguments and replies.
+//! The output of `-v`: each server call with its duration. `-vv` adds arguments and replies.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -40,7 +40,7 @@ return function(argv)
     end
   end
 
-  -- What is stored of a throttle, read once in this call; false if a key of it is of a wrong type.
+  -- The stored facts of a throttle, read once in this call; false if a key of it is of a wrong type.
   local function read(id)
     if limits[id] == nil then
       local key = Keys.throttle .. id

@@ -67,7 +67,7 @@ pub struct Target {
     pub tls: Option<Tls>,
 }
 
-/// What is wrong with an address. It does not repeat the address, which may hold a password.
+/// The fault of an address. It does not repeat the address, which may hold a password.
 #[derive(Debug)]
 pub(crate) struct WrongAddress {
     /// The text follows the name of the address: `has no scheme`.

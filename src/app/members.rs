@@ -225,7 +225,7 @@ impl<'g> MemberGroup<'g> {
                 refusal: None,
                 ready: Vec::new(),
             };
-            // What is left is dropped after an error, so that no member waits for it.
+            // After an error, the remaining messages are dropped, so that no member waits for them.
             let received = collected.receive_all(messages, session);
             if received.is_err() {
                 called_off.store(true, Ordering::Relaxed);
@@ -599,7 +599,7 @@ struct Collector<'c> {
     called_off: Arc<AtomicBool>,
     /// Tells the members that what they show is lost.
     stdout_lost: Arc<AtomicBool>,
-    /// What decided the wait.
+    /// The result that decided the wait.
     decisive: Option<Result<Exit, Error>>,
     /// Why the question was not answered with yes, or why a part of the input is refused.
     refusal: Option<Error>,
@@ -734,7 +734,7 @@ impl Collector<'_> {
         });
         let away: Vec<(&str, &Error)> = away.collect();
         if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {
-            // What was shown is out already, or there is nothing: the rows of the others are still missing.
+            // This output was already shown, or there is none: the rows of the others are still missing.
             let answered = results.iter().find(|(_, result)| result.is_ok());
             let at = members.iter().position(|member| {
                 answered.is_some_and(|(answered, _)| answered.name == member.name)

@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// What a parser makes of a word after `--`; `None` for a type without special words.
+    /// The value that a parser makes of a word after `--`; `None` for a type without special words.
     fn read_after_dashes(arg: &Arg, word: &str) -> Option<OsString> {
         let kind = arg.get_value_parser().type_id();
         let is = |other: TypeId| kind == other;

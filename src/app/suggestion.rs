@@ -1,4 +1,4 @@
-//! What to type instead of a command that does not exist.
+//! The command to suggest in place of one that does not exist.
 
 use super::tree::{self, ListedCommand};
 use crate::commands::Group;

@@ -22,7 +22,7 @@ pub(crate) enum OutputFlag {
 }
 
 impl OutputFlag {
-    /// What `-o` expects, for errors.
+    /// The values that `-o` expects, for errors.
     pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
 
     /// The value that a word names, as given, or in QLESS_OUTPUT.

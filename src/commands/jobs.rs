@@ -92,7 +92,7 @@ fn exit_or_no_match_error(required: bool, listed: ListSummary) -> Result<Exit, E
     }
 }
 
-/// What a list had.
+/// The totals of a list.
 pub(crate) struct ListSummary {
     /// The number of jobs that were shown.
     pub jobs: u64,

@@ -92,7 +92,7 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
 /// The error about a job that does not exist, with the traces that are left of it.
 fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
     let found = session.core()?.traces_of_jid(now, jid)?;
-    let error = not_found::missing_job(jid);
+    let error = not_found::missing_job_error(jid);
     Ok(match traces_text(&found) {
         Some(left) => error.hint(format!("traces are left: {left}")),
         None => error,

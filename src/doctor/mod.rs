@@ -139,7 +139,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// Adds a result. After an error on the way to the server, the checks of the server are skipped.
+    /// Adds a result. After an error in the steps to the server, the checks of the server are skipped.
     fn add(&mut self, item: DoctorItem) {
         match self.stopped_by {
             Some(by) if !is_made_after(by, item.check) => self.skip(item.check, by),

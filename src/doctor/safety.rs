@@ -114,7 +114,7 @@ pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
     })
 }
 
-/// What of the jobs survives the server.
+/// The check whether jobs survive a restart of the server.
 pub(super) fn persistence_item(
     report: &ServerReport,
     settings: Option<&ServerSettings>,
@@ -141,7 +141,7 @@ pub(super) fn persistence_item(
     })
 }
 
-/// What an append-only file keeps.
+/// The result for a server with an append-only file.
 fn append_only_item(settings: Option<&ServerSettings>) -> DoctorItem {
     let check = DoctorCheck::Persistence;
     match settings.map_or("", |settings| settings.appendfsync.as_str()) {
@@ -159,7 +159,7 @@ fn append_only_item(settings: Option<&ServerSettings>) -> DoctorItem {
     }
 }
 
-/// What a server without an append-only file keeps.
+/// The result for a server without an append-only file.
 fn snapshots_item(
     report: &ServerReport,
     settings: Option<&ServerSettings>,

@@ -20,7 +20,7 @@ pub struct Error {
     kind: Kind,
     cause: Option<Box<Cause>>,
     reason: String,
-    /// What the failed call did to the data, if that is known. The message ends with it.
+    /// The effect of the failed call on the data, if it is known. The message ends with it.
     effect: Option<EffectOnData>,
     hint: Option<String>,
     jid: Option<Name>,

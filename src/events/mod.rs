@@ -76,7 +76,7 @@ pub(crate) fn run(
     ended
 }
 
-/// What decides when the stream ends.
+/// The conditions that end the stream.
 struct EventWatcher<'e> {
     filter: &'e EventFilter,
     count: Option<u64>,

@@ -135,8 +135,8 @@ fn explain_job_with_facts(
     })
 }
 
-/// What scheduled a job that has used retries. Its newest history entry tells a lost lock; a retry of
-/// another client leaves none.
+/// The cause by which a job that has used retries was scheduled. Its newest history entry tells a lost lock; a
+/// retry of another client leaves none.
 fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);

@@ -20,7 +20,7 @@ pub(crate) struct WalkLimits {
     pub depth: Option<u64>,
 }
 
-/// What a walk read.
+/// The jobs and edges that a walk read.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     /// The jobs, breadth first; `None` for one that does not exist.

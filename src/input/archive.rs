@@ -54,8 +54,8 @@ impl ArchiveHead {
     }
 }
 
-/// A job of an export: what its line says. It has fields that no new job has, and other names for some,
-/// so a [`NewJob`](super::line::NewJob) with a past is made of it to put it again.
+/// The line of a job in an export. It has fields that no new job has, and other names for some fields, so a
+/// [`NewJob`](super::line::NewJob) with a past is made of it to put it again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedJob<'t> {
     #[serde(deserialize_with = "new_jid")]

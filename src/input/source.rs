@@ -52,7 +52,7 @@ struct OpenInput {
 /// An item of a list.
 pub(crate) enum InputItem<'i> {
     Line(&'i [u8]),
-    /// What stands before a NUL, byte for byte.
+    /// The text before a NUL, byte for byte.
     Exact(&'i [u8]),
 }
 

@@ -154,7 +154,7 @@ impl TwoPassFile {
             owners[at] = u8::try_from(owner(line)?).unwrap_or(u8::MAX);
             Ok(())
         })?;
-        self.refuse_changed()?;
+        self.refuse_changed_file()?;
         let owners = Arc::new(owners);
         let part = |member: usize| {
             let file = self.file.try_clone();
@@ -279,7 +279,7 @@ impl TwoPassFile {
     }
 
     /// Refuses a file that was changed since it was opened.
-    pub(crate) fn refuse_changed(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_changed_file(&self) -> Result<(), Error> {
         if self.stamp == FileStamp::of_file(&self.file) || self.stamp.is_none() {
             Ok(())
         } else {

@@ -296,7 +296,7 @@ impl de::Error for ObjectFault {
     }
 }
 
-/// What a value is that is not as expected: the value itself, if it is short.
+/// A description of a value that is not as expected: the value itself, if it is short.
 pub(crate) fn found_value(value: &RawValue) -> String {
     match JsonType::from_text(value.get().as_bytes()) {
         JsonType::String | JsonType::Number | JsonType::Bool => {

@@ -11,7 +11,7 @@ use url::Host;
 
 use crate::text::Sanitized;
 
-/// What `--listen` expects.
+/// The forms that `--listen` expects.
 const FORMS: &str = "an address such as `127.0.0.1:9123`, `[::1]:9123`, `:9123` or `unix:PATH`";
 
 /// Where a listener answers.

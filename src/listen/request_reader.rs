@@ -24,7 +24,7 @@ const LONGEST_BODY: usize = 64 * 1024;
 pub(super) struct RequestReader<'l> {
     access: &'l Access,
     takes_posts: bool,
-    /// What has arrived and belongs to no request yet.
+    /// The bytes that have arrived and belong to no request yet.
     buffer: Vec<u8>,
 }
 

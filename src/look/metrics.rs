@@ -22,7 +22,7 @@ impl SeriesChoice {
         matches_any(&self.queues, Some(queue))
     }
 
-    /// What to read for the metrics.
+    /// The request that reads the facts for the metrics.
     pub(crate) fn request(&self) -> LookRequest {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
         LookRequest {
@@ -103,7 +103,7 @@ pub(crate) fn system_metrics(
     families
 }
 
-/// What is known if nothing could be read.
+/// The metrics if nothing could be read.
 pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec<MetricFamily> {
     let answered = !matches!(
         error.kind(),

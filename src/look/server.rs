@@ -64,7 +64,7 @@ pub(crate) struct Look {
     /// When it was complete.
     pub at: Instant,
     took_s: f64,
-    /// What it is for Prometheus, once somebody has asked.
+    /// The text for Prometheus, once a request has asked for it.
     text: OnceLock<String>,
 }
 
@@ -202,7 +202,7 @@ impl<'s> LookServer<'s> {
 
     /// Uses the session. Nothing else uses it at the same time.
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
-        let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue)?;
+        let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue_error)?;
         // The next request tries again: no request need wait now for a server that is lost.
         session.core()?.report_loss_immediately();
         Ok(act(&mut session))
@@ -229,7 +229,7 @@ impl<'s> LookServer<'s> {
     fn shared_look(&self, request: LookRequest, globs: &[Pattern]) -> Arc<Look> {
         let shared = self.shared(&request, globs);
         let look = shared.get(PATIENCE, || Arc::new(self.look_now(request, globs)));
-        look.unwrap_or_else(|| Arc::new(Look::new(Err(overdue()), PATIENCE)))
+        look.unwrap_or_else(|| Arc::new(Look::new(Err(overdue_error()), PATIENCE)))
     }
 
     /// The looks that read these before all others.
@@ -283,7 +283,7 @@ impl Look {
 }
 
 /// The error of a request that has waited for another one.
-pub(crate) fn overdue() -> Error {
+pub(crate) fn overdue_error() -> Error {
     let within = humantime::format_duration(PATIENCE);
     let why = format!("an earlier request did not get its answer from Redis within {within}");
     Error::new(Kind::Timeout, why)

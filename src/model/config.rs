@@ -49,7 +49,7 @@ pub(crate) struct OptionSpec {
     pub default: &'static str,
     pub kind: OptionKind,
     pub meaning: &'static str,
-    /// What 0 means, where it is more than the number.
+    /// The meaning of 0, where 0 is not just a number.
     pub zero: Option<&'static str>,
     /// Whether the core reads it.
     pub used: bool,

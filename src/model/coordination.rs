@@ -25,7 +25,7 @@ pub enum CoordinationOption {
     Lock,
     /// The key of the lane; empty leaves the lane.
     Key,
-    /// What a put does if its lane has a job: `queue`, `merge`, `skip` or `replace`.
+    /// The treatment of a put if its lane has a job: `queue`, `merge`, `skip` or `replace`.
     Dup,
     /// Until when a job makes others skip: `start` or `end`.
     Until,
@@ -153,7 +153,7 @@ const POLICIES: &str = "`fixed:30s`, `linear:30s`, `exp:30s` with a factor, a ma
                         a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks \
                         `{\"initial_delay\":30,\"factor\":2}`";
 
-/// What an option needs beside it.
+/// Another option that an option requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredOption {
     Key,

@@ -35,7 +35,7 @@ pub struct EndingRequest {
     pub exit: Option<i32>,
 }
 
-/// What a worker does with a job at its end.
+/// The action of a worker for a job at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingAction {
     Complete {
@@ -46,7 +46,7 @@ pub enum EndingAction {
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// What the history says, and the failure if no retry is left; the core has a default.
+        /// The note in the history, and the failure if no retry is left; the core has a default.
         why: Option<FailureReason>,
     },
     Fail {
@@ -73,7 +73,7 @@ impl EndingAction {
     }
 }
 
-/// What became of a job that its worker ended.
+/// The outcome of a job that its worker ended.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingOutcome {
@@ -94,7 +94,7 @@ pub enum EndingOutcome {
     Unknown,
 }
 
-/// What became of a lock that its worker extended.
+/// The outcome of an extension of a lock.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExtendOutcome {
     /// When the lock expires now, in seconds since the epoch.

@@ -12,7 +12,7 @@ use crate::view::paint::Style;
 use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr, EnumString, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -76,7 +76,7 @@ impl EventKind {
 pub(crate) enum EventChannel {
     /// Changes of all jobs, and of the configuration.
     Log,
-    /// What only this core publishes.
+    /// The events that only this core publishes.
     Extensions,
     /// Changes of tracked jobs: a channel for each kind, whose messages are jids.
     Tracked,
@@ -85,7 +85,7 @@ pub(crate) enum EventChannel {
 }
 
 impl EventChannel {
-    /// What is published there.
+    /// The kinds of events that are published on the channel.
     pub(crate) const fn kinds(&self) -> &'static [EventKind] {
         use EventKind::*;
         match self {
@@ -202,7 +202,7 @@ impl Event {
         })
     }
 
-    /// What a table shows besides time, event, queue and job.
+    /// The detail that a table shows besides time, event, queue and job.
     fn detail_cell(&self) -> Cell {
         let joined = |one: &Option<Name>, other: &[u8], between: &str| {
             let one = one.as_ref().map_or(&b""[..], Name::as_bytes);

@@ -310,7 +310,7 @@ impl Health {
         format!("QLESS {level} - {}{values}\n", what.replace('|', "/"))
     }
 
-    /// What is within a limit for all, as one sentence.
+    /// A sentence about a limit that all queues or groups keep.
     fn kept_limit_sentence(&self, kind: LimitKind) -> String {
         let kept = self.items.iter();
         let kept = kept.filter(|item| item.limit_kept_by_all() == Some(kind));

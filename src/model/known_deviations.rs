@@ -72,7 +72,7 @@ pub const TOLERATED: &[ToleratedShape] = &[
     reported_as_info("crowded", &[OverLimit], "more locks than the limit of a queue, after locks were extended by the grace period"),
 ];
 
-/// What a defect of the reference core leaves behind.
+/// Traces that a defect of the reference core leaves behind.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceDefect {
     /// The number in the list of defects.

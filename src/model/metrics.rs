@@ -14,7 +14,7 @@ const BOUNDS: [u64; 12] = [
 /// The type of the text in a response.
 pub(crate) const PROMETHEUS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What the values of a family mean.
+/// The meaning of the values of a family.
 #[derive(Clone, Copy, Debug, PartialEq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum MetricKind {

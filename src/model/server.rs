@@ -44,7 +44,7 @@ pub(crate) fn evicts_jobs(policy: &str, max_memory_bytes: u64) -> bool {
     max_memory_bytes > 0 && policy.starts_with("allkeys-")
 }
 
-/// What a server with this policy does.
+/// A sentence about a server with this policy.
 pub(crate) fn eviction_sentence(policy: &str) -> String {
     format!("the server deletes jobs when its memory is full (maxmemory-policy {policy})")
 }

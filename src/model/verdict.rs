@@ -81,7 +81,7 @@ impl Location {
     }
 }
 
-/// What a repair does, or has done, about a finding.
+/// The action of a repair for a finding: planned, or done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum VerdictOutcome {
     /// A repair repairs it.
@@ -123,7 +123,7 @@ pub struct Verdict {
     /// The jobs of a dependency cycle, each of which depends on the next, and the last on the first;
     /// empty for other findings.
     pub cycle: Vec<Name>,
-    /// What was changed, or what a repair would change.
+    /// The changes that were made, or that a repair would make.
     pub changes: Vec<Change>,
 }
 

@@ -1,4 +1,4 @@
-//! What happens to the jobs of `qless work`.
+//! The events of the jobs of `qless work`.
 
 use schemars::JsonSchema;
 use serde::Serialize;

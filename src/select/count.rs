@@ -26,7 +26,7 @@ pub(crate) fn count_by_state(
     } else {
         selector.selected_states()
     };
-    // What no index counts is counted job by job.
+    // Jobs that no index counts are counted one by one.
     let simple = selector.narrows_only_by_queue();
     let indexed =
         |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));

@@ -74,7 +74,7 @@ pub(crate) fn other_prefixes(session: &Session) -> Vec<String> {
     prefixes
 }
 
-/// What a name means that is no jid.
+/// The meaning of a name that is no jid.
 fn meaning_of_name(
     core: &mut Core,
     now: Moment,

@@ -52,13 +52,13 @@ pub(crate) struct Session {
     pub changes: bool,
     /// The members of the context, for a command that shows each by itself.
     pub members: Vec<Member>,
-    /// What `status --watch` counted in the last minute.
+    /// The counts of the last minute of `status --watch`.
     pub history: History,
     command_line: CommandText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
-    /// What this session has of the whole command, if it runs it on one of several members.
+    /// The part of this session in the whole command, if it runs the command on one of several members.
     part: Option<MemberPart>,
 }
 
@@ -78,11 +78,11 @@ pub(crate) struct MemberPart {
     pub lines: Option<TwoPassFile>,
     /// Set when another member has decided what the command waits for.
     pub called_off: Arc<AtomicBool>,
-    /// What the members of one stream of lines share.
+    /// The state that the members of one stream of lines share.
     pub stream: Arc<StreamShare>,
 }
 
-/// What the members of one stream of lines share.
+/// The state that the members of one stream of lines share.
 #[derive(Debug, Default)]
 pub(crate) struct StreamShare {
     shown: AtomicU64,
@@ -205,8 +205,9 @@ impl Session {
         self.part.as_ref().is_some_and(|part| part.members > 1)
     }
 
-    /// A number of things to change, with those that other members change in the same command.
-    pub(crate) fn count_with_others(&self, count: usize) -> usize {
+    /// A number of things to change, plus one if other members also change things in this command: their numbers are
+    /// not known here, but together there are several.
+    pub(crate) fn count_with_other_members(&self, count: usize) -> usize {
         count + usize::from(self.has_other_members())
     }
 
@@ -239,7 +240,7 @@ impl Session {
         part.map(|part| part.called_off.clone()).unwrap_or_default()
     }
 
-    /// What the members of one stream of lines share.
+    /// The state that the members of one stream of lines share.
     pub(crate) fn stream_share(&self) -> Arc<StreamShare> {
         let part = self.part.as_ref();
         part.map(|part| part.stream.clone()).unwrap_or_default()
@@ -441,7 +442,7 @@ impl Session {
         Err(Error::new(Kind::NotConfirmed, message).hint_if(hint))
     }
 
-    /// What makes the session read-only, and the remedy if there is one.
+    /// The setting that makes the session read-only, and the remedy if there is one.
     pub(crate) fn why_read_only(&self) -> Option<(String, Option<String>)> {
         if !self.globals.read_only {
             return None;
@@ -547,7 +548,7 @@ impl Session {
         Ok(target)
     }
 
-    /// What a connection to this address needs, with the password from where it is.
+    /// The settings of a connection to this address, with the password from its source.
     pub(crate) fn settings_with_password(
         &mut self,
         mut target: Target,
@@ -574,7 +575,7 @@ impl Session {
     }
 }
 
-/// What prompts and plans say of the context in use.
+/// The name of the context in use, for prompts and plans.
 pub(crate) fn context_label(settings: &File) -> ContextLabel {
     let context = settings.context.as_ref();
     ContextLabel {

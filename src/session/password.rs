@@ -23,7 +23,7 @@ use crate::text;
 use crate::text::Sanitized;
 use crate::ui::Ui;
 
-/// What errors call the file of `--password-file`.
+/// The name of the file of `--password-file` in errors.
 const PASSWORD_FILE: &str = "password file";
 
 /// Maximum run time of a `password-command`.

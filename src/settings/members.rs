@@ -11,7 +11,7 @@ use crate::view::joined::MemberKind;
 /// The variable by which `work`, which runs a process for each member, tells it the name of its member.
 pub(crate) const MEMBER_VARIABLE: &str = "QLESS_MEMBER";
 
-/// What a context names as one: `prefixes` or `members`.
+/// The prefixes or servers that a context names as one: `prefixes` or `members`.
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
     pub kind: MemberKind,

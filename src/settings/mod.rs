@@ -108,7 +108,7 @@ pub(crate) struct ConfigFile {
     pub context: Option<ContextSettings>,
     /// The other contexts that are protected or read-only and have the database in use.
     pub protecting: Vec<ContextSettings>,
-    /// What the context in use names as one, if it names several.
+    /// The members that the context in use names as one, if it names several.
     pub members: Option<Members>,
     /// A warning about the file.
     pub warning: Option<String>,

@@ -72,7 +72,7 @@ pub(crate) struct ConfigValues {
     #[serde(deserialize_with = "boolean")]
     #[schemars(extend("default" = "false"))]
     pub protected: Option<bool>,
-    /// What prompts and dry runs call it, and what is typed where it is protected
+    /// The name of the context in prompts and dry runs; in a protected context it is typed to confirm
     #[serde(deserialize_with = "label")]
     #[schemars(extend("default" = "the context's name"))]
     pub label: Option<String>,

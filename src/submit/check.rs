@@ -125,7 +125,7 @@ pub(super) fn check_lines(
         refuse_duplicate(file, defaults, number, at, &jid)?;
     }
     read?;
-    file.refuse_changed()?;
+    file.refuse_changed_file()?;
     checked.forward = pending.iter().any(|other| known.contains(other));
     Ok(checked)
 }

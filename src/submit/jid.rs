@@ -14,7 +14,7 @@ use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
 use crate::model::jid_source::JidOrigin;
 
-/// What the command line says about all lines.
+/// The defaults that the command line gives for all lines.
 #[derive(Debug, Default)]
 pub(crate) struct LineDefaults {
     /// The values of members that a line does not have.
@@ -86,8 +86,8 @@ impl LineDefaults {
     }
 }
 
-/// What decides which of several members a job goes to: the value at `shard_by` in its data, or else its key, whose
-/// jobs run in order, or else its jid. `None` for a job that may go anywhere.
+/// The value that decides which of several members a job goes to: the value at `shard_by` in its data, or else its
+/// key, whose jobs run in order, or else its jid. `None` for a job that may go anywhere.
 pub(crate) fn shard_key<'j>(
     job: &'j NewJob,
     jid: Option<&'j [u8]>,

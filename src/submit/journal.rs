@@ -95,7 +95,7 @@ pub(super) struct Journal {
     replies: RoundReplies,
 }
 
-/// What replies say of lines.
+/// The outcomes of lines in the replies.
 #[derive(Debug, Default)]
 struct RoundReplies {
     done: Vec<u64>,

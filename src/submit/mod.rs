@@ -331,7 +331,7 @@ impl RoundSender<'_> {
             if let Some(kind) = self.interrupt.received_kind() {
                 return Ok(Some(self.interrupt_error(kind, session)));
             }
-            if let Err(changed) = self.file.refuse_changed() {
+            if let Err(changed) = self.file.refuse_changed_file() {
                 return Ok(Some(changed));
             }
             self.next = session.core()?.now().max(self.next);

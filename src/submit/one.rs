@@ -27,7 +27,7 @@ pub(crate) struct SinglePut<'j> {
     pub maxima: Option<ThrottleMaxima>,
 }
 
-/// What a put did, or would do.
+/// The result of a put, or of its dry run.
 #[derive(Debug)]
 pub(crate) struct Placement {
     pub shown: Put,

@@ -234,7 +234,7 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
         now,
         ..RenderOptions::terminal(width)
     };
-    let missing = |jid: &Name| not_found::missing_job(jid);
+    let missing = |jid: &Name| not_found::missing_job_error(jid);
     match source {
         TextSource::ExplainQueue(queue) => {
             Ok(explain::explain_queue(core, now, queue)?.text(&page))

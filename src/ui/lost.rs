@@ -1,5 +1,5 @@
-//! What a command that changes something could not write to stdout: it ends what it has begun, and says
-//! on stderr what it did.
+//! Output that a command that changes something could not write to stdout. The command ends what it has begun, and
+//! reports on stderr what it did.
 
 use std::io;
 use std::sync::atomic::Ordering;

@@ -15,13 +15,13 @@ use crate::text::Sanitized;
 use crate::view::joined::Shown;
 use crate::view::json;
 
-/// A text for stderr behind the name of the member that it is about.
+/// A text for stderr, after the name of its member.
 pub(crate) fn label_with_member(member: &str, text: &str) -> String {
     let member = Sanitized(member.trim_end_matches(':'));
     format!("{member}: {text}")
 }
 
-/// What a member sends.
+/// A message from a member.
 #[derive(Debug)]
 pub(crate) enum MemberMessage {
     Shown(Shown),
@@ -29,7 +29,7 @@ pub(crate) enum MemberMessage {
     Bytes(Vec<u8>),
     /// Text for stderr.
     Note(Vec<u8>),
-    /// What was shown is to be flushed. The sender waits until the other end is dropped.
+    /// A request to flush the output. The sender waits until the other end is dropped.
     Flush(Sender<()>),
     /// A question, which waits for its answer.
     Question(MemberQuestion),
@@ -44,7 +44,7 @@ pub(crate) enum MemberMessage {
 /// A question about a change on one member.
 #[derive(Debug)]
 pub(crate) struct MemberQuestion {
-    /// What would be done.
+    /// The plan: the changes that would be made.
     pub plan: String,
     /// The word to type, if there is one besides the label.
     pub word: Option<String>,

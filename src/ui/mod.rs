@@ -34,7 +34,7 @@ mod progress;
 mod result_writer;
 pub(crate) mod screen;
 
-use capture::SetAside;
+use capture::ReplacedSettings;
 use lost::LostOutput;
 use member::{MemberMessage, MemberStreams};
 use output_thread::OutputThread;
@@ -76,7 +76,7 @@ pub(crate) struct Ui {
     quiet: bool,
     /// Whether a reader of stdout that goes away does not end the program.
     outlives_reader: bool,
-    /// What a command that changes something could not write to stdout.
+    /// Output that a command that changes something could not write to stdout.
     lost: LostOutput,
     verbose: u8,
     force_raw: bool,
@@ -94,8 +94,8 @@ pub(crate) struct Ui {
     rehearsed: bool,
     /// If the command runs on one of several members, the channel to the command as a whole.
     member: Option<MemberStreams>,
-    /// What a capture has put aside, while there is one.
-    set_aside: Option<SetAside>,
+    /// The settings that a capture has replaced, while there is one.
+    replaced: Option<ReplacedSettings>,
 }
 
 impl Ui {
@@ -182,7 +182,7 @@ impl Ui {
             streamed_widths: Vec::new(),
             rehearsed: false,
             member: None,
-            set_aside: None,
+            replaced: None,
         };
         ui.set_layout(tty);
         ui

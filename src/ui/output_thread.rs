@@ -12,7 +12,7 @@ use super::LiveLines;
 /// Number of waiting bytes from which nothing more should be added.
 const FULL: usize = 256 * 1024;
 
-/// What is to be written, in its order.
+/// A part of the output. The parts are written in their order.
 enum OutputChunk {
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
@@ -20,7 +20,7 @@ enum OutputChunk {
     Status(String),
 }
 
-/// What both threads know.
+/// The state that both threads share.
 struct OutletState {
     /// The number of bytes that are not written yet.
     waiting: AtomicUsize,

@@ -1,6 +1,6 @@
-//! What a document contains: its JSON Schema and its outline. The fields stand in `documents.ndjson`, which a test
-//! writes from the types of the models and from the doc comments of their members: as code, they would be 0.25 MB of
-//! each binary.
+//! The content of a document: its JSON Schema and its outline. The fields stand in `documents.ndjson`, which a test
+//! writes from the types of the models and from the doc comments of their members: as code, they would be 0.25 MB
+//! of each binary.
 
 #[cfg(test)]
 pub(crate) mod derived;

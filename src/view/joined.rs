@@ -1,4 +1,4 @@
-//! What several members show, as one: tables with a column for the member, documents whose items name it.
+//! The output of several members as one: tables with a column for the member, documents whose items name it.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// What the members of a context are.
+/// The kind of members that a context has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemberKind {
     /// Prefixes of one server or cluster.
@@ -45,7 +45,7 @@ impl MemberKind {
     }
 }
 
-/// What one view shows, in the format that was asked for.
+/// The output of one view, in the requested format.
 #[derive(Debug)]
 pub(crate) enum Shown {
     /// A table, and which of its sorted rows are shown.

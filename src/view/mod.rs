@@ -77,7 +77,7 @@ impl RenderOptions {
         }
     }
 
-    /// What follows a stamp that does not name its zone.
+    /// The suffix of a time that does not name its zone.
     pub fn zone_suffix(&self) -> &'static str {
         match self.times {
             Times::Relative => " UTC",

@@ -24,7 +24,7 @@ struct AwaitedJob {
     missing_since: Option<Instant>,
 }
 
-/// What a read of a job showed.
+/// The result of a read of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReadOutcome {
     Pending,

@@ -31,7 +31,7 @@ use display::WaitDisplay;
 pub(crate) use failure::wait_error;
 use jobs::{AwaitedJobs, ReadOutcome};
 
-/// What to wait for.
+/// The condition of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitOptions {
     pub awaited: State,

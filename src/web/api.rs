@@ -54,7 +54,7 @@ impl WebServer<'_> {
         result.map(|_| text)
     }
 
-    /// What Lowkiq's page asks for. A worker there is a queue here.
+    /// The document that the page of Lowkiq requests. A worker of Lowkiq is a queue here.
     fn stats(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
         let look = self.contexts[page_request.context].server.look();
         let (facts, now) = facts_of(&look)?;

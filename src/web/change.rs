@@ -63,7 +63,7 @@ impl FormToken {
         name
     }
 
-    /// What a change said.
+    /// The message of a change.
     pub(super) fn said(&self, name: &str) -> Option<String> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let found = results.iter().find(|(known, _)| known == name);
@@ -71,7 +71,7 @@ impl FormToken {
     }
 }
 
-/// What is changed.
+/// The thing that a change is for.
 #[derive(Clone, Debug, PartialEq)]
 enum Subject {
     Job(Name),
@@ -79,7 +79,7 @@ enum Subject {
     Queue(Name),
 }
 
-/// What can be done.
+/// An action that a button offers.
 #[derive(Clone, Copy, Debug, PartialEq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 enum Verb {
@@ -164,7 +164,7 @@ impl Change {
         Ok(session.core()?.index_slice(now, &index, 0, 0)?.total)
     }
 
-    /// What the form asks for: the words of the field, and whether it may stay empty.
+    /// The field of the form: its label, and whether it may stay empty.
     fn field(&self) -> Option<(&'static str, bool)> {
         match self.verb {
             Verb::Priority => Some(("New priority; higher runs first", false)),
@@ -427,7 +427,7 @@ fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
     html_response(super::status_of(error), page.render(content).into_string())
 }
 
-/// What a change said, above the page that follows it.
+/// The message of a change, above the page that follows it.
 pub(super) fn notice(said: Option<String>) -> Markup {
     html! { @if let Some(said) = said { pre.notice role="status" { (said) } } }
 }
@@ -437,7 +437,7 @@ mod tests {
     use super::*;
 
     fn line(path: &str, value: &str) -> Option<String> {
-        let names = path::names(path);
+        let names = path::decode_path(path);
         Change::of_path(&names)?.command(value).shell_line()
     }
 

@@ -18,7 +18,7 @@ const FLOW_WIDTH: usize = 120;
 const FLOW_HEIGHT: f64 = 26.0;
 const MINUTES_PER_POINT: usize = 2;
 
-/// What was put and done in the last hour. Nothing where nobody watched.
+/// The jobs put and done in the last hour. Blank for times without a snapshot.
 pub(super) fn flow(flow: &Flow) -> Markup {
     let points = |rates: &[Option<f64>]| -> Vec<Option<f64>> {
         let points = rates.chunks(MINUTES_PER_POINT).map(|rates| {
@@ -215,7 +215,7 @@ fn short_count(count: u64) -> String {
     }
 }
 
-/// What a job does.
+/// A part of the life of a job.
 enum Part {
     /// The job waits. The word is what made it wait again, and stands before the wait.
     Wait(&'static str),

@@ -26,7 +26,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::listen::{CachedValue, Method, Request, Response, Status};
 use crate::look::metrics::SeriesChoice;
-use crate::look::server::{Look, LookServer, PATIENCE, overdue};
+use crate::look::server::{Look, LookServer, PATIENCE, overdue_error};
 use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
@@ -51,7 +51,7 @@ pub(crate) enum RunMode {
     Confirmed { label: Option<String> },
 }
 
-/// What a command printed, and how it ended.
+/// The output of a command, and its end.
 pub(crate) struct CommandOutput {
     pub text: Vec<u8>,
     pub result: Result<Exit, Error>,
@@ -60,7 +60,7 @@ pub(crate) struct CommandOutput {
 /// Runs a command as a shell would, but takes what it prints.
 pub(crate) type RunCommand = dyn Fn(&CommandLine, RunMode, &mut Session) -> CommandOutput + Sync;
 
-/// What the flags say of the pages.
+/// The flags that concern the pages.
 #[derive(Clone, Debug)]
 pub(crate) struct WebOptions {
     pub interval: Duration,
@@ -200,7 +200,7 @@ impl<'s> WebServer<'s> {
         }
         let page_request = PageRequest {
             request,
-            names: path::names(path),
+            names: path::decode_path(path),
             context,
         };
         match (request.method, path) {
@@ -290,7 +290,7 @@ impl<'s> WebServer<'s> {
             })
         });
         let Some(response) = response else {
-            let page = self.error_page(page_request, &overdue());
+            let page = self.error_page(page_request, &overdue_error());
             return html_response(page.status, page.text);
         };
         if !response.is_shareable() {
@@ -332,7 +332,7 @@ impl<'s> WebServer<'s> {
         rendered(&page, status_of(error), content)
     }
 
-    /// What the request says about its page.
+    /// The facts of the page that its request decides.
     fn frame(&self, page_request: &PageRequest, now: Moment) -> Page<'_> {
         let context = &self.contexts[page_request.context];
         let times = page_request
@@ -429,7 +429,7 @@ impl WebContext<'_> {
         };
         self.steps
             .get(PATIENCE, diagnose)
-            .unwrap_or_else(|| Err(overdue()))
+            .unwrap_or_else(|| Err(overdue_error()))
     }
 }
 

@@ -79,7 +79,7 @@ pub(super) struct Page<'p> {
     pub contexts: &'p [String],
     /// The values of the query that links keep: the context and the form of times.
     pub kept: Vec<(&'static str, String)>,
-    /// What the change before has said.
+    /// The message of the change before.
     pub said: Option<String>,
     /// The rest of the query, which the links to other forms of times keep.
     pub query: Vec<(String, String)>,
@@ -395,7 +395,7 @@ pub(super) fn state_word(state: Option<State>, text: &str) -> Markup {
     html! { span class=(class) { (text) } }
 }
 
-/// What the footer says of the server.
+/// The footer about the server.
 pub(super) fn server_footer(facts: &SystemFacts) -> Markup {
     html! {
         @if let Some(server) = &facts.server {

@@ -12,11 +12,11 @@ use crate::text::plural;
 /// The pipes of a program that runs: stdin, stdout, stderr and its answers.
 const PROGRAM: u64 = 4;
 
-/// What is open only at times: both subscriptions, a connection that is made again, and what a start needs
-/// beside the pipes of the program.
+/// Descriptors that are open only at times: both subscriptions, a connection that is made again, and those that a
+/// start needs besides the pipes of the program.
 const AT_TIMES: u64 = 12;
 
-/// What the removal of a tree of directories needs.
+/// The descriptors that the removal of a tree of directories needs.
 const REMOVAL: u64 = 12;
 
 /// Lowers the number of slots to what the limit of open files allows. Returns a note about it, and an

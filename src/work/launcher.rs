@@ -124,7 +124,7 @@ impl Launcher {
         })
     }
 
-    /// What the end of a process means.
+    /// The event for the end of a process.
     pub(super) fn to_ended_process(
         &self,
         slot: usize,

@@ -46,7 +46,7 @@ pub(crate) fn end_with_parent() {
     }
 }
 
-/// What happens while the workers run.
+/// An event while the workers run.
 enum Event {
     Stdout(usize, Vec<u8>),
     Stderr(usize, Vec<u8>),

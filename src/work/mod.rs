@@ -418,7 +418,7 @@ struct Work {
     /// `None` if the user is not allowed to subscribe.
     watch: Option<PutWatch>,
     reporter: Reporter,
-    /// What monitoring systems learn, if they may ask.
+    /// The facts for monitoring systems, if `--metrics` is given.
     monitor: Option<Arc<WorkMonitor>>,
     /// Since when a reply of the server is awaited.
     awaited_since: Option<Instant>,
@@ -727,7 +727,7 @@ impl Work {
         Ok(())
     }
 
-    /// What a line is about a job, and which. Warns of what is ignored in it.
+    /// The job and the content of a line. Warns about parts of the line that are ignored.
     fn parse_job_line(
         &mut self,
         slot: usize,

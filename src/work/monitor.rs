@@ -1,4 +1,4 @@
-//! What monitoring systems learn of a worker: figures, and whether it is alive and ready.
+//! The facts about a worker for monitoring systems: figures, and whether it is alive and ready.
 //!
 //! The loop and the thread of the calls write, the threads of the listener read.
 
@@ -24,7 +24,7 @@ const MAX_QUEUES: usize = 500;
 /// The name under which jobs are counted whose queue has no series of its own.
 const OTHER: &str = "other";
 
-/// What the loop of the worker does next.
+/// The state of the loop of the worker, and its next step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LoopState {
     /// `None` until the loop has begun.
@@ -48,7 +48,7 @@ struct CallTimes {
 /// How many jobs of a queue ended in each way, by [`WorkEventKind`].
 type ResultCounts = [AtomicU64; WorkEventKind::VARIANTS.len()];
 
-/// What a worker shares with the threads of its listener.
+/// The state that a worker shares with the threads of its listener.
 #[derive(Debug)]
 pub(super) struct WorkMonitor {
     slots: usize,
@@ -234,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// What the probes say after these seconds.
+    /// The results of the probes after these seconds.
     fn probes(monitor: &WorkMonitor, begun: Instant, seconds: [u64; 3]) -> String {
         let shown = |why: Option<String>| why.unwrap_or_else(|| "ok".into());
         let lines = seconds.map(|after| {

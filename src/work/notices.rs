@@ -1,4 +1,4 @@
-//! What the server publishes to a worker: lost locks, cancelled jobs, and new jobs in its queues.
+//! Messages that the server publishes to a worker: lost locks, cancelled jobs, and new jobs in its queues.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
@@ -32,7 +32,7 @@ pub(super) fn forward_notices(notices: EventStream, events: Sender<Event>, waker
     });
 }
 
-/// What a notice means for the worker to which it was sent.
+/// The event for a notice to this worker.
 fn event_of_notice(notice: EventNotice) -> Option<Event> {
     match notice {
         EventNotice::Lost(_) => None,

@@ -1,4 +1,4 @@
-//! What `qless work` was asked to do.
+//! The options of `qless work`.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::QueueSelector;
 use crate::name::Name;
 
-/// What `qless work` was asked to do.
+/// The options of `qless work`.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkOptions {
     pub queues: Vec<QueueSelector>,

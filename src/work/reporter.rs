@@ -1,5 +1,5 @@
-//! What people and programs learn of the work: a line for each start and end, a status line on a
-//! terminal, and a summary.
+//! The reports of the work, for people and programs: a line for each start and end, a status line on a terminal,
+//! and a summary.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub(super) struct Reporter {
     lines: String,
     /// The loss of the server that was reported last.
     loss: Option<ReportedLoss>,
-    /// What was ignored in answers, to be reported once each.
+    /// The parts of answers that were ignored, to be reported once each.
     ignored: HashSet<String>,
     /// How many queues with jobs were not named at the end.
     left_queues: u64,

@@ -34,7 +34,7 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// A job that is due before this many seconds have passed is due at once.
 const AT_ONCE: f64 = 0.01;
 
-/// What is asked of the thread.
+/// A request to the thread.
 pub(super) enum ServerOrder {
     Ask(Request),
     /// Find the queues whose names match.
@@ -43,7 +43,7 @@ pub(super) enum ServerOrder {
     Leave,
 }
 
-/// What the server replied, and its time then.
+/// A reply of the server, with the server's time when it replied.
 pub(super) struct TimestampedReply {
     /// Whether another server than before replied, which may lack the last changes.
     pub is_successor: bool,
@@ -113,7 +113,8 @@ impl ServerThread {
         self.orders.send(order).map_err(ended)
     }
 
-    /// Takes the worker out of the list of workers, unless it holds jobs. Without a reply in time it stays there.
+    /// Removes the worker from the list of workers, unless it holds jobs. If no reply comes in time, the worker
+    /// stays in the list.
     pub(super) fn unlist_worker(self) {
         _ = self.orders.send(ServerOrder::Leave);
         drop(self.orders);

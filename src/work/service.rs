@@ -1,4 +1,4 @@
-//! What a service manager such as systemd learns of a worker: that it is ready, alive, or stopping.
+//! The messages of a worker to a service manager such as systemd: it is ready, alive, or stopping.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! An approved repair: rounds of a repair and a scan, and the report of both.
+//! An approved repair: repairs and scans in turn, and the report of both.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct ApprovedRepair<'a> {
     pub interrupt: Interrupt,
     pub repairer: Repairer,
     pub begun: Moment,
-    /// What was repaired before the last scan, which does not count it.
+    /// The repairs made before the last scan, which does not count them.
     pub before_scan: BTreeMap<FindingId, RepairCounts>,
 }
 

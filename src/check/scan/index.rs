@@ -193,7 +193,7 @@ impl Scanner<'_> {
             self.has_completed_in |= sets.iter().any(lists_completed);
             for ((_, listed), sets) in queues.iter().zip(sets.chunks(kinds.len())) {
                 if listed.is_none() && sets.iter().any(has_lock) {
-                    self.sink.unlisted_lock();
+                    self.sink.note_unlisted_lock();
                 }
             }
             if self.rescanning || !self.first_pass {

@@ -48,7 +48,7 @@ pub struct ScanScope {
     pub queues: Vec<Name>,
 }
 
-/// What a scan has passed.
+/// The counts of what a scan has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanCounts {
     pub keys: u64,
@@ -112,7 +112,7 @@ pub trait CandidateSink {
 
     /// Notes that a job may be running in a queue that is not listed: the core looks for locks in
     /// listed queues only.
-    fn unlisted_lock(&mut self);
+    fn note_unlisted_lock(&mut self);
 
     /// Notes that everything was scanned. The candidates that follow may be verified for findings that
     /// require a complete scan: jobs in `depends` without dependencies, `names` of
@@ -281,7 +281,7 @@ impl<'a> Scanner<'a> {
 
     fn run(mut self, unmatched: UnmatchedTable) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
-        let server = self.server_run()?;
+        let server = self.server_run_id()?;
         self.place = self.core.route_version();
         self.expiring = !self.core.no_key_expires(self.now)?;
         self.reads_whole = self.core.may_read_whole_hashes(self.now)?;
@@ -304,7 +304,7 @@ impl<'a> Scanner<'a> {
         self.core.follow_moving_keys()?;
         self.require_same_server()?;
         // A cursor is meaningless after a restart of the server: keys may have been missed.
-        if self.server_run()? != server {
+        if self.server_run_id()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
         }
@@ -322,7 +322,7 @@ impl<'a> Scanner<'a> {
 
     /// The run id of the server, if it reports one. After a lost reply, the second question
     /// follows a new connection.
-    fn server_run(&mut self) -> Result<Option<String>, Error> {
+    fn server_run_id(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
         }

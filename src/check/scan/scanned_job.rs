@@ -35,7 +35,7 @@ impl ScannedJob {
     }
 }
 
-/// What else has to be read about a job.
+/// A further read that a job requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ExtraRead {
     /// The job's score among the waiting jobs.

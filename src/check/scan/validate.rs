@@ -151,7 +151,7 @@ fn is_usual_entry(text: &[u8]) -> bool {
     letters > 0 && rest.and_then(after_quoted_word) == Some(b"}]")
 }
 
-/// What follows a quoted word without escapes.
+/// The rest of a text after a quoted word without escapes.
 fn after_quoted_word(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;

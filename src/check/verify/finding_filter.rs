@@ -163,7 +163,7 @@ impl FindingFilter {
         let is_in_phase = |finding: &&Finding| match phase {
             VerifyTiming::DuringScan if by_name && self.protects_from_deletion(finding) => false,
             VerifyTiming::DuringScan => include(finding) && !deferred(finding),
-            // What cannot be verified is reported in both phases.
+            // Items that cannot be verified are reported in both phases.
             VerifyTiming::AfterScan => {
                 include(finding) && (deferred(finding) || finding.id == FindingId::NotJudged)
             }

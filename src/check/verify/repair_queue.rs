@@ -1,4 +1,4 @@
-//! What a scan queues for a repair: locations and items, but no changes, because each item is
+//! The items that a scan queues for a repair: with their locations, but without changes, because each item is
 //! verified again. The queue takes a few megabytes at most.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -93,7 +93,7 @@ impl RepairQueue {
             }
             _ => location,
         };
-        for item in source_items(location, call_items, verdict) {
+        for item in items_behind_verdict(location, call_items, verdict) {
             self.push_item(stage, location, item);
         }
     }
@@ -291,7 +291,7 @@ impl RepairQueue {
 
 /// The items of a call that may have led to a verdict: a verdict about a job may be about
 /// its queue, its failure group or its recurring job.
-fn source_items<'a>(
+fn items_behind_verdict<'a>(
     location: &Location,
     call_items: &'a [Name],
     verdict: &Verdict,
@@ -395,7 +395,7 @@ mod tests {
         let sources = |kind, id, item, detail| {
             let location = Location::new(kind, "");
             let verdict = verdict(id, item, detail);
-            let found = super::source_items(&location, &items, &verdict);
+            let found = super::items_behind_verdict(&location, &items, &verdict);
             found
                 .iter()
                 .filter_map(|name| name.as_str())

@@ -22,7 +22,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{plural, with_thousands_separators};
 
-/// What is scanned and reported.
+/// The options of a check: which items are scanned, and which findings are reported.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckOptions {
     pub queues: Vec<Pattern>,
@@ -37,7 +37,7 @@ pub(crate) struct CheckOptions {
 #[derive(Debug)]
 pub(crate) struct ScanResult {
     pub check: CheckReport,
-    /// What a repair repairs, if one follows.
+    /// The items to repair, if a repair follows.
     pub queue: RepairQueue,
     /// Why the scan is incomplete, if it is.
     pub halted: Option<Error>,

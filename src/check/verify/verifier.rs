@@ -35,7 +35,7 @@ impl Verifier {
         }
     }
 
-    /// What was scanned.
+    /// The counts of the scan.
     pub(crate) fn scan_counts(&self) -> ScanCounts {
         self.progress.counts
     }
@@ -205,13 +205,15 @@ impl CandidateSink for Verifier {
         })
     }
 
-    fn unlisted_lock(&mut self) {
+    fn note_unlisted_lock(&mut self) {
         self.verdicts.queue.withhold_releases();
     }
 
     fn one_sided_dependency(&mut self, jid: Option<&[u8]>) {
         let jid = jid.map(Name::from);
-        self.verdicts.blocking.note_one_sided(jid.as_ref());
+        self.verdicts
+            .blocking
+            .note_one_sided_dependency(jid.as_ref());
     }
 
     fn dependencies_were_lost(&mut self, job: &[u8], dependencies: &[Name]) {

@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let stored = session.core()?.config(now)?;
     for (key, value) in &mut wanted {
-        // What the server has already is not checked again.
+        // A value that the server already has is not checked again.
         if stored
             .iter()
             .any(|option| option.set && option.key == *key && option.value == *value)

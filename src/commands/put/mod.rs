@@ -240,7 +240,7 @@ impl Args {
         submit::share_lines(from, &defaults, self.shard_by.as_ref(), members)
     }
 
-    /// What the command line says about all lines of a file.
+    /// The defaults that the command line gives for all lines of a file.
     fn line_defaults(&self, data: Vec<u8>) -> LineDefaults {
         LineDefaults {
             job: self.new_job(data),
@@ -298,7 +298,7 @@ impl Args {
         journal.or_else(|| self.report.clone().map(RecordFile::Report))
     }
 
-    /// What `--wait` asks for.
+    /// The options of `--wait`.
     fn wait_options(&self, now: Moment) -> Option<WaitOptions> {
         let deadline = self.wait.as_ref()?.as_ref().or(self.deadline.as_ref());
         Some(WaitOptions {

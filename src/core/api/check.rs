@@ -124,7 +124,7 @@ impl Core {
     }
 }
 
-/// What the server reports about itself that may damage jobs. Absent if it does not report it.
+/// The facts that the server reports about itself and that may damage jobs. Absent if it does not report them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerHealth {
     /// `maxmemory-policy`.
@@ -147,7 +147,7 @@ pub struct PrimaryLink {
 }
 
 impl Core {
-    /// What the server reports about itself: less if the user is not allowed to ask.
+    /// Facts that the server reports about itself: fewer if the user is not allowed to ask.
     pub fn server_health(&mut self, now: Moment) -> ServerHealth {
         let calls = [
             Call::redis_command("INFO").arg("memory"),
@@ -279,7 +279,7 @@ impl<'de> Deserialize<'de> for CheckRow {
     }
 }
 
-/// What a verdict says about its finding.
+/// The fields of a verdict about its finding.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct VerdictRow {

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::model::server::ServerFacts;
 use crate::name::Name;
 
-/// What a server says about itself.
+/// The facts that a server reports about itself.
 #[derive(Debug)]
 pub(crate) struct ServerReport {
     pub facts: ServerFacts,
@@ -56,7 +56,7 @@ pub(crate) struct ClockSkew {
     pub tolerance_s: f64,
 }
 
-/// What is stored under the prefix.
+/// The number of known queues and of known workers under the prefix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredKeys {
     pub queues: u64,
@@ -75,7 +75,7 @@ const SETTINGS: [&str; 5] = [
 const CLOCK_READS: usize = 3;
 
 impl Core {
-    /// What the server says about itself. An error if it does not tell.
+    /// The facts that the server reports about itself. An error if it reports none.
     pub(crate) fn server_report(&mut self, now: Moment) -> Result<ServerReport, Error> {
         let info: InfoText = self.call(now, Call::redis_command("INFO"))?;
         Ok(read_report(&info))

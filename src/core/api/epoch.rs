@@ -12,7 +12,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::name::Name;
 
-/// What happened to a server that may have lost jobs by it.
+/// An event by which a server may have lost jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossCause {
     Restarted,
@@ -60,7 +60,7 @@ impl ServerEpoch {
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
     }
 
-    /// What happened to the server until `present`.
+    /// The events between this epoch and `present` by which the server may have lost jobs.
     pub(crate) fn causes_of_loss(
         &self,
         present: &ServerEpoch,

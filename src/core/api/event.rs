@@ -17,7 +17,7 @@ pub(crate) struct EventStream {
     prefix: String,
 }
 
-/// What an event stream reports.
+/// An item of an event stream.
 #[derive(Debug)]
 pub(crate) enum EventNotice {
     /// The connection was lost. Events may be missed from now on.

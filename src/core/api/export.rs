@@ -65,7 +65,7 @@ pub(crate) struct StoredIdScan {
     cursor: ScanCursor,
 }
 
-/// What `look.scan` replies.
+/// The reply of `look.scan`.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct IdPage {

@@ -15,7 +15,7 @@ use crate::name::Name;
 use crate::text::{Sanitized, backtick_list, plural, with_thousands_separators};
 
 /// The error about a job.
-pub(crate) fn missing_job(jid: &Name) -> Error {
+pub(crate) fn missing_job_error(jid: &Name) -> Error {
     Error::not_found(format!("job `{jid}` does not exist")).about_jid(jid)
 }
 
@@ -26,7 +26,7 @@ const MISSING_NAMED: usize = 20;
 pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
     match jids {
         [] => Ok(()),
-        [jid] => Err(missing_job(jid)),
+        [jid] => Err(missing_job_error(jid)),
         _ => {
             let jobs = plural(jids.len() as u64, "job does", "jobs do");
             let names = backtick_list(jids.iter().take(MISSING_NAMED));

@@ -17,7 +17,7 @@ use crate::name::Name;
 /// Maximum number of groups, of queues and of workers that one call reads.
 pub(crate) const MAX_READ: usize = 500;
 
-/// What to read.
+/// The parts of the overview to read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LookRequest {
     /// Since when failures are recent.
@@ -87,7 +87,7 @@ impl Core {
     }
 }
 
-/// What `look.status` replies.
+/// The reply of `look.status`.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct StatusReply {

@@ -14,7 +14,7 @@ use crate::json::quote::quote_string;
 use crate::model::bulk::OutcomeCode;
 use crate::name::Name;
 
-/// What to do if the job exists or a dependency does not.
+/// The treatment of jobs that exist, and of dependencies that do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PutPolicy {
     /// Put an existing job again.
@@ -27,7 +27,7 @@ pub struct PutPolicy {
     pub dry_run: bool,
 }
 
-/// What a put did.
+/// The result of a put.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
 pub struct PutResult {

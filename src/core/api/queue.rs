@@ -261,7 +261,7 @@ fn unreadable_sentence(queues: &[Queue]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// What `look.lag` replies about a queue.
+/// The row of `look.lag` about a queue.
 #[derive(Default, Deserialize)]
 #[serde(rename = "row", default)]
 struct LagRow {

@@ -45,7 +45,7 @@ pub(crate) struct ListedThrottles {
     /// The throttles whose maximum was set by a client with another core, or by an earlier version.
     pub unlisted: BTreeSet<Name>,
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
-    /// What was not looked at: throttles and lanes that hold a job back there alone are missing.
+    /// The parts that were not read: throttles and lanes that hold a job back only there are missing.
     pub omitted: Omitted,
     /// Whether the index of maxima was not read to its end.
     pub is_cut: bool,
@@ -135,7 +135,7 @@ enum ListedItem {
     },
 }
 
-/// What a call did with the held jobs of a throttle.
+/// The result of a call for the held jobs of a throttle.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct ReturnedJobs {
@@ -369,7 +369,7 @@ impl Core {
         let mut wrong: Vec<Name> = Vec::new();
         ids.retain(|id| {
             let is_wrong = matches!(replies.next(), Some(ReadReply::Wrong));
-            // What looks like an id may be that of another throttle with the ending of its list.
+            // A key that looks like that of a throttle may be a list of another throttle, whose id it contains.
             if is_wrong && reserved_throttle_suffix(id.as_bytes()).is_none() {
                 wrong.push(id.clone());
             }

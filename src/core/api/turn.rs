@@ -21,7 +21,7 @@ use crate::name::Name;
 /// The reply to a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FinishAndPopReply {
-    /// What became of the jobs that ended, in their order.
+    /// The outcomes of the jobs that ended, in their order.
     pub endings: Vec<EndingOutcome>,
     /// The jobs that the worker holds now, in the order of the queues.
     pub jobs: Vec<PoppedJob>,

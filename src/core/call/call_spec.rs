@@ -7,7 +7,7 @@ use crate::command_line::CommandLine;
 use crate::name::Name;
 use crate::text;
 
-/// What may be done about a call whose reply was lost.
+/// Whether a call may be repeated if its reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetryClass {
     /// The call only reads: repeat it.
@@ -29,7 +29,7 @@ pub(crate) struct ErrorWording {
     pub doing: &'static str,
 }
 
-/// What a call is about, as the indexes of its arguments after `now`.
+/// The subject of a call, as the indexes of its arguments after `now`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubjectArgs {
     Nothing,

@@ -31,7 +31,7 @@ const SEARCH_TIME: Duration = Duration::from_secs(1);
 /// How long nodes of the address that are not in the map may take to reply, together.
 const STRANGER_PATIENCE: Duration = Duration::from_millis(300);
 
-/// What a node reports about its cluster.
+/// The map of the cluster that a node reports.
 struct ClusterMap {
     primaries: Vec<Node>,
     replicas: Vec<Node>,

@@ -47,7 +47,7 @@ struct ConnectRequest {
     then: AfterRequest,
 }
 
-/// What the thread does after it has sent a request.
+/// The next task of the thread after it has sent a request.
 enum AfterRequest {
     /// The thread reads the replies.
     Reply,

@@ -112,7 +112,7 @@ impl Core {
         )
     }
 
-    /// What a connection with TLS to this server needs: its certificate must have its name.
+    /// The settings for a connection with TLS to this server: the certificate must have the server's name.
     pub(super) fn tls_client_for(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
         let named = |tls: &TlsClient| tls.for_host(&node.host);
         self.tls.as_ref().map(named).transpose()

@@ -17,7 +17,7 @@ use crate::error::{Error, Kind};
 use crate::model::server::evicts_jobs;
 use crate::name::Name;
 
-/// What a server reports about itself.
+/// The facts that a server reports about itself at the login.
 #[derive(Debug)]
 pub(crate) struct ServerInfo {
     pub version: String,
@@ -35,7 +35,7 @@ pub(crate) struct ServerInfo {
     pub eviction: Option<String>,
 }
 
-/// What a server is part of.
+/// The role of a server: alone, in a cluster, or a Sentinel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerMode {
     Standalone,
@@ -99,7 +99,7 @@ impl LoginFailure {
     }
 }
 
-/// What a login asks besides.
+/// Optional questions of a login: about rights, eviction and replication.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoginQuestions<'a> {
     /// The prefix of the keys, if it asks for the user's rights on them.

@@ -66,7 +66,7 @@ use crate::error::{Error, Kind};
 use crate::name::Name;
 use crate::trace::Trace;
 
-/// What it takes to open the core.
+/// The settings for opening the core.
 #[derive(Debug)]
 pub struct CoreSettings {
     pub target: Target,
@@ -99,7 +99,7 @@ const STALL: Duration = Duration::from_secs(1);
 pub struct Core {
     target: Target,
     route: Route,
-    /// What a connection with TLS needs. `None`: the connection is not encrypted.
+    /// The settings of TLS. `None`: the connection is not encrypted.
     tls: Option<TlsClient>,
     timeout: Duration,
     /// The name of the connection: `qless-<command>`.

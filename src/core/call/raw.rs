@@ -66,7 +66,8 @@ fn is_job_mark(args: &[Vec<u8>], index: usize) -> bool {
     args.get(index).is_some_and(|mark| !mark.is_empty())
 }
 
-/// What the policy of a `guard.put` that the operator gives says about repeating it.
+/// The fields in the policy of a `guard.put`, as the operator gave it, that decide whether the call may be
+/// repeated.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TypedPutPolicy {

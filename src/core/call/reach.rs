@@ -24,7 +24,7 @@ pub(crate) struct ReachReport {
     pub peer: Option<SocketAddr>,
     /// How long the handshake of TLS took.
     pub encrypted: Option<Duration>,
-    /// What the handshake of TLS agreed on.
+    /// The parameters that the handshake of TLS agreed on.
     pub session: Option<TlsSession>,
     /// Why the attempt went no further.
     pub error: Option<Error>,
@@ -50,7 +50,7 @@ fn read_address(target: &Target) -> Result<Address, Error> {
     }
 }
 
-/// What a connection with TLS needs; `None` for one without.
+/// The settings of TLS; `None` for a connection without TLS.
 fn read_tls_client(target: &Target) -> Result<Option<TlsClient>, Error> {
     match (&target.tls, target.first_node()) {
         (Some(tls), Some(node)) => TlsClient::new(tls, &node.host).map(Some),
@@ -58,7 +58,7 @@ fn read_tls_client(target: &Target) -> Result<Option<TlsClient>, Error> {
     }
 }
 
-/// What the thread that connects reports.
+/// A report of the thread that connects.
 enum Progress {
     Step(ConnectStep),
     Session(TlsSession),

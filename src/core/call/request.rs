@@ -107,7 +107,7 @@ impl Call {
         self.spec().class
     }
 
-    /// What the call is about, for a sentence.
+    /// The subject of the call, for a sentence.
     pub(super) fn subject_text(&self) -> String {
         self.spec().subject_text(&self.name, &self.args)
     }

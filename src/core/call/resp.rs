@@ -35,7 +35,7 @@ const LARGE: usize = 16 << 20;
 /// How many copies of a reply exist at the same time: jobs, their JSON, and the output.
 const COPIES: usize = 6;
 
-/// What an allocator takes for a text or a list besides its content.
+/// The memory that an allocator takes for a text or a list besides its content.
 const OVERHEAD: usize = 32;
 
 /// Why a reply could not be read.

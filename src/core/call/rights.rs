@@ -191,10 +191,10 @@ pub enum AclForm {
     Aclfile,
 }
 
-/// What needs [`SCANS`].
+/// The commands that need [`SCANS`].
 const CHECKS: &str = "check, export, throttle list --all, selectors that read every job";
 
-/// What needs [`ONE_PRIMARY`].
+/// The commands that need [`ONE_PRIMARY`].
 const SPLITS: &str = "check --repair in a cluster with one primary";
 
 /// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no
@@ -303,14 +303,14 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
         .any(|named| name(named).eq_ignore_ascii_case(command))
 }
 
-/// What a user is not allowed to run of all that this program may need, in capitals.
+/// The commands that this program may need and that the user is not allowed to run, in capitals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingRights {
     /// Commands without which no call is safe.
     pub needed: Vec<String>,
     /// Commands that only some subcommands of this program run.
     pub optional: Vec<String>,
-    /// What these subcommands are, in words.
+    /// The uses of these commands, in words.
     pub uses: Vec<&'static str>,
     /// Whether the settings of the server can be read, which no call needs.
     pub tells_settings: bool,

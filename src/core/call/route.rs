@@ -13,7 +13,7 @@ pub(super) const MAX_MOVES: usize = 5;
 /// How long one node may take to reply while there are others to try.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is known about the servers of an address that names several.
+/// The known facts about the servers of an address that names several.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Route {
     /// The node that the next connection goes to, if one is known: the last good one, or the one that

@@ -16,7 +16,7 @@ use crate::name::Name;
 /// How long one Sentinel may take.
 pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 
-/// What a Sentinel says about the master.
+/// The reply of a Sentinel about the master.
 pub(super) enum SentinelReply {
     Master(Node),
     /// The Sentinel does not know the name, but knows these.

@@ -34,7 +34,7 @@ struct TimedSocket {
     deadline: Option<Instant>,
 }
 
-/// What a timeout is for.
+/// The direction that a timeout is for.
 #[derive(Clone, Copy)]
 enum TimeoutScope {
     Read,
@@ -91,7 +91,8 @@ impl Stream {
         }
     }
 
-    /// What the encrypted connection agreed on. To find out, the server's certificate is verified twice more.
+    /// The parameters that the encrypted connection agreed on. To find out, the server's certificate is verified
+    /// twice more.
     pub(super) fn tls_session(&self) -> Option<TlsSession> {
         match &self.wire.get_ref().socket {
             Socket::Tls(stream) => Some(stream.session()),

@@ -29,7 +29,7 @@ pub(crate) struct Subscription {
 /// When the connection of a subscription broke; `None` while the server publishes to it.
 type BrokenSince = Arc<Mutex<Option<Instant>>>;
 
-/// What a subscription reports.
+/// A report of a subscription.
 #[derive(Debug)]
 pub(crate) enum Notice {
     /// The server publishes to this client from this moment on. Earlier messages may have been missed.
@@ -169,7 +169,7 @@ enum EndOfDelivery {
     Unused,
 }
 
-/// What the server sends.
+/// A message from the server.
 enum Received {
     /// A channel is subscribed.
     Confirmed,

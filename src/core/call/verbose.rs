@@ -1,4 +1,4 @@
-//! What `-v` and `-vv` show of the calls.
+//! The lines of `-v` and `-vv` about calls.
 
 use std::fmt::Write;
 use std::time::Duration;

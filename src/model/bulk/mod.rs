@@ -256,7 +256,7 @@ pub(crate) struct BulkReport {
     pub rows: Vec<BulkRow>,
 }
 
-/// What the table of a verb shows for each job, besides its jid.
+/// The columns that the table of a verb has besides the jid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BulkTableContent {
     Nothing,

@@ -110,8 +110,8 @@ impl ReportedFinding {
         }
     }
 
-    /// What you can decide, with the command for each choice: for a dependency cycle, a
-    /// command for each edge of the examples.
+    /// The possible decisions, with the command for each choice: for a dependency cycle, a command for each edge of
+    /// the examples.
     pub(crate) fn choices_with_commands(&self) -> Vec<String> {
         let choices = self
             .finding

@@ -1,4 +1,4 @@
-//! What `doctor` finds: whether this machine can use the queues of a server, checked step by step.
+//! The results of `doctor`: whether this machine can use the queues of a server, checked step by step.
 
 pub(crate) mod text;
 

@@ -1,5 +1,5 @@
-//! What `qless check` can find: the name, severity and meaning of each finding, and how it is
-//! repaired. The help, the manual, the scan and the repair all read one table.
+//! The findings of `qless check`: the name, severity, meaning and repair of each. The help, the manual, the scan
+//! and the repair all read one table.
 
 mod table;
 pub(crate) mod text;
@@ -183,7 +183,7 @@ impl Severity {
     }
 }
 
-/// What a repair requires before it repairs a finding.
+/// The approval that a repair requires before it repairs a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approval {
     /// Nothing beyond the approval of the plan.
@@ -196,7 +196,7 @@ pub enum Approval {
     Never,
 }
 
-/// What a repair does: `remove`, `removed`, `the id`.
+/// The action of a repair: `remove`, `removed`, `the id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remedy {
     pub verb: &'static str,
@@ -337,7 +337,7 @@ pub enum RepairStage {
     /// Dependencies that only one of the two jobs lists. A repair that does not see all dependents
     /// of a job takes the other ones for wrong, so this is a pass of its own.
     Edges,
-    /// What is counted or released once everything else is right.
+    /// Counts and releases, which come once everything else is right.
     Counts,
 }
 
@@ -352,7 +352,7 @@ pub enum RepairLocation {
     LargestUnlessLocked,
 }
 
-/// What a finding says about its cause.
+/// The known cause of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseEvidence {
     NoEvidence,
@@ -370,7 +370,7 @@ pub struct Finding {
     /// The numbers of the invariants I-01 … I-37 that it breaks, and 100 more than those of
     /// E-01 … E-10.
     pub invariants: &'static [u8],
-    /// What is wrong, in a line.
+    /// The problem, in a line.
     pub problem: &'static str,
     pub form: ExampleForm,
     /// Whether the same item with another detail is another finding.
@@ -388,7 +388,7 @@ pub struct Finding {
     pub evidence: CauseEvidence,
     pub grades: &'static [ConditionalSeverity],
     pub cases: &'static [FindingCase],
-    /// What you can decide, and the command for each choice.
+    /// The possible decisions, and the command for each choice.
     pub choices: &'static [&'static str],
 }
 

@@ -55,7 +55,7 @@ impl Graph {
         text
     }
 
-    /// What to configure in Mermaid for this text, if it is larger than Mermaid draws by default.
+    /// The setting to change in Mermaid for this text, if the text is larger than Mermaid draws by default.
     pub(crate) fn mermaid_limit_sentence(&self, text: &str) -> Option<String> {
         let is_larger = self.edges.len() > MERMAID_EDGES || text.chars().count() > MERMAID_CHARS;
         is_larger.then(|| {

@@ -55,7 +55,7 @@ pub(crate) struct Graph {
 pub(crate) struct GraphDrawing {
     /// `None` for a tree on a terminal, and an edge on each line in a pipe.
     pub form: Option<GraphForm>,
-    /// Whether the first job is the root; else the jobs at the beginning of each path are.
+    /// Whether the tree begins at the first job; else at the first job of each path.
     pub has_one_root: bool,
     /// Whether the trees show what the jobs depend on.
     pub dependencies: bool,
@@ -197,7 +197,7 @@ impl Graph {
         self.complete = self.omitted_edges == 0 && self.omitted_jobs == 0;
     }
 
-    /// What is left out, as a sentence; `None` if nothing is.
+    /// A sentence about the jobs that are left out; `None` if there are none.
     pub(crate) fn omission_sentence(&self) -> Option<String> {
         if self.complete {
             return None;
@@ -226,7 +226,7 @@ impl Graph {
         JidLabels::new(jids, !self.drawing.full_jids)
     }
 
-    /// What stands in the box of a job, line by line.
+    /// The lines in the box of a job.
     fn box_lines(&self, node: &GraphNode, labels: &JidLabels, page: &RenderOptions) -> Vec<String> {
         let name = |name: &Option<Name>| name.as_ref().map(|name| cut_for_box(&name.to_string()));
         let more = |count: u64, one: &str, many: &str| {

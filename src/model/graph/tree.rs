@@ -16,7 +16,7 @@ const BESIDE_JIDS: usize = 25;
 /// Maximum number of levels that are indented, also in a pipe.
 const MAX_LEVELS: usize = 40;
 
-/// What stands in place of the state of a job that does not exist.
+/// The text shown instead of a state for a job that does not exist.
 const MISSING: &str = "(missing!)";
 
 /// The mark of a job that others depend on and that never completes without an operator.

@@ -306,8 +306,8 @@ impl Job {
     }
 }
 
-/// What a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
-/// put. `None` if it has no effect.
+/// A back-off in words: `5 s × 2^n after a lost lock`. Policies of retries are shown as they were put. `None` if it
+/// has no effect.
 pub(crate) fn backoff_text(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::from_json(backoff.as_bytes()) else {
         return Some(backoff.to_string());

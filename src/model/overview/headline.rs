@@ -6,7 +6,7 @@ use crate::text::{capitalize, duration, format_rough_duration, plural, with_thou
 /// Maximum number of problems that a headline names; the others are counted.
 const TOLD: usize = 3;
 
-/// What a headline says of one thing.
+/// The part of a headline about one problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Clause {
     /// For a line on a terminal, and for the title of a tab: `mail is 4m late`.
@@ -103,7 +103,7 @@ impl Clause {
     }
 }
 
-/// What a problem says in a headline.
+/// The clause of a headline about a problem.
 fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
     let clause = |short: &str, long: &str| Clause {
         short: short.to_owned(),
@@ -197,7 +197,7 @@ fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> Clause {
     Clause { short, long }
 }
 
-/// What is said if nothing needs attention.
+/// The sentence if nothing needs attention.
 fn quiet_sentence(overview: &Overview) -> String {
     let totals = &overview.totals;
     if totals.queues == 0 && totals.failed == 0 && totals.complete == 0 {

@@ -78,7 +78,7 @@ struct QueueCounters {
     failures: u64,
 }
 
-/// Jobs put and completed, per second. A value is `None` where nobody watched.
+/// Jobs put and completed, per second. A value is `None` for times without a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Flow {
     /// For each of the last 60 minutes, the oldest first.

@@ -210,7 +210,7 @@ impl Omitted {
     }
 }
 
-/// What stands in front of a count of jobs if some places were not read.
+/// The words in front of a count of jobs if some queues or groups were not read.
 pub(crate) fn at_least(omitted: u64) -> &'static str {
     if omitted > 0 { "at least " } else { "" }
 }
@@ -326,7 +326,7 @@ impl Default for RoundedSeconds {
     }
 }
 
-/// What is known of the whole system at one moment, as far as it was read.
+/// The known facts about the whole system at one moment, as far as they were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemFacts {
     pub server: Option<ServerFacts>,
@@ -368,7 +368,7 @@ impl SystemFacts {
     }
 }
 
-/// What is known of a queue.
+/// The known facts about a queue.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct QueueFacts {
@@ -421,21 +421,22 @@ const LATE: f64 = 120.0;
 impl QueueFacts {
     /// Whether the oldest job of the queue has waited too long. In a paused queue no job has: somebody chose the
     /// wait.
-    pub(crate) fn is_late(&self, now: Moment) -> bool {
+    pub(crate) fn has_late_job(&self, now: Moment) -> bool {
         let wait = self.oldest_wait(now);
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
     }
 
     /// Whether the next job has waited too long: the wait that lists show.
-    pub(crate) fn is_next_late(&self, now: Moment) -> bool {
+    pub(crate) fn is_next_job_late(&self, now: Moment) -> bool {
         let wait = self.counts.head_wait_s.map_or(0.0, |wait| wait.0);
-        self.is_late(now) && wait > LATE
+        self.has_late_job(now) && wait > LATE
     }
 
-    /// How long the oldest job has waited, if that is too long and lists show the shorter wait of the next one.
+    /// The wait of the oldest job, if it is too long and lists do not show it: they show the shorter wait of the
+    /// next job.
     pub(crate) fn hidden_late_wait(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
-        wait.filter(|_| self.is_late(now) && !self.is_next_late(now))
+        wait.filter(|_| self.has_late_job(now) && !self.is_next_job_late(now))
     }
 
     /// The oldest wait. A paused queue says so in place of what else holds its jobs.
@@ -561,8 +562,8 @@ mod tests {
             since: Moment::from_seconds(100_000.0 - oldest),
             ..QueueFacts::default()
         };
-        assert!(queue(121.0, 2.0, false).is_late(now));
-        assert!(!queue(120.0, 900.0, false).is_late(now));
-        assert!(!queue(121.0, 2.0, true).is_late(now));
+        assert!(queue(121.0, 2.0, false).has_late_job(now));
+        assert!(!queue(120.0, 900.0, false).has_late_job(now));
+        assert!(!queue(121.0, 2.0, true).has_late_job(now));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Column<T> {
     pub(super) content: CellSource<T>,
 }
 
-/// What a cell of the column is made from.
+/// The function that makes a cell of the column.
 pub(super) enum CellSource<T> {
     Name(fn(&T) -> &Name),
     Count(fn(&T) -> u64),

@@ -1,4 +1,4 @@
-//! The first page: how things stand, what needs a person, and everything at a glance.
+//! The first page: how things stand, the problems that need attention, and everything at a glance.
 
 use maud::{Markup, html};
 
@@ -93,7 +93,7 @@ fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
     }
 }
 
-/// What the sentence begins with, if it is about one thing.
+/// The subject of the sentence, if it is about one thing.
 fn problem_subject(problem: &StatusProblem) -> Option<String> {
     let subject = problem.group.as_ref().or(problem.queue.as_ref());
     subject.or(problem.worker.as_ref()).map(Name::to_string)

@@ -71,7 +71,7 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
     let counts = &queue.counts;
     let flow = server.with_history(|history| history.flow(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);
-    let is_late = queue.is_next_late(page.now);
+    let is_late = queue.is_next_job_late(page.now);
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
     html! {
         tr data-key=(counts.name) {
@@ -97,7 +97,7 @@ pub(super) fn upper_bound(range: BucketRange) -> String {
     }
 }
 
-/// What somebody chose for a queue, or what holds its jobs.
+/// The state that an operator chose for a queue, or the cause that holds its jobs.
 pub(super) fn state(page: &Page, queue: &QueueFacts) -> Markup {
     let counts = &queue.counts;
     let paused = counts.paused.then(|| {

@@ -1,4 +1,4 @@
-//! What happens to a worker, and what it does about it.
+//! The events and the actions of a worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,7 +121,7 @@ pub enum StartFailure {
     Busy(String),
 }
 
-/// What a line of a process is about a job.
+/// The content of a line of a process about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LineContent {
     Ending(crate::model::ending::EndingAction),
@@ -130,7 +130,7 @@ pub enum LineContent {
     Invalid(String),
 }
 
-/// What is wrong with a line that is no answer about a job of its process.
+/// The fault of a line that is no answer about a job of its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadLineKind {
     /// The answer cannot be read, or names no job.
@@ -139,7 +139,7 @@ pub enum BadLineKind {
     OtherJob,
 }
 
-/// What the server replied to a turn or a recovery.
+/// The server's reply to a turn or a recovery.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServerTurnReply {
     /// One outcome per ending.
@@ -208,7 +208,7 @@ impl LeftJobs {
     }
 }
 
-/// What happens to a worker.
+/// An event for a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Started {
@@ -262,7 +262,7 @@ pub enum Event {
     Stop,
 }
 
-/// What the server is asked. At most one of each kind is unanswered.
+/// A request to the server. At most one of each kind waits for a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// End jobs, then pop up to `total`.
@@ -295,7 +295,7 @@ pub enum Signal {
     Kill,
 }
 
-/// What a worker does.
+/// An action of a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Start a process with these jobs.
@@ -381,7 +381,7 @@ pub enum Readiness {
     Stopping,
 }
 
-/// What is reported to people and programs.
+/// A report to people and programs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     Started {

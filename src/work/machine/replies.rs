@@ -1,4 +1,4 @@
-//! What follows from the replies of the server.
+//! The steps after replies of the server.
 
 use super::event::{JobResult, Report, ServerTurnReply, WorkResult};
 use super::held::JobPhase;

@@ -1,4 +1,4 @@
-//! What a worker asks of the server, and when.
+//! The requests of a worker to the server, and their times.
 
 use std::sync::Arc;
 

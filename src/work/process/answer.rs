@@ -18,7 +18,7 @@ use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue
 use crate::name::{Name, refuse_as_new_name, reserved_jid_suffix};
 use crate::text::{Sanitized, cut};
 
-/// What a program says about a job.
+/// The answer of a program about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub jid: Name,

@@ -104,7 +104,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// What tells a directory from all others.
+/// The identity of a directory: its device and inode.
 fn file_id(found: &Stat) -> (u64, u64) {
     // The types of these fields differ between systems.
     #[allow(clippy::unnecessary_cast)]

@@ -31,7 +31,7 @@ pub struct Launch<'a> {
     /// Variables that are added to those of this program.
     pub variables: Vec<(&'static str, OsString)>,
     pub directory: &'a Directory,
-    /// What is written to the program's stdin at its start.
+    /// The bytes that are written to the program's stdin at its start.
     pub stdin: Vec<u8>,
     /// Whether stdin stays open after that, for [`super::Processes::write_stdin`].
     pub keeps_stdin: bool,
@@ -50,7 +50,7 @@ pub enum Directory {
     Sandbox(PathBuf),
 }
 
-/// What becomes of the stdout of a program.
+/// The use of the stdout of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StdoutMode {
     PassOn,
@@ -155,7 +155,7 @@ impl Launch<'_> {
     }
 }
 
-/// What a child does between fork and exec.
+/// The steps of a child between fork and exec.
 struct ChildSetup {
     answers: OwnedFd,
     /// The sandbox that the process enters.

@@ -46,7 +46,7 @@ const BUFFER: usize = 64 * 1024;
 /// inherited the pipe and writes on is not waited for.
 const REST: usize = 1024 * 1024;
 
-/// What holds for all processes.
+/// The options of all processes.
 #[derive(Clone, Debug)]
 pub struct ProcessOptions {
     /// How many bytes at the end of stderr are kept for the message of a failure.
@@ -64,7 +64,7 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// What [`Processes::wait_for_events`] reports.
+/// An event that [`Processes::wait_for_events`] reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessEvent {
     /// A line on descriptor 3, or on stdout if answers come there; without its newline. A line that
@@ -148,7 +148,7 @@ struct RunningProgram {
     ends_group: bool,
 }
 
-/// What a descriptor belongs to.
+/// The owner of a descriptor.
 #[derive(Clone, Copy, Debug)]
 enum PollSource {
     Signal(usize),
@@ -428,7 +428,7 @@ impl RunningProgram {
         self.child.try_wait().transpose()
     }
 
-    /// What the program left.
+    /// The end of the program, with its last output.
     fn collect_end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
         let [stdout, stderr, _] = &mut self.outputs;
         let mut stderr_tail = stderr.sink.take_tail();

@@ -125,7 +125,7 @@ pub(super) struct OutputPipe {
     pub(super) sink: PipeTarget,
 }
 
-/// What becomes of the bytes of a pipe.
+/// The use of the bytes of a pipe.
 #[derive(Debug)]
 pub(super) enum PipeTarget {
     Answers(AnswerLines),

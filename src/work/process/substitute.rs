@@ -180,7 +180,7 @@ fn split_placeholders(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
     Ok(parts)
 }
 
-/// What a text in braces stands for, if it is a placeholder.
+/// The placeholder that a text in braces names, if it is one.
 fn parse_placeholder(input: &[u8]) -> Option<Result<JobPlaceholder, Error>> {
     let inside = input.strip_prefix(b"{")?.strip_suffix(b"}")?;
     Some(Ok(match inside {

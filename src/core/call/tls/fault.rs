@@ -1,4 +1,4 @@
-//! What the errors of the TLS library mean.
+//! The meaning of the errors of the TLS library.
 
 use std::net::IpAddr;
 
