@@ -360,7 +360,7 @@ impl<'g> MemberGroup<'g> {
     /// Asks each member, side by side, which of the jobs it has.
     fn find_holders(&self, jids: &[Name], session: &Session) -> Vec<Result<Vec<bool>, Error>> {
         thread::scope(|scope| {
-            let look = |(index, member): (usize, &'g Member)| {
+            let look_up = |(index, member): (usize, &'g Member)| {
                 let (to, _) = channel();
                 let (_, answers) = channel();
                 let streams = MemberStreams {
@@ -378,9 +378,9 @@ impl<'g> MemberGroup<'g> {
                 })
             };
             let members = self.members.list.iter().enumerate();
-            let looking: Vec<_> = members.map(look).collect();
+            let lookups: Vec<_> = members.map(look_up).collect();
             let panicked = |_| Err(Error::internal("a thread ended"));
-            let found = looking.into_iter();
+            let found = lookups.into_iter();
             found
                 .map(|one| one.join().unwrap_or_else(panicked))
                 .collect()

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::listen::{ListenAddress, ListenOptions, Listener};
 use crate::look;
 use crate::look::metrics::{SeriesChoice, metrics_after_error, system_metrics};
-use crate::look::server::{LookServer, PATIENCE};
+use crate::look::server::{PATIENCE, SnapshotServer};
 use crate::look::statsd::statsd_datagrams;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -146,10 +146,10 @@ fn read_facts(
     choice: &SeriesChoice,
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
-    look::look_at(look::RECENT, choice.request(), &choice.globs(), session)
+    look::read_snapshot(look::RECENT, choice.request(), &choice.globs(), session)
 }
 
-/// How long a look stands for all who ask.
+/// How long a snapshot is used for all requests.
 const SHARED_FOR: Duration = Duration::from_secs(1);
 
 /// Answers requests until a signal comes.
@@ -165,8 +165,8 @@ fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<
     let listener = Listener::bind(address, access)?;
     session.ui.note(&format!("listening on {}", listener.url()));
     let (choice, labels) = (args.series.choice(), args.series.label.clone());
-    let server = LookServer::new(session, choice, labels, SHARED_FOR);
-    server.try_look()?;
+    let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
+    server.try_snapshot()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
     listener.serve(

@@ -1,7 +1,7 @@
 //! The figures of how things stand, for monitoring systems.
 
 use crate::clock::moment::Moment;
-use crate::core::api::overview::LookRequest;
+use crate::core::api::overview::SnapshotRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
@@ -23,12 +23,12 @@ impl SeriesChoice {
     }
 
     /// The request that reads the facts for the metrics.
-    pub(crate) fn request(&self) -> LookRequest {
+    pub(crate) fn request(&self) -> SnapshotRequest {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
-        LookRequest {
+        SnapshotRequest {
             spreads: true,
             queues: queues.cloned().collect(),
-            ..LookRequest::default()
+            ..SnapshotRequest::default()
         }
     }
 

@@ -292,8 +292,8 @@ impl JournalState {
     }
 }
 
-/// Number of jobs that are looked for at a time.
-const LOOKED_FOR: usize = 10_000;
+/// Number of jobs that one search looks for.
+const JOBS_PER_SEARCH: usize = 10_000;
 
 /// The position of a line's bit.
 fn bit_position(line: u64) -> (usize, u64) {
@@ -352,7 +352,7 @@ impl Journal {
             {
                 sent.push((line, jid, at));
             }
-            if sent.len() < LOOKED_FOR {
+            if sent.len() < JOBS_PER_SEARCH {
                 Ok(())
             } else {
                 state.find_lost(&mut sent, kept_since, core, &mut lost)

@@ -56,8 +56,8 @@ impl WebServer<'_> {
 
     /// The document that the page of Lowkiq requests. A worker of Lowkiq is a queue here.
     fn stats(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
-        let look = self.contexts[page_request.context].server.look();
-        let (facts, now) = facts_of(&look)?;
+        let snapshot = self.contexts[page_request.context].server.snapshot();
+        let (facts, now) = facts_of(&snapshot)?;
         json::pretty_value(&LowkiqStats::new(facts, now)).map_err(Error::internal)
     }
 }

@@ -26,7 +26,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::listen::{CachedValue, Method, Request, Response, Status};
 use crate::look::metrics::SeriesChoice;
-use crate::look::server::{Look, LookServer, PATIENCE, overdue_error};
+use crate::look::server::{PATIENCE, Snapshot, SnapshotServer, overdue_error};
 use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
@@ -75,7 +75,7 @@ pub(crate) struct WebOptions {
 struct WebContext<'s> {
     destination: Destination,
     is_read_only: bool,
-    server: LookServer<'s>,
+    server: SnapshotServer<'s>,
     /// Finds the steps to the server while its other sessions wait for it.
     doctor: Mutex<Session>,
     steps: CachedValue<Result<Diagnosis, Error>>,
@@ -152,7 +152,7 @@ impl<'s> WebServer<'s> {
                 destination,
                 is_read_only: session.globals.read_only,
                 doctor: Mutex::new(session.copy()),
-                server: LookServer::new(session, choice, Vec::new(), options.interval),
+                server: SnapshotServer::new(session, choice, Vec::new(), options.interval),
                 steps: CachedValue::new(options.interval, |_| false),
             });
         }
@@ -168,14 +168,14 @@ impl<'s> WebServer<'s> {
         })
     }
 
-    /// Looks once at each server. An error if one of them will never answer.
-    pub(crate) fn try_looks(&self) -> Result<(), Error> {
+    /// Reads one snapshot from each server. An error if one of them will never reply.
+    pub(crate) fn try_snapshots(&self) -> Result<(), Error> {
         let mut contexts = self.contexts.iter();
-        contexts.try_for_each(|context| context.server.try_look())
+        contexts.try_for_each(|context| context.server.try_snapshot())
     }
 
     /// Uses what was seen of the first server.
-    pub(crate) fn first(&self) -> Option<&LookServer<'s>> {
+    pub(crate) fn first(&self) -> Option<&SnapshotServer<'s>> {
         self.contexts.first().map(|context| &context.server)
     }
 
@@ -238,22 +238,23 @@ impl<'s> WebServer<'s> {
 
     /// Whether each of the servers answers.
     fn readiness(&self) -> Response<'static> {
-        let looks: Vec<Arc<Look>> = thread::scope(|scope| {
+        let snapshots: Vec<Arc<Snapshot>> = thread::scope(|scope| {
             let servers = self.contexts.iter().map(|context| &context.server);
-            let looks: Vec<_> = servers
-                .map(|server| scope.spawn(|| server.look()))
+            let snapshots: Vec<_> = servers
+                .map(|server| scope.spawn(|| server.snapshot()))
                 .collect();
-            looks
+            snapshots
                 .into_iter()
-                .filter_map(|look| look.join().ok())
+                .filter_map(|snapshot| snapshot.join().ok())
                 .collect()
         });
-        let mut failed = self.contexts.iter().zip(&looks);
-        let failed = failed.find_map(|(context, look)| Some((context, look.facts.as_ref().err()?)));
+        let mut failed = self.contexts.iter().zip(&snapshots);
+        let failed =
+            failed.find_map(|(context, snapshot)| Some((context, snapshot.facts.as_ref().err()?)));
         match failed {
             None => Response::text(Status::Ok, "ok"),
             Some((context, error)) => {
-                let name = context.destination.name().filter(|_| looks.len() > 1);
+                let name = context.destination.name().filter(|_| snapshots.len() > 1);
                 let name = name.map_or_else(String::new, |name| format!("{name}: "));
                 let why = format!("{name}{}", error.message());
                 Response::text(Status::ServiceUnavailable, why)
@@ -294,7 +295,7 @@ impl<'s> WebServer<'s> {
             return html_response(page.status, page.text);
         };
         if !response.is_shareable() {
-            // The look knows whether Redis is away, and its failure stands for others.
+            // The snapshot shows whether Redis is away, and its failure is shared.
             all().remove(&key);
         }
         if is_document {
@@ -310,7 +311,7 @@ impl<'s> WebServer<'s> {
 
     /// Drops all that is shared, so that the next page shows what was changed.
     fn forget_responses(&self, context: usize) {
-        self.contexts[context].server.forget_looks();
+        self.contexts[context].server.forget_snapshots();
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
@@ -376,7 +377,7 @@ impl<'s> WebServer<'s> {
     fn content(
         &self,
         page_request: &PageRequest,
-        server: &LookServer,
+        server: &SnapshotServer,
         page: &mut Page,
     ) -> Result<Content, Error> {
         let words = page_request.words();
@@ -441,9 +442,9 @@ fn rendered(page: &Page, status: Status, content: Content) -> SharedResponse {
     }
 }
 
-/// The facts of a look, or why there are none.
-fn facts_of(look: &Look) -> Result<(&crate::model::overview::SystemFacts, Moment), Error> {
-    match &look.facts {
+/// The facts of a snapshot, or why there are none.
+fn facts_of(snapshot: &Snapshot) -> Result<(&crate::model::overview::SystemFacts, Moment), Error> {
+    match &snapshot.facts {
         Ok((facts, now)) => Ok((facts, *now)),
         Err(error) => Err(error.clone()),
     }

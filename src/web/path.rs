@@ -74,6 +74,9 @@ mod tests {
             );
             assert_eq!(decode_path(&text), [name]);
         }
-        assert_eq!(decode_path("jobs/a%2Fb"), [Name::from("jobs"), Name::from("a/b")]);
+        assert_eq!(
+            decode_path("jobs/a%2Fb"),
+            [Name::from("jobs"), Name::from("a/b")]
+        );
     }
 }

@@ -30,7 +30,7 @@ use crate::view::joined::with_first_field;
 /// Time before a worker whose server was away is started again.
 const RESTART_DELAY: Duration = Duration::from_secs(5);
 
-/// Time between two looks at whether output may be read again.
+/// Time between two checks whether output may be read again.
 const CHECK: Duration = Duration::from_millis(20);
 
 /// How long the end waits for a reader of stdout.

@@ -249,7 +249,7 @@ impl ServerCalls {
                     });
                 Event::Recovered(reply)
             }
-            Request::Look => Event::Ready(self.find_ready_queues(now)),
+            Request::FindReadyQueues => Event::ReadyQueues(self.find_ready_queues(now)),
             Request::Extend(jids) => {
                 let reply = self.core.extend_locks(now, &self.worker, &jids);
                 Event::Extended(reply)

@@ -152,7 +152,7 @@ impl Worker {
                 self.endings = endings.len();
                 format!("recover: {} endings, known {}", endings.len(), jids(known))
             }
-            Action::Request(Request::Look) => "look".to_owned(),
+            Action::Request(Request::FindReadyQueues) => "look".to_owned(),
             Action::Request(Request::Extend(locks)) => {
                 format!("extend: {}", jids(locks))
             }
@@ -1358,7 +1358,7 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
             }))
         };
         let ready = |queues: &[&str], due_in| {
-            Event::Ready(Ok(ReadyQueues {
+            Event::ReadyQueues(Ok(ReadyQueues {
                 queues: queues.iter().map(|queue| name(queue)).collect(),
                 due_in,
             }))

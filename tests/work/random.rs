@@ -391,7 +391,7 @@ impl World {
                 }
                 Event::Released(Ok(held))
             }
-            Request::Look => Event::Ready(Ok(ReadyQueues {
+            Request::FindReadyQueues => Event::ReadyQueues(Ok(ReadyQueues {
                 queues: if self.waiting.is_empty() {
                     Vec::new()
                 } else {
@@ -416,7 +416,7 @@ impl World {
             Request::Recover { .. } => Event::Recovered(Err(failure)),
             Request::Extend(_) => Event::Extended(Err(failure)),
             Request::Release(_) => Event::Released(Err(failure)),
-            Request::Look => Event::Ready(Err(failure)),
+            Request::FindReadyQueues => Event::ReadyQueues(Err(failure)),
             Request::Log { .. } => Event::Missed,
         }
     }

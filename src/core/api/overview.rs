@@ -19,7 +19,7 @@ pub(crate) const MAX_READ: usize = 500;
 
 /// The parts of the overview to read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LookRequest {
+pub(crate) struct SnapshotRequest {
     /// Since when failures are recent.
     pub since: Moment,
     /// Whether to read how long jobs waited and ran today.
@@ -34,7 +34,7 @@ impl Core {
     pub(crate) fn system_facts(
         &mut self,
         now: Moment,
-        request: &LookRequest,
+        request: &SnapshotRequest,
     ) -> Result<SystemFacts, Error> {
         let first = |names: &[Name]| names[..names.len().min(MAX_READ)].to_vec();
         let (groups, queues) = (first(&request.groups), first(&request.queues));

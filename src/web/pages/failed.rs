@@ -4,7 +4,7 @@ use maud::html;
 
 use super::overview::group_line;
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least;
 use crate::name::Name;
 use crate::text::{capitalize, plural};
@@ -14,9 +14,9 @@ use crate::web::{chart, facts_of};
 /// Maximum number of groups that are shown.
 const MAX_SHOWN: usize = 100;
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
     let mut groups: Vec<(Name, u64)> = groups

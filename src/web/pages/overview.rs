@@ -7,7 +7,7 @@ use super::workers::worker_table;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::look::{self, RECENT};
 use crate::model::job::Job;
 use crate::model::overview::headline::Headline;
@@ -24,9 +24,9 @@ const QUEUES: usize = 40;
 const GROUPS: usize = 6;
 const WORKERS: usize = 12;
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let mut groups = facts.groups.clone();
     groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
@@ -171,7 +171,7 @@ fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static s
 }
 
 /// The five figures.
-fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup {
+fn sums(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
     let totals = &overview.totals;
     let flow = server.with_history(|history| history.total_flow());
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
@@ -229,7 +229,7 @@ fn failures(
     groups: &[RecentFailures],
     newest: &[Option<Job>],
     facts: &SystemFacts,
-    server: &LookServer,
+    server: &SnapshotServer,
 ) -> Markup {
     let more = facts.group_count.saturating_sub(groups.len() as u64);
     html! {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::lag::LagCause;
 use crate::model::overview::{QueueFacts, SystemFacts};
 use crate::model::stats::BucketRange;
@@ -12,9 +12,9 @@ use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, count_cell, server_footer};
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let queues = plural(facts.queue_count, "queue", "queues");
     let main = html! {
@@ -34,7 +34,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
 pub(super) fn queue_table(
     page: &Page,
     facts: &SystemFacts,
-    server: &LookServer,
+    server: &SnapshotServer,
     max_shown: usize,
 ) -> Markup {
     let mut queues: Vec<&QueueFacts> = facts.queues.iter().collect();
@@ -67,7 +67,7 @@ pub(super) fn queue_table(
     }
 }
 
-fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
+fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup {
     let counts = &queue.counts;
     let flow = server.with_history(|history| history.flow(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);

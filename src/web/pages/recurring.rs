@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::format_interval;
@@ -15,9 +15,9 @@ use crate::web::page::{Content, NONE, Page, Place, count_cell};
 /// Maximum number of recurring jobs that are read and shown.
 const MAX_SHOWN: u64 = 200;
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let holding = facts.queues.iter().map(|queue| &queue.counts);
     let holding = holding.filter(|counts| counts.recurring > 0);

@@ -242,8 +242,8 @@ pub enum Event {
     Turn(Result<ServerTurnReply, Error>),
     /// The reply to [`Request::Recover`].
     Recovered(Result<ServerTurnReply, Error>),
-    /// The reply to [`Request::Look`].
-    Ready(Result<ReadyQueues, Error>),
+    /// The reply to [`Request::FindReadyQueues`].
+    ReadyQueues(Result<ReadyQueues, Error>),
     /// The reply to [`Request::Extend`].
     Extended(Result<Vec<ExtendOutcome>, Error>),
     /// The reply to [`Request::Release`].
@@ -279,7 +279,7 @@ pub enum Request {
         known: Vec<Name>,
     },
     /// Find the queues that may have jobs, among more than one call takes.
-    Look,
+    FindReadyQueues,
     /// Extend locks.
     Extend(Vec<Name>),
     /// Give jobs back, without using a retry.

@@ -143,12 +143,12 @@ pub struct Machine {
     is_recovering: bool,
     search_at: f64,
     /// When the server was asked which queues have jobs, until the reply.
-    looking_since: Option<f64>,
+    queue_search_since: Option<f64>,
     /// When to ask next which queues have jobs, at the earliest, and at the latest while jobs are popped.
-    look_from: f64,
-    look_at: f64,
+    queue_search_from: f64,
+    queue_search_at: f64,
     /// Whether queues may have got jobs since, of which nothing was heard.
-    is_look_stale: bool,
+    is_queue_search_outdated: bool,
     extending: Option<Vec<Name>>,
     releasing: Option<Vec<Name>>,
     link: ServerLink,
@@ -219,10 +219,10 @@ impl Machine {
             recovery: None,
             is_recovering: false,
             search_at: f64::INFINITY,
-            looking_since: None,
-            look_from: now,
-            look_at: now,
-            is_look_stale: false,
+            queue_search_since: None,
+            queue_search_from: now,
+            queue_search_at: now,
+            is_queue_search_outdated: false,
             extending: None,
             releasing: None,
             link: ServerLink::Up,
@@ -271,7 +271,7 @@ impl Machine {
             Event::Ended { slot, end } => self.note_process_end(now, slot, end),
             Event::Turn(reply) => self.note_turn_reply(now, reply),
             Event::Recovered(reply) => self.note_recovery_reply(now, reply),
-            Event::Ready(reply) => self.note_ready_queues(now, reply),
+            Event::ReadyQueues(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
             Event::Released(reply) => self.note_release_reply(now, reply),
             // The server also announces what this worker gives back.
@@ -284,7 +284,7 @@ impl Machine {
             Event::Put(queue) => {
                 match &queue {
                     Some(queue) => self.rotation.add_ready(queue),
-                    None => self.is_look_stale = true,
+                    None => self.is_queue_search_outdated = true,
                 }
                 if queue.is_none_or(|queue| self.rotation.contains(&queue)) {
                     self.poll_at = self.poll_at.min(now);
@@ -293,7 +293,7 @@ impl Machine {
             }
             Event::Queues(queues) => {
                 if self.rotation.set_queues(queues) {
-                    self.look_at = self.look_from;
+                    self.queue_search_at = self.queue_search_from;
                 }
                 self.poll_at = self.poll_at.min(now);
             }

@@ -67,7 +67,7 @@ impl Machine {
             self.rotation.remove_ready(&reply.emptied);
         }
         // The endings may have released jobs in queues that this turn did not ask.
-        self.is_look_stale |= !turn.endings.is_empty();
+        self.is_queue_search_outdated |= !turn.endings.is_empty();
         self.note_ending_outcomes(now, &turn.endings, reply);
         if turn.total == 0 {
             // The jobs that ended may have released others, before the process that answered gets free.
@@ -87,10 +87,10 @@ impl Machine {
         let is_empty = count == 0 || count < turn.total && self.rotation.takes_no_turns();
         self.poll_at = if self.rotation.has_ready_queues() {
             now
-        } else if self.rotation.is_popping_only_ready() && self.is_look_stale {
-            self.look_from
+        } else if self.rotation.is_popping_only_ready() && self.is_queue_search_outdated {
+            self.queue_search_from
         } else if is_empty && !self.was_put {
-            let due_at = self.due_at.max(now + SOON).max(self.look_from);
+            let due_at = self.due_at.max(now + SOON).max(self.queue_search_from);
             due_at.min(now + self.config.poll)
         } else {
             now

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::name::Name;
 
-/// Maximum number of queues that are popped from without a look which of them have jobs.
+/// Up to this number of queues are popped from without asking first which of them have jobs.
 const FEW: usize = 500;
 
 /// From which queue the next job is popped.
