@@ -623,12 +623,12 @@ impl Collector<'_> {
                 MemberMessage::Shown(
                     shown @ (Shown::Lines(_) | Shown::Jids(_) | Shown::Row(_)),
                 ) => {
-                    self.show_at_once(index, shown, session)?;
+                    self.show_immediately(index, shown, session)?;
                 }
                 MemberMessage::DryRun => session.ui.mark_dry_run(),
                 MemberMessage::Shown(shown) => self.shown[index].push(shown),
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
-                    self.show_at_once(index, Shown::Lines(bytes), session)?;
+                    self.show_immediately(index, Shown::Lines(bytes), session)?;
                 }
                 MemberMessage::Bytes(bytes) => session.ui.write(&bytes)?,
                 MemberMessage::Note(note) => {
@@ -693,7 +693,12 @@ impl Collector<'_> {
     }
 
     /// Shows lines as soon as they come: there may be many.
-    fn show_at_once(&self, index: usize, lines: Shown, session: &mut Session) -> Result<(), Error> {
+    fn show_immediately(
+        &self,
+        index: usize,
+        lines: Shown,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let joined = Joined {
             kind: self.group.members.kind,
             parts: vec![(self.name(index), lines)],

@@ -1,4 +1,4 @@
-//! Whether this machine can use the queues of a server: each step on the way there, then the server itself.
+//! Whether this machine can use the queues of a server: each step of the connection, then the server itself.
 //!
 //! Nothing is printed here, and no password leaves. The errors are those of the other commands.
 

@@ -75,7 +75,7 @@ pub(super) fn add_server_items(
                 DoctorCheck::Persistence,
                 DoctorCheck::Clients,
             ] {
-                checks.add(untold_item(check, error));
+                checks.add(unreported_item(check, error));
             }
         }
     }
@@ -111,7 +111,7 @@ fn is_not_reported(error: &Error) -> bool {
     )
 }
 
-fn untold_item(check: DoctorCheck, error: &Error) -> DoctorItem {
+fn unreported_item(check: DoctorCheck, error: &Error) -> DoctorItem {
     DoctorItem::skipped(
         check,
         format!("the server does not tell: {}", error.message()),
@@ -122,7 +122,7 @@ fn untold_item(check: DoctorCheck, error: &Error) -> DoctorItem {
 /// The result of a check that could not be made.
 fn failed_item(check: DoctorCheck, error: &Error) -> DoctorItem {
     if is_not_reported(error) {
-        untold_item(check, error)
+        unreported_item(check, error)
     } else {
         DoctorItem::error(check, error, next_step(error.kind()))
     }

@@ -95,7 +95,7 @@ impl Error {
         self
     }
 
-    /// Adds what to do next, ideally a command to type.
+    /// Adds the next step, ideally a command to type.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
@@ -106,7 +106,7 @@ impl Error {
         Error { hint: None, ..self }
     }
 
-    /// Adds what to do next, if there is something.
+    /// Adds the next step, if there is one.
     pub fn hint_if(mut self, hint: Option<String>) -> Error {
         self.hint = hint.or(self.hint);
         self

@@ -1,7 +1,7 @@
 //! Checks that a text is JSON before it is sent, and reports the position of the first fault.
 //!
-//! `serde_json` knows the grammar. What it skips without a look, such as a lone surrogate, is checked
-//! beside it: the core's decoder does not take it, or takes it for something else.
+//! `serde_json` knows the grammar. What it does not check, such as a lone surrogate, is checked beside it: the
+//! core's decoder does not take it, or takes it for something else.
 
 use std::fmt;
 

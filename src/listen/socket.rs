@@ -137,7 +137,7 @@ impl Socket {
     }
 }
 
-/// Whether to try again: a signal came, or the time limit of the system, which rounds it, is over.
+/// Whether to try again: a signal came, or the system, which rounds time limits, ended the wait early.
 fn is_repeatable(fault: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
 

@@ -1,4 +1,4 @@
-//! The figures of how things stand as gauges of statsd, with the names that qless-stats gives them.
+//! The figures of a snapshot as gauges of statsd, with the names that qless-stats gives them.
 
 use crate::clock::moment::Moment;
 use crate::model::overview::SystemFacts;

@@ -121,7 +121,7 @@ impl EventChannel {
     }
 }
 
-/// An event. Its message tells what the fields have; the others are `None`.
+/// An event. Fields that its message does not have are `None`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Event {
     /// When `qless` received the event, by the server's clock

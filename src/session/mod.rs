@@ -253,7 +253,7 @@ impl Session {
         }
     }
 
-    /// No longer counts this member as one that is not reached.
+    /// Counts this member as reached again.
     pub(crate) fn note_reached_again(&self) {
         if let Some(part) = &self.part {
             part.stream.unreached.fetch_sub(1, Ordering::Relaxed);

@@ -18,7 +18,7 @@ pub(super) struct ReplacedSettings {
 }
 
 impl Ui {
-    /// Takes what a command prints from now on: its JSON document alone, or text for people with its notes. No
+    /// Captures the output of a command from now on: its JSON document alone, or text for people with its notes. No
     /// question is asked.
     pub(crate) fn begin_capture(&mut self, document: bool) {
         let page = RenderOptions {

@@ -51,8 +51,8 @@ impl Ui {
         self.lost.is_kept = true;
     }
 
-    /// From now on, the command completes what it has begun even if the reader of stdout has gone away.
-    /// Otherwise that ends the process.
+    /// From now on, the command completes its changes even if the reader of stdout has closed it. Otherwise a
+    /// closed stdout ends the process.
     pub(crate) fn continue_without_reader(&mut self) {
         self.lost.outlives_reader = true;
     }

@@ -34,7 +34,7 @@ const RESULTS: usize = 32;
 /// The header in which a browser says where a request comes from.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// A word that only the forms of this process know, and what the last changes said.
+/// A word that only the forms of this process know, and the results of the last changes.
 pub(super) struct FormToken {
     word: String,
     results: Mutex<VecDeque<(String, String)>>,
@@ -52,22 +52,22 @@ impl FormToken {
         self.word.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// Keeps what a change said, and returns the name under which a page finds it.
-    fn keep(&self, said: String) -> String {
+    /// Keeps the result of a change, and returns the name under which a page finds it.
+    fn keep(&self, result_text: String) -> String {
         let name = Uuid::new_v4().simple().to_string();
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         if results.len() >= RESULTS {
             results.pop_front();
         }
-        results.push_back((name.clone(), said));
+        results.push_back((name.clone(), result_text));
         name
     }
 
     /// The message of a change.
-    pub(super) fn said(&self, name: &str) -> Option<String> {
+    pub(super) fn result_text(&self, name: &str) -> Option<String> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let found = results.iter().find(|(known, _)| known == name);
-        found.map(|(_, said)| said.clone())
+        found.map(|(_, result_text)| result_text.clone())
     }
 }
 
@@ -337,19 +337,19 @@ impl WebServer<'_> {
             Err(error) => return failure(&page, &error, ""),
         };
         self.forget_responses(page_request.context);
-        let said = shortened(clean_text(&output.text).trim());
+        let result_text = shortened(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {
-                let said = match (said.as_str(), exit) {
+                let result_text = match (result_text.as_str(), exit) {
                     ("", Exit::Ok) => format!("{}: done.", change.word()),
-                    _ => said,
+                    _ => result_text,
                 };
                 let to = page.link(&change.page());
                 let mark = if to.contains('?') { '&' } else { '?' };
-                let to = format!("{to}{mark}did={}", self.token.keep(said));
+                let to = format!("{to}{mark}did={}", self.token.keep(result_text));
                 Response::text(Status::SeeOther, "done").with_header("Location", to)
             }
-            Err(error) => failure(&page, &error, &said),
+            Err(error) => failure(&page, &error, &result_text),
         }
     }
 
@@ -390,11 +390,11 @@ fn field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
 
 /// A result without most of its rows: it may have one for each of a million jobs. The totals stay: the last line that
 /// is not indented, and their details below it.
-fn shortened(said: &str) -> String {
-    let lines: Vec<&str> = said.lines().collect();
+fn shortened(result_text: &str) -> String {
+    let lines: Vec<&str> = result_text.lines().collect();
     let totals = lines.iter().rposition(|line| !line.starts_with(' '));
     match totals.unwrap_or(0).checked_sub(RESULT_LINES) {
-        None | Some(0) => said.to_owned(),
+        None | Some(0) => result_text.to_owned(),
         Some(left_out) => {
             let (rows, totals) = lines.split_at(RESULT_LINES + left_out);
             let rows = rows[..RESULT_LINES].join("\n");
@@ -406,7 +406,7 @@ fn shortened(said: &str) -> String {
 
 /// The page after a change that ended with an error. `said` is what it printed before: a change of many jobs can fail
 /// after some of them.
-fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
+fn failure(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
     let title = match error.exit() {
         Exit::Usage | Exit::NotFound | Exit::Conflict | Exit::NotConfirmed => "Nothing was changed",
         _ => "The change failed",
@@ -415,7 +415,7 @@ fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
         h1 { (title) "." }
         p { (clean_line(error.message().as_bytes())) }
         (hint(error))
-        @if !said.is_empty() { pre tabindex="0" { (said) } }
+        @if !result_text.is_empty() { pre tabindex="0" { (result_text) } }
         p { a href=(page.link(".")) { "To the overview" } }
     };
     let content = Content {
@@ -428,8 +428,8 @@ fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
 }
 
 /// The message of a change, above the page that follows it.
-pub(super) fn notice(said: Option<String>) -> Markup {
-    html! { @if let Some(said) = said { pre.notice role="status" { (said) } } }
+pub(super) fn notice(result_text: Option<String>) -> Markup {
+    html! { @if let Some(result_text) = result_text { pre.notice role="status" { (result_text) } } }
 }
 
 #[cfg(test)]

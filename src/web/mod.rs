@@ -367,9 +367,9 @@ impl<'s> WebServer<'s> {
             destination: &context.destination,
             contexts: &self.names,
             kept,
-            said: page_request
+            result_text: page_request
                 .query("did")
-                .and_then(|name| self.token.said(name)),
+                .and_then(|name| self.token.result_text(name)),
             query: query.cloned().collect(),
         }
     }

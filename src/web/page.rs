@@ -80,7 +80,7 @@ pub(super) struct Page<'p> {
     /// The values of the query that links keep: the context and the form of times.
     pub kept: Vec<(&'static str, String)>,
     /// The message of the change before.
-    pub said: Option<String>,
+    pub result_text: Option<String>,
     /// The rest of the query, which the links to other forms of times keep.
     pub query: Vec<(String, String)>,
 }
@@ -295,7 +295,7 @@ impl Page<'_> {
                             button.live type="button" hidden title="Space stops and continues" {}
                         }
                     }
-                    main #main { (notice(self.said.clone())) (content.main) }
+                    main #main { (notice(self.result_text.clone())) (content.main) }
                     footer {
                         (content.footer)
                         span { "qless " (env!("CARGO_PKG_VERSION")) }

@@ -59,7 +59,12 @@ pub struct ScanCounts {
 /// The receiver of candidates.
 pub trait CandidateSink {
     /// Takes a candidate. The same one may come more than once.
-    fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error>;
+    fn take_candidate(
+        &mut self,
+        core: &mut Core,
+        location: &Location,
+        item: Name,
+    ) -> Result<(), Error>;
 
     /// Takes a large candidate: verified with others, it would block the server for long.
     fn large_candidate(
@@ -68,19 +73,19 @@ pub trait CandidateSink {
         location: &Location,
         item: Name,
     ) -> Result<(), Error> {
-        self.candidate(core, location, item)
+        self.take_candidate(core, location, item)
     }
 
     /// Takes candidates to verify in one call: a cycle, or all jobs that list the same job as a
     /// dependent although it does not list them as dependencies.
-    fn candidate_group(
+    fn take_candidate_group(
         &mut self,
         core: &mut Core,
         location: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         let mut items = items.into_iter();
-        items.try_for_each(|item| self.candidate(core, location, item))
+        items.try_for_each(|item| self.take_candidate(core, location, item))
     }
 
     /// Notes a job that another one lists as a dependent, but that does not list the other one as a

@@ -161,14 +161,19 @@ impl Verifier {
             .report_and_queue_verdicts(core, progress, location, items, reply.verdicts)?;
         let group = Location::new(ItemKind::Group, location.name.clone());
         for jid in reply.misplaced {
-            self.candidate(core, &group, jid)?;
+            self.take_candidate(core, &group, jid)?;
         }
         Ok(reply.verified)
     }
 }
 
 impl CandidateSink for Verifier {
-    fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error> {
+    fn take_candidate(
+        &mut self,
+        core: &mut Core,
+        location: &Location,
+        item: Name,
+    ) -> Result<(), Error> {
         match self.candidates.add(location, item) {
             DueCandidates::Nothing => Ok(()),
             DueCandidates::Location => self.verify_location(core, location),
@@ -189,14 +194,14 @@ impl CandidateSink for Verifier {
             .map(drop)
     }
 
-    fn candidate_group(
+    fn take_candidate_group(
         &mut self,
         core: &mut Core,
         location: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         if let ([item], false) = (items.as_slice(), location.kind == ItemKind::Cycle) {
-            return self.candidate(core, location, item.clone());
+            return self.take_candidate(core, location, item.clone());
         }
         let mut batches = items.chunks(MAX_ITEMS);
         batches.try_for_each(|batch| {

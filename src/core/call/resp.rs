@@ -61,13 +61,13 @@ pub(super) fn read_reply<R: Read>(
     let (line, before) = (Vec::new(), *bytes_left);
     let budget = &mut ReplyBudget { line, bytes_left };
     let reply = read_value(wire, budget, 0)?;
-    refuse_without_room(before - *budget.bytes_left)?;
+    refuse_if_memory_is_short(before - *budget.bytes_left)?;
     Ok(reply)
 }
 
 /// Refuses a large reply if there is no room for what is made of it: that is allocated in many places, which
 /// end the process if they fail.
-fn refuse_without_room(size: usize) -> Result<(), ReplyReadError> {
+fn refuse_if_memory_is_short(size: usize) -> Result<(), ReplyReadError> {
     if size < LARGE {
         return Ok(());
     }
