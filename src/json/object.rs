@@ -21,7 +21,7 @@ pub(crate) fn read_object<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, S
     ParsedObject::parse(text, ObjectForm::Exact)?.read_all()
 }
 
-/// How fields are read.
+/// The form of the fields of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ObjectForm {
     /// As they are.

@@ -126,7 +126,7 @@ pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec
     ]
 }
 
-/// How to tell a figure of a queue.
+/// A figure of a queue: its name, its kind, its help, and the function that reads it.
 type QueueFigure = (
     &'static str,
     MetricKind,

@@ -1,4 +1,4 @@
-//! How things stand, for `status`, `metrics` and `health`: read in one call, and judged in one place.
+//! The state of the system, for `status`, `metrics` and `health`: read in one call, and judged in one place.
 
 pub(crate) mod health;
 pub(crate) mod metrics;

@@ -107,7 +107,7 @@ impl Limits {
     }
 }
 
-/// How bad something is, in the order of badness.
+/// The level of an item, ordered by severity.
 #[derive(
     Clone,
     Copy,

@@ -1,4 +1,4 @@
-//! How many jobs a selector means, by state.
+//! The number of jobs that a selector selects, by state.
 
 use strum::VariantArray;
 

@@ -96,7 +96,7 @@ impl StreamShare {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// How many lines were counted.
+    /// The number of lines that were counted.
     pub(crate) fn lines(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }
@@ -211,7 +211,7 @@ impl Session {
         count + usize::from(self.has_other_members())
     }
 
-    /// How many members the lines of the input were shared out to, if they were.
+    /// The number of members that the lines of the input were shared out to, if they were.
     pub(crate) fn sharers(&self) -> Option<usize> {
         self.part.as_ref()?.sharers
     }

@@ -11,9 +11,9 @@ use crate::name::Name;
 /// Items of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct List<T> {
-    /// How many match, if the index knows the number
+    /// The number of matching items, if the index knows it
     pub total: Option<u64>,
-    /// How many were skipped at the beginning
+    /// The number of items that were skipped at the beginning
     pub offset: u64,
     /// One for each, the lines of ndjson
     pub items: Vec<T>,

@@ -6,7 +6,8 @@
 -- continues.
 local max_jobs, max_tags = 1000, 20000
 
--- How many of the jobs it dealt with.
+-- Deletes jobs, up to the limit of tags.
+-- Result: how many of the jobs it deleted or removed from the set
 local function delete(jids)
   local call, tags_of, untag = redis.call, need('job/tags'), need('job/untag')
   local done, left = #jids, max_tags

@@ -1,9 +1,9 @@
-//! How a scan is verified.
+//! The options of a verification.
 
 use super::finding_filter::FindingFilter;
 use crate::name::Name;
 
-/// How a scan is verified.
+/// The options of a verification.
 #[derive(Clone, Debug)]
 pub(crate) struct VerifyOptions {
     pub filter: FindingFilter,

@@ -52,7 +52,7 @@ pub(crate) struct ServerSettings {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockSkew {
     pub ahead_s: f64,
-    /// How far off this may be.
+    /// The maximum error of this difference.
     pub tolerance_s: f64,
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
 /// The lengths of what may be the beginning of a jid. A longer name is a whole jid, which scripts give.
 const BEGINNING: RangeInclusive<usize> = 4..=31;
 
-/// How long jids that begin so are searched for.
+/// Time limit of the search for jids that begin with these characters.
 const SEARCH: Duration = Duration::from_millis(200);
 
 /// Maximum number of jids that are named.

@@ -30,7 +30,7 @@ pub(crate) struct SnapshotRequest {
 }
 
 impl Core {
-    /// How the whole system stands, in one call.
+    /// Reads the state of the whole system, in one call.
     pub(crate) fn system_facts(
         &mut self,
         now: Moment,

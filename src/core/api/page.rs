@@ -76,7 +76,7 @@ impl ScanCursor {
 #[derive(Debug)]
 pub(crate) struct JobScan {
     cursor: ScanCursor,
-    /// How the jids begin.
+    /// The beginning of the jids.
     beginning: Vec<u8>,
 }
 

@@ -20,7 +20,7 @@ pub(crate) enum RetryClass {
     Never,
 }
 
-/// How errors speak of a call.
+/// The wording of errors about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorWording {
     /// `cannot {verb} …`
@@ -48,7 +48,7 @@ pub(crate) enum SubjectArgs {
 }
 
 impl SubjectArgs {
-    /// How many arguments there are up to the last of these.
+    /// The number of arguments up to the last of these.
     pub(super) fn arg_count(self) -> usize {
         match self {
             SubjectArgs::Nothing | SubjectArgs::Jobs => 0,

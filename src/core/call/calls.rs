@@ -115,7 +115,7 @@ commands! {
     WORKER_JOBS = read_spec("workerJobs");
 }
 
-/// How errors speak of a change of dependencies.
+/// The wording of errors about a change of dependencies.
 const DEPENDENCIES: (&str, &str) = ("change the dependencies of", "changing the dependencies of");
 
 const fn read_spec(name: &'static str) -> CallSpec {

@@ -25,7 +25,7 @@ const SLOTS: i64 = 16_384;
 /// The number of steps of SCAN that look for prefixes on one node, and the keys of each step.
 const SEARCH: (usize, &str) = (20, "1000");
 
-/// How long that takes at most.
+/// Maximum duration of this search.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
 /// How long nodes of the address that are not in the map may take to reply, together.

@@ -13,7 +13,7 @@ use super::tls::{TlsClient, TlsSession};
 use crate::address::{Address, Target};
 use crate::error::{Error, Kind};
 
-/// How far a connection came.
+/// The steps of a connection that were done.
 #[derive(Debug, Default)]
 pub(crate) struct ReachReport {
     /// How long it took to resolve the name of the server.

@@ -82,7 +82,7 @@ fn refuse_if_memory_is_short(size: usize) -> Result<(), ReplyReadError> {
 struct ReplyBudget<'l> {
     /// A buffer for the first line of a value.
     line: Vec<u8>,
-    /// How much memory the rest may take.
+    /// The memory that the rest of the reply may take.
     bytes_left: &'l mut usize,
 }
 

@@ -13,7 +13,7 @@ use crate::address::{Address, Node, Sentinels, Target};
 use crate::error::{Error, Kind};
 use crate::name::Name;
 
-/// How long one Sentinel may take.
+/// Time limit for one Sentinel.
 pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The reply of a Sentinel about the master.

@@ -52,9 +52,9 @@ pub(crate) struct ReportedFinding {
     pub count: u64,
     /// Whether there may be more than `count`.
     pub at_least: bool,
-    /// How many a repair would repair.
+    /// How many items a repair would repair.
     pub repairable: u64,
-    /// How many more it would repair if `--only` names the finding.
+    /// How many further items a repair would repair if `--only` names the finding.
     pub needs_only: u64,
     /// The largest number in its details, if these decide something.
     pub largest: Option<f64>,
@@ -170,7 +170,7 @@ struct FindingDocument<'a> {
     severity: Severity,
     /// The kind of problem; names are stable and never used again
     finding: &'static str,
-    /// How many there are
+    /// How many items have the finding
     count: u64,
     /// Whether there may be more
     at_least: bool,

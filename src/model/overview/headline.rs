@@ -1,4 +1,4 @@
-//! How things stand in one sentence, for whoever looks for the first time.
+//! The state of the system in one sentence, for an operator who sees it for the first time.
 
 use super::{Overview, ProblemCode, StatusProblem, at_least};
 use crate::text::{capitalize, duration, format_rough_duration, plural, with_thousands_separators};
@@ -15,7 +15,7 @@ pub(crate) struct Clause {
     pub long: String,
 }
 
-/// How things stand, worst first.
+/// The headline: its clauses, the worst problem first.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Headline {
     /// Empty if all is quiet.

@@ -52,7 +52,7 @@ pub(crate) struct Overview {
     pub omitted: Omitted,
 }
 
-/// How many are not read.
+/// The numbers of queues, groups and workers that were not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Omitted {
     /// Queues
@@ -330,10 +330,10 @@ impl Default for RoundedSeconds {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemFacts {
     pub server: Option<ServerFacts>,
-    /// Complete jobs that are still kept.
+    /// Completed jobs that are still kept.
     pub complete: u64,
     pub recent: Option<RecentCompletions>,
-    /// How many there are of each, also of those that were not read.
+    /// The number of queues, groups and workers, including those that were not read.
     pub group_count: u64,
     pub queue_count: u64,
     pub worker_count: u64,
@@ -350,7 +350,7 @@ pub(crate) struct SystemFacts {
 }
 
 impl SystemFacts {
-    /// How many were not read.
+    /// The number of queues, groups and workers that were not read.
     pub(crate) fn omitted(&self) -> Omitted {
         let rest = |count: u64, seen: usize| count.saturating_sub(seen as u64);
         Omitted {

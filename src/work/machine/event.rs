@@ -347,7 +347,7 @@ pub enum WorkResult {
     Refused(String),
     /// Ended by a second signal.
     Stopped {
-        /// How many jobs were given back since.
+        /// How many jobs were given back after the signal.
         given_back: u64,
         /// How many jobs keep their locks, because the server did not reply.
         left: u64,

@@ -96,7 +96,7 @@ enum AnsweredRequest {
     Release,
 }
 
-/// How far the work has come.
+/// The stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum WorkStage {
     Working,
@@ -110,7 +110,7 @@ enum WorkStage {
 #[derive(Debug)]
 struct SentFinishAndPop {
     endings: Arc<Vec<EndingRequest>>,
-    /// How many jobs it may bring.
+    /// How many jobs the turn may bring.
     total: u64,
     /// Whether the worker ends if no job comes and none waits for others.
     is_last: bool,

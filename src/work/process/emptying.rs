@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::geteuid;
 
-/// How often a tree is gone through until it is empty: a program may still write there.
+/// Maximum number of passes over a tree until it is empty: a program may still write there.
 const ROUNDS: usize = 100;
 
 /// Maximum number of directories that are open at a time. A path may be much deeper.
