@@ -18,7 +18,7 @@ local Keys = {
   depends = '-depends',
   recur = '-recur',
   throttled = '-throttled',
-  -- the complete jobs of a queue, which only qless-php lists
+  -- the completed jobs of a queue, which only qless-php lists
   completed_in = '-completed',
   -- names of queues, and pauses
   queues = 'ql:queues',
@@ -58,7 +58,7 @@ local Keys = {
   subscriptions = 'ql:subscriptions',
   -- settings
   config = 'ql:config',
-  -- dependents of complete jobs that pops still have to release
+  -- dependents of completed jobs that pops still have to release
   releasing = 'ql:releasing',
   -- patterns of queue names; the legacy keys have no prefix
   identifier_patterns = 'ql:qp:identifiers',

@@ -21,7 +21,7 @@ use crate::text;
 pub struct CommandLine {
     /// The command and its flags.
     words: Vec<LeadingWord>,
-    /// What it names.
+    /// The names in the command.
     names: Vec<Name>,
 }
 
@@ -39,7 +39,7 @@ impl CommandLine {
         words.fold(CommandLine::default(), CommandLine::word)
     }
 
-    /// Adds a word as it is: a flag, or an argument that was typed before `--`.
+    /// Adds a word as it is: a flag, or an argument before `--`.
     pub(crate) fn word(mut self, word: impl Into<Name>) -> CommandLine {
         let (text, value) = (word.into(), None);
         self.words.push(LeadingWord { text, value });
@@ -189,7 +189,7 @@ impl CommandLine {
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
-    /// Whether its first word is this one.
+    /// Whether the command's first word is this one.
     pub(crate) fn begins_with(&self, word: &str) -> bool {
         let first = self.words.first().map(|first| first.text.as_bytes());
         first == Some(word.as_bytes())
@@ -201,7 +201,8 @@ impl CommandLine {
         words.any(|word| word.text.as_bytes() == flag.as_bytes())
     }
 
-    /// Whether its names can be arguments: those of a process hold no NUL, and no command takes an empty name.
+    /// Whether the command's names can be arguments: those of a process hold no NUL, and no command takes an empty
+    /// name.
     fn has_valid_arguments(&self) -> bool {
         let values = self.words.iter().filter_map(|word| word.value.as_ref());
         let mut names = values.chain(&self.names);
@@ -216,7 +217,7 @@ impl CommandLine {
     }
 }
 
-/// The flags that were typed and say to which server this process goes.
+/// The flags given on the command line that say to which server this process goes.
 static DESTINATION: OnceLock<Vec<(&'static str, Name)>> = OnceLock::new();
 
 /// Lets the commands that are printed from now on go to the server to which this process goes.
@@ -273,12 +274,12 @@ pub(crate) fn is_ambiguous_argument(name: &[u8]) -> bool {
     has_ambiguous_start(name) || name::has_wildcards(name)
 }
 
-/// Whether the first letter of an argument could make it a flag, stdin or a file.
+/// Whether the first character of an argument, `-` or `@`, could make the argument a flag, stdin or a file.
 pub(crate) fn has_ambiguous_start(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }
 
-/// The list of its words; empty if a value or a name is empty or has a NUL byte.
+/// The list of words of the command; empty if a value or a name is empty or has a NUL byte.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.argv().serialize(serializer)

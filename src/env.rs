@@ -19,7 +19,7 @@ pub(crate) fn utf8_var(name: &str) -> Result<Option<String>, Error> {
 }
 
 /// Whether the environment decides about color.
-pub(crate) fn has_color_variable() -> bool {
+pub(crate) fn environment_decides_color() -> bool {
     ["CLICOLOR_FORCE", "NO_COLOR", "CLICOLOR"]
         .into_iter()
         .any(|name| var(name).is_some())

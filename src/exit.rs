@@ -37,7 +37,7 @@ pub enum Exit {
 
 impl Exit {
     /// The name of the code and its meaning, for `qless help exit-codes`.
-    pub const fn description(self) -> (&'static str, &'static str) {
+    pub const fn name_and_meaning(self) -> (&'static str, &'static str) {
         match self {
             Exit::Ok => ("ok", "done; also an empty list, nothing to do"),
             Exit::Error => (

@@ -20,7 +20,7 @@ const CHECK: Duration = Duration::from_millis(20);
 /// signal a process and then its group.
 const REPEATS: Duration = Duration::from_secs(1);
 
-/// Time between two looks for a signal.
+/// Time between two checks for a signal.
 const BLINK: Duration = Duration::from_millis(20);
 
 /// Tells a further request to end from a repetition of the last one.

@@ -214,10 +214,10 @@ impl JsonSchema for Name {
 /// The member of a schema that marks a name.
 pub(crate) const HAS_BYTES: &str = "hasBytes";
 
-/// The characters that make a typed name a pattern. A backslash before one makes it an ordinary one.
+/// The characters that make a given name a pattern. A backslash before one makes it an ordinary one.
 const WILDCARDS: &[u8] = b"*?[{\\";
 
-/// Whether a typed name would be a pattern.
+/// Whether a given name would be a pattern.
 pub(crate) fn has_wildcards(name: &[u8]) -> bool {
     name.iter().any(|byte| WILDCARDS.contains(byte))
 }
@@ -253,7 +253,7 @@ pub(crate) fn reserved_throttle_suffix(id: &[u8]) -> Option<&'static str> {
     endings.find(|ending| id.ends_with(ending.as_bytes()))
 }
 
-/// Refuses a name that nothing new may have. The error is the end of a sentence about the name.
+/// Refuses a name that nothing new may have. The error continues a sentence about the name.
 pub(crate) fn refuse_as_new_name(name: &[u8]) -> Result<(), String> {
     if name.is_empty() {
         return Err("is empty".into());

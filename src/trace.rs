@@ -1,4 +1,4 @@
-//! What `-v` shows: each server call with its duration. `-vv` adds arguments and replies.
+//! The output of `-v`: each server call with its duration. `-vv` adds arguments and replies.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -17,7 +17,7 @@ impl Trace {
     }
 
     /// Whether calls are shown.
-    pub fn is_on(self) -> bool {
+    pub fn shows_calls(self) -> bool {
         self.level > 0
     }
 
@@ -27,9 +27,9 @@ impl Trace {
     }
 
     /// Shows one exchange with the server.
-    pub fn print_exchange(self, what: &str, took: Duration) {
-        if self.is_on() {
-            let millis = took.as_secs_f64() * 1e3;
+    pub fn print_exchange(self, what: &str, elapsed: Duration) {
+        if self.shows_calls() {
+            let millis = elapsed.as_secs_f64() * 1e3;
             _ = writeln!(io::stderr(), "  {millis:.1} ms  {}", Sanitized(what));
         }
     }

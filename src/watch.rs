@@ -67,7 +67,7 @@ fn repeat_until_stopped(
             None => {
                 frame = shown;
                 // The next tick connects again; until then the error is shown.
-                if let Some(core) = session.opened_core() {
+                if let Some(core) = session.core_if_open() {
                     core.report_loss_immediately();
                 }
             }
@@ -87,7 +87,7 @@ fn repeat_until_stopped(
             signals.painted.store(true, Ordering::Relaxed);
         }
         match signals.wait(begun + every) {
-            WakeReason::Asked(exit) => return Ok(exit),
+            WakeReason::Stopped(exit) => return Ok(exit),
             WakeReason::Suspend => {
                 screen = None;
                 signals.painted.store(false, Ordering::Relaxed);
@@ -106,7 +106,7 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
         None => {
             let now = session.ui.render_options().format_timestamp(session.now());
             // The members of a context have connections of their own.
-            let address = match session.opened_core() {
+            let address = match session.core_if_open() {
                 Some(core) => core.address(),
                 None => session.label().unwrap_or_default().to_owned(),
             };
@@ -128,7 +128,7 @@ enum WakeReason {
     /// The interval has passed, or the terminal has another size.
     Tick,
     /// A signal asked the process to end.
-    Asked(Exit),
+    Stopped(Exit),
     /// The user suspended the process.
     Suspend,
 }
@@ -199,7 +199,7 @@ impl WatchSignals {
     fn wait(&self, until: Instant) -> WakeReason {
         loop {
             if let Some(exit) = self.requested_exit() {
-                return WakeReason::Asked(exit);
+                return WakeReason::Stopped(exit);
             }
             if self.suspended.swap(false, Ordering::Relaxed) {
                 return WakeReason::Suspend;

@@ -1,8 +1,8 @@
--- Deletes jobs. Complete jobs are left alone.
+-- Deletes jobs. Completed jobs are left alone.
 -- Takes: jid ...
 -- Result: the given jids
--- Refuses: all, if a job that is not given depends on one of them; more than 10000 jids; several jids with more than
---   50000 tags and dependencies
+-- Refuses: all, if a job that is not given depends on one of them; more than 10000 jids; several jids with more
+--   than 50000 tags and dependencies
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 return function(argv, now)
   local call = redis.call

@@ -8,7 +8,7 @@
 
 -- How many jobs a call deletes; how many dependents a job may have; how many tags, dependencies and dependents the
 -- given jobs have before the reply ends, and those below them at most.
-local most, most_dependents, most_links, most_links_below = 5000, 20000, 20000, 50000
+local max_jobs, max_dependents, max_links, max_links_below = 5000, 20000, 20000, 50000
 
 return function(argv, now)
   local call, mode, reply, rows = redis.call, argv[3], {}, {}
@@ -34,10 +34,10 @@ return function(argv, now)
     return why, detail
   end
   local function find_dependents(jid)
-    local found, apart, size = dependents_of(jid, true, most_dependents, mode == 'refuse' and mark_in_call)
+    local found, apart, size = dependents_of(jid, true, max_dependents, mode == 'refuse' and mark_in_call)
     below[jid], failed[jid] = found, apart
     if not below[jid] then
-      going[jid], stays[jid], trouble[jid] = nil, 'invalid', 'more than ' .. most_dependents .. ' dependents'
+      going[jid], stays[jid], trouble[jid] = nil, 'invalid', 'more than ' .. max_dependents .. ' dependents'
     end
     return size
   end
@@ -55,7 +55,7 @@ return function(argv, now)
       going[jid], stays[jid] = nil, 'state_changed'
     end
     if going[jid] and not below[jid] then links = links + find_dependents(jid) end
-    if links > most_links then count = i end
+    if links > max_links then count = i end
     if i == count then break end
   end
 
@@ -78,13 +78,13 @@ return function(argv, now)
         if not blocked[name] then
           going[name] = true
           order[#order + 1] = name
-          if #order > most then return end
+          if #order > max_jobs then return end
         end
       end
     end
   end
-  local position, limit = 1, links + most_links_below
-  while order[position] and #order <= most and links <= limit do
+  local position, limit = 1, links + max_links_below
+  while order[position] and #order <= max_jobs and links <= limit do
     local jid = order[position]
     if going[jid] and not below[jid] then
       local size = find_dependents(jid)
@@ -97,7 +97,8 @@ return function(argv, now)
     end
     position = position + 1
   end
-  local too_many = #order > most and most .. ' jobs' or links > limit and most_links_below .. ' tags and dependencies'
+  local too_many = #order > max_jobs and max_jobs .. ' jobs'
+    or links > limit and max_links_below .. ' tags and dependencies'
 
   -- 3. A job that stays keeps all its dependencies.
   local staying = {}

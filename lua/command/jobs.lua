@@ -5,7 +5,8 @@
 -- Refuses: unknown states, an offset or count that is not a number
 
 -- Whether the first word after `complete` is a queue: with three words, or if it is empty; if it is no number, and
--- qless-php has listed complete jobs of such a queue. In the script for qless-php, a single word is always a queue.
+-- qless-php has listed completed jobs of such a queue. In the script for qless-php, a single word is always a
+-- queue.
 local function names_queue(word, offset, count)
   if not word or count or word == '' then return word end
   if php then return not offset or not tonumber(word) end
@@ -21,33 +22,33 @@ return function(argv, now, t)
   elseif not queue then
     error('Jobs(): Arg "queue" missing')
   end
-  local from, most = tonumber(offset or 0), tonumber(count or 25)
+  local from, limit = tonumber(offset or 0), tonumber(count or 25)
   if not from then error('Jobs(): Arg "offset" not a number: ' .. offset) end
-  if not most then error('Jobs(): Arg "count" not a number: ' .. count) end
-  if state == 'complete' and queue == '' then return call('zrevrange', Keys.completed, from, from + most - 1) end
+  if not limit then error('Jobs(): Arg "count" not a number: ' .. count) end
+  if state == 'complete' and queue == '' then return call('zrevrange', Keys.completed, from, from + limit - 1) end
   local base = Keys.queue .. queue
   if state == 'complete' or state == 'waiting' then
-    if most == 0 then return {} end
-    return call('zrevrange', base .. (state == 'waiting' and Keys.work or Keys.completed_in), from, from + most - 1)
+    if limit == 0 then return {} end
+    return call('zrevrange', base .. (state == 'waiting' and Keys.work or Keys.completed_in), from, from + limit - 1)
   elseif state == 'running' then
-    return call('zrangebyscore', base .. Keys.locks, t, '+inf', 'LIMIT', from, most)
+    return call('zrangebyscore', base .. Keys.locks, t, '+inf', 'LIMIT', from, limit)
   elseif state == 'stalled' then
-    return call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', from, most)
+    return call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', from, limit)
   elseif state == 'depends' then
-    return call('zrange', base .. Keys.depends, from, from + most - 1)
+    return call('zrange', base .. Keys.depends, from, from + limit - 1)
   elseif state == 'throttled' then
-    return call('zrange', base .. Keys.throttled, from, from + most - 1)
+    return call('zrange', base .. Keys.throttled, from, from + limit - 1)
   elseif state == 'recurring' then
-    return call('zrangebyscore', base .. Keys.recur, 0, '+inf', 'LIMIT', from, most)
+    return call('zrangebyscore', base .. Keys.recur, 0, '+inf', 'LIMIT', from, limit)
   elseif state == 'scheduled' then
     need('value/integer')(from)
-    need('value/integer')(from + most)
+    need('value/integer')(from + limit)
     -- A server that does not accept a negative zero as an integer refuses it here, before any job is promoted.
     if from == 0 and 1 / from < 0 then call('zrange', Keys.queues, from, from) end
     -- Due jobs that one call cannot promote stand at the beginning.
     local late = need('queue/promote_all')(now, t, queue, need('queue/slice')())
     if from >= 0 then from = from + late end
-    return call('zrange', base .. Keys.scheduled, from, from + most - 1)
+    return call('zrange', base .. Keys.scheduled, from, from + limit - 1)
   end
   error('Jobs(): Unknown type "' .. state .. '"')
 end

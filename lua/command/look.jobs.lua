@@ -4,7 +4,7 @@
 -- Result: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
 
--- Since when a job is due that a throttle holds or held, as text; nil if its score does not give a time.
+-- For a job that a throttle holds or held: the time since which it is due, as text. Nil if its score gives no time.
 -- Takes: jid; queue
 local function held_since(jid, queue)
   local number, base = need('value/number'), Keys.queue .. (queue or '')
@@ -19,7 +19,7 @@ local function held_since(jid, queue)
   return due and due > 0 and string.format('%.3f', due) or nil
 end
 
-local most_links = 20000
+local max_links = 20000
 
 return function(argv, now)
   local call, pcall = redis.call, redis.pcall
@@ -110,7 +110,7 @@ return function(argv, now)
       if wants('dependencies') then add('dependencies', members(key .. Keys.dependencies)) end
       if wants('dependents') then add('dependents', members(key .. Keys.dependents)) end
       if wanted and wanted.unlisted and job.state == 'depends' then
-        -- These will not release it when they are complete.
+        -- These dependencies will not release the job when they are complete.
         local unlisted = {}
         for _, name in ipairs(members(key .. Keys.dependencies)) do
           local state = pcall('hget', Keys.job .. name, 'state')
@@ -142,7 +142,7 @@ return function(argv, now)
       links_of[jid] = links
     end
     reply[i - 3], total = rows[jid], total + links_of[jid]
-    if total > most_links then break end
+    if total > max_links then break end
   end
   return reply
 end

@@ -3,7 +3,7 @@
 -- Takes: [queue ...]; without names all known queues
 -- Result: per queue: name, value, ...; without names, if there are more than 5000, only their number
 -- Refuses: more than 10000 names
-local most = 5000
+local max_rows = 5000
 
 return function(argv, now, t)
   local call = redis.call
@@ -11,7 +11,7 @@ return function(argv, now, t)
   local queues = need('value/args_from')(argv, 3)
   if not queues[1] then
     local count = call('zcard', Keys.queues)
-    if count > most then return {'' .. count} end
+    if count > max_rows then return {'' .. count} end
     queues = call('zrange', Keys.queues, 0, -1)
   end
   local row, counts = need('queue/row'), need('queue/counts')

@@ -23,7 +23,7 @@ return function(argv)
     error('Look(): wrong cursor: ' .. argv[4])
   end
   local maximum_of, decode, is_first = need('throttle/maximum'), need('job/tags'), need('lane/is_first')
-  local rows, limits, shown, lanes, wrong, most, cost = {}, {}, {}, {}, {}, 5000, 0
+  local rows, limits, shown, lanes, wrong, max_cost, cost = {}, {}, {}, {}, {}, 5000, 0
 
   -- Runs a read. Returns nil if the key is of another type, and notes that.
   local function ask(id, command, key, ...)
@@ -40,7 +40,7 @@ return function(argv)
     end
   end
 
-  -- What is stored of a throttle, read once in this call; false if a key of it is of a wrong type.
+  -- The stored facts of a throttle, read once in this call; false if a key of it is of a wrong type.
   local function read(id)
     if limits[id] == nil then
       local key = Keys.throttle .. id
@@ -101,12 +101,12 @@ return function(argv)
     end
   end
 
-  -- Calls `add` with the members of a sorted set, from the cursor on; if there are more than `most_read`, with the
+  -- Calls `add` with the members of a sorted set, from the cursor on; if there are more than `max_read`, with the
   -- first and the last half of these. Returns whether all were read; how many were left out.
-  local function walk(key, add, most_read)
-    local size, half = ask(false, 'zcard', key) or 0, most_read / 2
-    local omitted = math.max(0, size - most_read)
-    -- By rank, a page costs the same however many members have one score.
+  local function walk(key, add, max_read)
+    local size, half = ask(false, 'zcard', key) or 0, max_read / 2
+    local omitted = math.max(0, size - max_read)
+    -- Pages go by rank: so a page costs the same even if many members of the sorted set have the same score.
     local from = (ask(false, 'zcount', key, '-inf', '(' .. since) or 0) + skip
     while from < size do
       local last = from + 99
@@ -119,7 +119,7 @@ return function(argv)
       end
       local page = ask(false, 'zrange', key, from, last, 'WITHSCORES')
       for i = 1, #page, 2 do
-        if cost > most then return false end
+        if cost > max_cost then return false end
         add(page[i])
         if page[i + 1] == since then skip = skip + 1 else since, skip = page[i + 1], 1 end
       end

@@ -2,7 +2,7 @@
 -- Takes: [worker ...]; without names all known workers that were seen recently, newest first
 -- Result: per worker: name, value, ...; without names, if there are more than 5000, only their number
 -- Refuses: more than 10000 names
-local most = 5000
+local max_rows = 5000
 
 return function(argv, now, t)
   local call = redis.call
@@ -12,7 +12,7 @@ return function(argv, now, t)
   if not workers[1] then
     local first = string.format('(%.17g', since)
     local count = call('zcount', Keys.workers, first, '+inf')
-    if count > most then return {'' .. count} end
+    if count > max_rows then return {'' .. count} end
     workers = call('zrevrangebyscore', Keys.workers, '+inf', first)
   end
   local row = need('worker/row')

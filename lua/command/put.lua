@@ -38,7 +38,7 @@ return function(argv, now, t, seconds)
   local defaults
   if job.coordination then
     local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history', 'merge-max')
-    defaults, job.limit, job.most = settings[1], settings[2], settings[3]
+    defaults, job.limit, job.merge_max = settings[1], settings[2], settings[3]
   elseif old[Old.state] then
     local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history')
     defaults, job.limit = settings[1], settings[2]

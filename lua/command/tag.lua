@@ -6,10 +6,10 @@
 local call = redis.call
 
 local function page(offset, count)
-  local from, most = tonumber(offset or 0), tonumber(count or 25)
+  local from, limit = tonumber(offset or 0), tonumber(count or 25)
   if not from then error('Tag(): Arg "offset" not a number: ' .. offset) end
-  if not most then error('Tag(): Arg "count" not a number: ' .. count) end
-  return from, most
+  if not limit then error('Tag(): Arg "count" not a number: ' .. count) end
+  return from, limit
 end
 
 return function(argv, _, t)
@@ -56,13 +56,13 @@ return function(argv, _, t)
   elseif verb == 'get' then
     local tag = argv[4]
     if not tag then error('Tag(): Arg "tag" missing') end
-    local from, most = page(argv[5], argv[6])
+    local from, limit = page(argv[5], argv[6])
     local key = Keys.tag .. tag
     return '{"total":' .. call('zcard', key) .. ',"jobs":' ..
-      cjson.encode(call('zrange', key, from, from + most - 1)) .. '}'
+      cjson.encode(call('zrange', key, from, from + limit - 1)) .. '}'
   elseif verb == 'top' then
-    local from, most = page(argv[4], argv[5])
-    return cjson.encode(call('zrevrangebyscore', Keys.tags, '+inf', 2, 'LIMIT', from, most))
+    local from, limit = page(argv[4], argv[5])
+    return cjson.encode(call('zrevrangebyscore', Keys.tags, '+inf', 2, 'LIMIT', from, limit))
   end
   error('Tag(): First argument must be "add", "remove" or "get"')
 end

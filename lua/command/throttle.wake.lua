@@ -4,10 +4,10 @@
 -- Result: how many it returned; how many still wait; the free slots, -1 if it has no limit
 -- Refuses: missing or wrong words
 return function(argv)
-  local id, most = argv[3], need('value/whole')(argv[4], 0)
+  local id, max_jobs = argv[3], need('value/whole')(argv[4], 0)
   if not id then error('Throttle(): Arg "id" missing') end
-  if not most then error('Throttle(): Arg "most" not a positive number: ' .. tostring(argv[4])) end
-  local key, woken = Keys.throttle .. id, need('throttle/wake')(id, most)
+  if not max_jobs then error('Throttle(): Arg "most" not a positive number: ' .. tostring(argv[4])) end
+  local key, woken = Keys.throttle .. id, need('throttle/wake')(id, max_jobs)
   -- A key of another type has no entries.
   local function size(part) return tonumber(redis.pcall('zcard', key .. part)) or 0 end
   local maximum = need('throttle/maximum')(id)

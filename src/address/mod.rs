@@ -39,7 +39,7 @@ pub enum Address {
     Unix(PathBuf),
     /// The private server of this machine.
     Local {
-        /// Its directory, if not the default one.
+        /// The server's directory, if not the default one.
         dir: Option<PathBuf>,
         /// Whether every write must be on disk before the server replies, if given.
         fsync: Option<AppendFsync>,
@@ -67,7 +67,7 @@ pub struct Target {
     pub tls: Option<Tls>,
 }
 
-/// What is wrong with an address. It does not repeat the address, which may hold a password.
+/// The fault of an address. It does not repeat the address, which may hold a password.
 #[derive(Debug)]
 pub(crate) struct WrongAddress {
     /// The text follows the name of the address: `has no scheme`.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What a connection with TLS needs beside the address.
+/// The settings that a connection with TLS needs besides the address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
     /// The CAs to trust instead of those of the system.

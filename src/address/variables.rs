@@ -30,7 +30,7 @@ fn holds_secret(name: &str, value: &OsStr) -> bool {
 fn holds_password(value: &OsStr) -> bool {
     match value.to_str() {
         Some(text) => super::holds_password(text) || text.contains("password="),
-        // Such an address is of no use to anybody.
+        // Such an address is useless.
         None => value.as_bytes().contains(&b'@'),
     }
 }

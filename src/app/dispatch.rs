@@ -51,7 +51,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(clock) => clock,
         Err(error) => return report_error(&error, &args, &mut ui),
     };
-    let mut session = Session::new(cli.globals, cli.typed, settings, ui, clock);
+    let mut session = Session::new(cli.globals, cli.command_text, settings, ui, clock);
     let result = execute(&cli.command, &mut session);
     let unlisted = session.ui.unlisted_jids_error(cli.command.writes());
     let unlisted = session.ui.report_if_incomplete(unlisted);
@@ -95,7 +95,7 @@ fn announce_context(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
     }
 }
 
-/// Runs the subcommand that was typed.
+/// Runs the given subcommand.
 fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     let (writes, watch) = (command.writes(), command.watch_interval());
     session.changes = writes;

@@ -22,7 +22,7 @@ pub struct GeneratedFile {
 }
 
 impl GeneratedFile {
-    /// Its name, without the directory.
+    /// The file's name, without the directory.
     pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
@@ -351,7 +351,7 @@ fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::R
         Some(codes) => rest.push_str(&format!("{}\n", escape_roff(&codes))),
         None => {
             for exit in Exit::VARIANTS {
-                let (name, when) = exit.description();
+                let (name, when) = exit.name_and_meaning();
                 let (code, name, when) = (exit.code(), escape_roff(name), escape_roff(when));
                 rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));
             }

@@ -82,7 +82,7 @@ fn canonical_path(words: &[String]) -> Vec<String> {
 
 /// The page of this name: a command before a format.
 fn find_page(words: &[String], pages: Vec<GeneratedFile>) -> Result<GeneratedFile, Error> {
-    let typed = words.join(" ");
+    let given = words.join(" ");
     let name = match canonical_path(words).join("-") {
         name if name.split(['-', '.']).next() == Some("qless") => name,
         name if name.is_empty() => "qless".to_owned(),
@@ -94,7 +94,7 @@ fn find_page(words: &[String], pages: Vec<GeneratedFile>) -> Result<GeneratedFil
         .find_map(|file| pages.iter().position(|page| page.file_name() == file));
     match position.and_then(|at| pages.into_iter().nth(at)) {
         Some(page) => Ok(page),
-        None => Err(Error::usage(format!("no page is called `{typed}`")).hint(
+        None => Err(Error::usage(format!("no page is called `{given}`")).hint(
             "`qless help` lists the commands; the others are `json.5`, `config.5` and `work.5`",
         )),
     }

@@ -161,7 +161,7 @@ impl<'g> MemberGroup<'g> {
         session.use_only(member, MemberPart { suffix, ..part });
         let result = self.command.run(session);
         result.map_err(|error| {
-            if is_away(&error) && session.opened_core().is_none() {
+            if is_unreachable(&error) && session.core_if_open().is_none() {
                 let text = label_with_member(&member.name, &error.message());
                 return Error::new(error.kind(), text);
             }
@@ -225,7 +225,7 @@ impl<'g> MemberGroup<'g> {
                 refusal: None,
                 ready: Vec::new(),
             };
-            // What is left is dropped after an error, so that no member waits for it.
+            // After an error, the remaining messages are dropped, so that no member waits for them.
             let received = collected.receive_all(messages, session);
             if received.is_err() {
                 called_off.store(true, Ordering::Relaxed);
@@ -243,7 +243,7 @@ impl<'g> MemberGroup<'g> {
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.find_holders(given.jids(), session);
         let count = self.members.list.len();
-        if let Some(error) = all_away(&found) {
+        if let Some(error) = error_if_all_unreachable(&found) {
             return Err(error);
         }
         let mut own: Vec<Vec<Name>> = vec![Vec::new(); count];
@@ -327,7 +327,7 @@ impl<'g> MemberGroup<'g> {
         session.refuse_typed_password()?;
         let given = jids::read_jids(&mut session.input(), given)?;
         let found = self.find_holders(given.jids(), session);
-        if let Some(error) = all_away(&found) {
+        if let Some(error) = error_if_all_unreachable(&found) {
             return Err(error);
         }
         let count = self.members.list.len();
@@ -360,7 +360,7 @@ impl<'g> MemberGroup<'g> {
     /// Asks each member, side by side, which of the jobs it has.
     fn find_holders(&self, jids: &[Name], session: &Session) -> Vec<Result<Vec<bool>, Error>> {
         thread::scope(|scope| {
-            let look = |(index, member): (usize, &'g Member)| {
+            let look_up = |(index, member): (usize, &'g Member)| {
                 let (to, _) = channel();
                 let (_, answers) = channel();
                 let streams = MemberStreams {
@@ -378,9 +378,9 @@ impl<'g> MemberGroup<'g> {
                 })
             };
             let members = self.members.list.iter().enumerate();
-            let looking: Vec<_> = members.map(look).collect();
+            let lookups: Vec<_> = members.map(look_up).collect();
             let panicked = |_| Err(Error::internal("a thread ended"));
-            let found = looking.into_iter();
+            let found = lookups.into_iter();
             found
                 .map(|one| one.join().unwrap_or_else(panicked))
                 .collect()
@@ -395,7 +395,8 @@ impl<'g> MemberGroup<'g> {
             .hint("`--prefix` or `--context` names one of them")
     }
 
-    /// Runs the command on one member after the other, with the output of each after that of the one before.
+    /// Runs the command on one member after the other. The output of each member is complete before the next one
+    /// begins.
     fn run_in_turn(&self, session: &mut Session) -> Result<Exit, Error> {
         let mut results = Vec::new();
         for (index, member) in self.members.list.iter().enumerate() {
@@ -420,7 +421,7 @@ impl<'g> MemberGroup<'g> {
             match result {
                 Ok(Exit::NotFound) => {}
                 // Without a connection, nothing can have happened.
-                Err(error) if is_away(&error) && session.opened_core().is_none() => {
+                Err(error) if is_unreachable(&error) && session.core_if_open().is_none() => {
                     results.push((member, Err(error)));
                 }
                 ended => {
@@ -451,7 +452,7 @@ impl<'g> MemberGroup<'g> {
             text
         };
         // A hint at the address would be about the wrong one.
-        let hint = error.hint_text().filter(|_| !is_away(error));
+        let hint = error.hint_text().filter(|_| !is_unreachable(error));
         let hint = hint.map(str::to_owned);
         session
             .ui
@@ -460,7 +461,7 @@ impl<'g> MemberGroup<'g> {
 
     /// Whether the error of a member matters if another one has ended well. What one does not know may be
     /// known to the other; but a change of named things was not made where one of them is missing.
-    fn counts(&self, error: &Error) -> bool {
+    fn is_decisive(&self, error: &Error) -> bool {
         match self.command.member_use() {
             _ if error.kind() != Kind::NotFound => true,
             MemberUse::Jobs(jids) | MemberUse::JobsInOrder(jids) => !jids.is_empty(),
@@ -487,7 +488,7 @@ impl<'g> MemberGroup<'g> {
     fn end(&self, results: Vec<MemberResult>, session: &mut Session) -> Result<Exit, Error> {
         let errors = results.iter();
         let errors = errors.filter_map(|(member, result)| Some((*member, result.as_ref().err()?)));
-        // A signal ends the command, and who declines has it change nothing.
+        // A signal ends the whole command. So does a declined question: then nothing is changed.
         let is_final = |error: &Error| {
             matches!(
                 error.exit(),
@@ -502,23 +503,26 @@ impl<'g> MemberGroup<'g> {
             return Ok(exit);
         }
         let has_ended_well = results.iter().any(|(_, result)| result.is_ok());
-        let errors = errors.filter(|(_, error)| !has_ended_well || self.counts(error));
+        let errors = errors.filter(|(_, error)| !has_ended_well || self.is_decisive(error));
         let errors: Vec<(&Member, &Error)> = errors.collect();
         if let Some((_, first)) = errors.first() {
             let is_same = |(_, error): &(&Member, &Error)| error.message() == first.message();
-            if !has_ended_well && errors.iter().all(is_same) && !is_away(first) {
+            if !has_ended_well && errors.iter().all(is_same) && !is_unreachable(first) {
                 return Err((*first).clone());
             }
-            let others = errors.iter().filter(|(_, error)| !is_away(error));
+            let others = errors.iter().filter(|(_, error)| !is_unreachable(error));
             let kind = |(_, error): &(&Member, &Error)| error.kind();
-            // Those that did not answer leave the others their reason.
+            // If some members answered, their errors decide the kind.
             let kinds: Vec<Kind> = if others.clone().count() > 0 {
                 others.map(kind).collect()
             } else {
                 errors.iter().map(kind).collect()
             };
             let is_one_kind = kinds.iter().all(|kind| *kind == kinds[0]);
-            if !has_ended_well && is_one_kind && errors.iter().all(|(_, error)| is_away(error)) {
+            if !has_ended_well
+                && is_one_kind
+                && errors.iter().all(|(_, error)| is_unreachable(error))
+            {
                 for (member, error) in &errors[1..] {
                     self.report(member, error, session);
                 }
@@ -532,7 +536,7 @@ impl<'g> MemberGroup<'g> {
                 self.report(member, error, session);
             }
             let is_unknown = kinds.iter().all(|kind| *kind == Kind::NotFound);
-            let some_away = errors.iter().any(|(_, error)| is_away(error));
+            let some_away = errors.iter().any(|(_, error)| is_unreachable(error));
             // A jid that is nowhere is unknown, but a queue that one member lacks is a part.
             let is_whole = match self.command.member_use() {
                 _ if is_unknown && some_away => false,
@@ -569,7 +573,7 @@ impl<'g> MemberGroup<'g> {
 }
 
 /// The error if no member answers.
-fn all_away(found: &[Result<Vec<bool>, Error>]) -> Option<Error> {
+fn error_if_all_unreachable(found: &[Result<Vec<bool>, Error>]) -> Option<Error> {
     let errors = found.iter().map(|found| found.as_ref().err());
     errors
         .collect::<Option<Vec<&Error>>>()?
@@ -578,14 +582,14 @@ fn all_away(found: &[Result<Vec<bool>, Error>]) -> Option<Error> {
 }
 
 /// Whether a member did not answer.
-fn is_away(error: &Error) -> bool {
+fn is_unreachable(error: &Error) -> bool {
     error.exit() == Exit::Server
 }
 
 /// Receives what the members send.
 struct Collector<'c> {
     group: &'c MemberGroup<'c>,
-    /// The way back to each member that runs.
+    /// The channel back to each member that runs.
     answers: Vec<Option<Sender<bool>>>,
     /// The questions of members that wait for an answer.
     questions: Vec<(usize, MemberQuestion)>,
@@ -595,7 +599,7 @@ struct Collector<'c> {
     called_off: Arc<AtomicBool>,
     /// Tells the members that what they show is lost.
     stdout_lost: Arc<AtomicBool>,
-    /// What decided the wait.
+    /// The result that decided the wait.
     decisive: Option<Result<Exit, Error>>,
     /// Why the question was not answered with yes, or why a part of the input is refused.
     refusal: Option<Error>,
@@ -619,12 +623,12 @@ impl Collector<'_> {
                 MemberMessage::Shown(
                     shown @ (Shown::Lines(_) | Shown::Jids(_) | Shown::Row(_)),
                 ) => {
-                    self.show_at_once(index, shown, session)?;
+                    self.show_immediately(index, shown, session)?;
                 }
                 MemberMessage::DryRun => session.ui.mark_dry_run(),
                 MemberMessage::Shown(shown) => self.shown[index].push(shown),
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
-                    self.show_at_once(index, Shown::Lines(bytes), session)?;
+                    self.show_immediately(index, Shown::Lines(bytes), session)?;
                 }
                 MemberMessage::Bytes(bytes) => session.ui.write(&bytes)?,
                 MemberMessage::Note(note) => {
@@ -661,7 +665,7 @@ impl Collector<'_> {
             if !self.ready.is_empty() && self.ready.len() + self.results.len() == running {
                 let mut refused = self.results.iter();
                 let refused = refused.find_map(|(_, result)| result.as_ref().err());
-                let refused = refused.filter(|error| !is_away(error)).cloned();
+                let refused = refused.filter(|error| !is_unreachable(error)).cloned();
                 for index in std::mem::take(&mut self.ready) {
                     if let Some(answer) = &self.answers[index] {
                         _ = answer.send(refused.is_none());
@@ -689,7 +693,12 @@ impl Collector<'_> {
     }
 
     /// Shows lines as soon as they come: there may be many.
-    fn show_at_once(&self, index: usize, lines: Shown, session: &mut Session) -> Result<(), Error> {
+    fn show_immediately(
+        &self,
+        index: usize,
+        lines: Shown,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let joined = Joined {
             kind: self.group.members.kind,
             parts: vec![(self.name(index), lines)],
@@ -726,11 +735,11 @@ impl Collector<'_> {
         let is_answered = results.iter().any(|(_, result)| result.is_ok());
         let away = results.iter().filter_map(|(member, result)| {
             let error = result.as_ref().err()?;
-            (is_answered && is_away(error)).then_some((member.name.as_str(), error))
+            (is_answered && is_unreachable(error)).then_some((member.name.as_str(), error))
         });
         let away: Vec<(&str, &Error)> = away.collect();
         if self.shown.iter().all(Vec::is_empty) && !away.is_empty() {
-            // What was shown is out already, or there is nothing: the rows of the others are still missing.
+            // This output was already shown, or there is none: the rows of the others are still missing.
             let answered = results.iter().find(|(_, result)| result.is_ok());
             let at = members.iter().position(|member| {
                 answered.is_some_and(|(answered, _)| answered.name == member.name)
@@ -739,16 +748,16 @@ impl Collector<'_> {
                 self.shown[at].push(session.ui.nothing_shown());
             }
         }
-        let most = self.shown.iter().map(Vec::len).max().unwrap_or(0);
+        let views = self.shown.iter().map(Vec::len).max().unwrap_or(0);
         let mut all: Vec<_> = self.shown.into_iter().map(Vec::into_iter).collect();
-        for view in 0..most {
+        for view in 0..views {
             let parts = all.iter_mut().zip(members);
             let parts =
                 parts.filter_map(|(shown, member)| Some((member.name.as_str(), shown.next()?)));
             let joined = Joined {
                 kind: self.group.members.kind,
                 parts: parts.collect(),
-                away: if view + 1 == most {
+                away: if view + 1 == views {
                     away.clone()
                 } else {
                     Vec::new()

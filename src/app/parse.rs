@@ -23,7 +23,7 @@ use crate::session;
 pub(crate) struct Cli {
     pub globals: Globals,
     pub command: Command,
-    pub typed: CommandText,
+    pub command_text: CommandText,
 }
 
 /// Why no command runs.
@@ -62,7 +62,7 @@ fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(classify_error)?,
-        typed: CommandText {
+        command_text: CommandText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
             canonical_command: canonical_command(&tree, &matches),
             repeatable_line: repeatable_line(args),
@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// What a parser makes of a word after `--`; `None` for a type without special words.
+    /// The value that a parser makes of a word after `--`; `None` for a type without special words.
     fn read_after_dashes(arg: &Arg, word: &str) -> Option<OsString> {
         let kind = arg.get_value_parser().type_id();
         let is = |other: TypeId| kind == other;
@@ -307,7 +307,7 @@ mod tests {
             }
         }
         others.dedup();
-        // They take queues before `--`, numbers, and words of a list.
+        // These commands take queues before `--`, numbers, and words of a list.
         let expected = [
             "morgue <ACTION>",
             "work <QUEUE>...",
@@ -337,7 +337,7 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
             parse(&words)
                 .ok()
-                .map(|cli| cli.typed.canonical_command.quoted_line())
+                .map(|cli| cli.command_text.canonical_command.quoted_line())
         };
         for (line, shown) in [
             ("qless cancel - @a", "qless cancel - @a"),

@@ -1,4 +1,4 @@
-//! What to type instead of a command that does not exist.
+//! The command to suggest in place of one that does not exist.
 
 use super::tree::{self, ListedCommand};
 use crate::commands::Group;
@@ -23,8 +23,8 @@ const WORDS: [(&[&str], &[&str]); 14] = [
     (&["diagnose", "troubleshoot", "selftest"], &["doctor"]),
 ];
 
-/// The hint for a word that is neither a command nor one of these topics.
-pub(super) fn suggest_command(typed: &str, topics: &[&str]) -> Option<String> {
+/// The hint for a word that is neither a command nor one of `topics`.
+pub(super) fn suggest_command(given: &str, topics: &[&str]) -> Option<String> {
     let mut all: Vec<_> = tree::listed_commands().collect();
     let topics = topics.iter().map(|topic| ListedCommand {
         name: (*topic).to_owned(),
@@ -32,9 +32,9 @@ pub(super) fn suggest_command(typed: &str, topics: &[&str]) -> Option<String> {
         always_writes: false,
     });
     all.extend(topics);
-    let word = typed.to_lowercase();
+    let word = given.to_lowercase();
     let Some((_, means)) = WORDS.iter().find(|(words, _)| words.contains(&&*word)) else {
-        return nearest_command(typed, &all).map(|near| format!("did you mean `{near}`?"));
+        return nearest_command(given, &all).map(|near| format!("did you mean `{near}`?"));
     };
     // A version of `qless` may lack a command of the list, which is then not suggested.
     let exist = means
@@ -50,20 +50,20 @@ pub(super) fn suggest_command(typed: &str, topics: &[&str]) -> Option<String> {
 
 /// The command that is spelled most like the word. If that command always writes, one that
 /// only shows something and is spelled like it comes first, so that a typo leads to no change.
-fn nearest_command<'a>(typed: &str, all: &'a [ListedCommand]) -> Option<&'a str> {
+fn nearest_command<'a>(given: &str, all: &'a [ListedCommand]) -> Option<&'a str> {
     let names = |wanted: fn(&ListedCommand) -> bool| {
         let wanted = all.iter().filter(move |command| wanted(command));
         wanted
             .map(|command| command.name.as_str())
             .collect::<Vec<&str>>()
     };
-    let near = text::nearest_spelling(typed, &names(|_| true)).copied()?;
+    let near = text::nearest_spelling(given, &names(|_| true)).copied()?;
     let mut commands = all.iter();
     let writes = commands.any(|command| command.name == near && command.always_writes);
     let shows = names(|command| {
         !command.always_writes && matches!(command.group, Group::Inspect | Group::Recover)
     });
-    match text::nearest_spelling(typed, &shows) {
+    match text::nearest_spelling(given, &shows) {
         Some(shows) if writes => Some(shows),
         _ => Some(near),
     }
@@ -73,8 +73,8 @@ fn nearest_command<'a>(typed: &str, all: &'a [ListedCommand]) -> Option<&'a str>
 mod tests {
     use super::*;
 
-    fn hint(typed: &str) -> String {
-        super::suggest_command(typed, &[]).unwrap_or_default()
+    fn hint(given: &str) -> String {
+        super::suggest_command(given, &[]).unwrap_or_default()
     }
 
     #[test]

@@ -23,14 +23,14 @@ pub(super) fn canonical_name(word: &str) -> &str {
 pub(super) struct ListedCommand {
     pub name: String,
     pub group: Group,
-    /// Whether it changes something whatever its arguments are.
+    /// Whether the command changes something, whatever its arguments are.
     pub always_writes: bool,
 }
 
 /// Declares the tree from the modules of the subcommands.
 macro_rules! subcommands {
     ($($name:ident => $module:ident,)*) => {
-        // The subcommand that was typed. A doc comment here would be the first line of the help.
+        // The given subcommand. A doc comment here would be the first line of the help.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
             $($name($module::Args),)*

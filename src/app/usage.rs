@@ -67,8 +67,8 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
 }
 
 /// The usage error about a command that does not exist.
-pub(super) fn unknown_command_error(typed: &str) -> Error {
-    Error::usage(format!("unknown command `{typed}`"))
+pub(super) fn unknown_command_error(name: &str) -> Error {
+    Error::usage(format!("unknown command `{name}`"))
 }
 
 fn with_hint(usage: Error, error: &clap::Error) -> Error {
@@ -154,12 +154,12 @@ mod tests {
         let choices = FINDINGS.iter().flat_map(|finding| finding.choices);
         let commands = choices.flat_map(|choice| choice.split('`').skip(1).step_by(2));
         let mut parsed = 0;
-        for typed in commands.filter(|typed| typed.starts_with("qless ")) {
+        for example in commands.filter(|example| example.starts_with("qless ")) {
             parsed += 1;
-            let typed = typed.replace("DATA", "{}");
-            let words: Vec<_> = typed.split(' ').map(Into::into).collect();
+            let example = example.replace("DATA", "{}");
+            let words: Vec<_> = example.split(' ').map(Into::into).collect();
             if let Err(NotRun::Invalid(error)) = parse(&words) {
-                wrong.push(format!("{typed}: {}", error.message()));
+                wrong.push(format!("{example}: {}", error.message()));
             }
         }
         assert!(parsed > 30);

@@ -40,13 +40,13 @@ pub(crate) fn query_limits(query: &[(String, String)]) -> Result<Limits, String>
         let Ok(kind) = LimitKind::from_str(name) else {
             return Err(format!("`{name}` is none of the limits of `qless health`"));
         };
-        let typed = match value.rsplit_once(':') {
+        let input = match value.rsplit_once(':') {
             Some((subject, values)) if !value.contains('=') => format!("{subject}={values}"),
             _ => value.clone(),
         };
         let bound = match kind {
-            LimitKind::MinWorkers => worker_bound(&typed),
-            kind => parse_bound(&typed, kind.is_duration()),
+            LimitKind::MinWorkers => worker_bound(&input),
+            kind => parse_bound(&input, kind.is_duration()),
         };
         let bound = bound.map_err(|wrong| wrong.refusal_sentence(name, value))?;
         limits.0.push((kind, bound));

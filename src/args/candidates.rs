@@ -1,8 +1,8 @@
-//! What completion offers for an argument, attached where the argument is defined:
-//! `#[arg(add = value::Candidates::Queues)]`.
+//! The candidates that completion offers for an argument, attached where the argument is defined: `#[arg(add =
+//! value::Candidates::Queues)]`.
 //!
-//! Other values complete without it: possible values of the parser, and files where the value is
-//! called `FILE` or `DIR`.
+//! Other values complete without it: possible values of the parser, and files where the value is called `FILE` or
+//! `DIR`.
 
 use clap::builder::{ArgExt, CommandExt};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 use super::format::{OutputFlag, TimeFormat};
-use super::globals::{AddressOrigin, Globals, TypedFlags};
+use super::globals::{AddressOrigin, GivenFlags, Globals};
 use super::invalid::Invalid;
 use super::tls::TlsFiles;
 use super::value;
@@ -15,9 +15,9 @@ use crate::error::Error;
 use crate::name::Name;
 
 impl Globals {
-    /// Fills in the flags that were not typed.
+    /// Fills in the flags that the command line does not give.
     pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
-        self.given = TypedFlags {
+        self.given = GivenFlags {
             destination: self.destination_flags(),
             output: self.output.is_some(),
             prefix: self.prefix.is_some(),
@@ -71,7 +71,7 @@ impl Globals {
 }
 
 impl Globals {
-    /// The flags that say to which server the command goes. The address has no password.
+    /// The flags that name the server of the command. The address has no password.
     fn destination_flags(&self) -> Vec<(&'static str, Name)> {
         let redis = self.redis.as_ref().and_then(|text| {
             let target = Target::parse(text).ok()?;

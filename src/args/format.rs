@@ -22,10 +22,10 @@ pub(crate) enum OutputFlag {
 }
 
 impl OutputFlag {
-    /// What `-o` expects, for errors.
+    /// The values that `-o` expects, for errors.
     pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
 
-    /// The value that a word names, as typed or in QLESS_OUTPUT.
+    /// The value that a word names, as given, or in QLESS_OUTPUT.
     pub(crate) fn from_word(word: &str) -> Option<OutputFlag> {
         OutputFlag::from_str(word, false).ok()
     }

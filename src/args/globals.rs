@@ -21,9 +21,9 @@ pub(crate) struct Globals {
     /// The source of the address.
     #[arg(skip)]
     pub origin: AddressOrigin,
-    /// The flags that were typed.
+    /// The flags given on the command line.
     #[arg(skip)]
-    pub given: TypedFlags,
+    pub given: GivenFlags,
     /// Context of the config file; repeated: several as one [QLESS_CONTEXT; default: the one that the file names]
     #[arg(long, global = true, value_name = "NAME", add = value::CandidateKind::Contexts)]
     pub context: Vec<String>,
@@ -106,7 +106,7 @@ impl Globals {
         self.askpass || file.is_some_and(|file| file == "-")
     }
 
-    /// The typed flags without which another process of this program does not reach the server: they stand in no
+    /// The given flags without which another process of this program does not reach the server: they stand in no
     /// printed command.
     pub(crate) fn access_flags(&self) -> Vec<OsString> {
         let is_typed = self.has_typed_password();
@@ -136,10 +136,10 @@ pub(crate) enum AddressOrigin {
     File,
 }
 
-/// The flags that were typed, which neither the environment nor the file has set.
+/// The flags given on the command line, which neither the environment nor the file has set.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TypedFlags {
-    /// Those that say to which server the command goes, without a password.
+pub(crate) struct GivenFlags {
+    /// The given flags that name the server, without a password.
     pub destination: Vec<(&'static str, Name)>,
     pub output: bool,
     pub prefix: bool,

@@ -30,7 +30,7 @@ impl InputArg {
         }
     }
 
-    /// The word that was typed.
+    /// The word as given.
     pub(crate) fn as_typed(&self) -> Name {
         match self {
             InputArg::Value(word) => Name::from(word.as_os_str()),

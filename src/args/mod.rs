@@ -1,4 +1,5 @@
-//! What can be typed: global flags, flags that several subcommands share, and the parsers of values.
+//! The arguments of the command line: global flags, flags that several subcommands share, and the parsers of
+//! values.
 
 pub(crate) mod bound;
 mod candidates;

@@ -1,4 +1,4 @@
-//! Moments as typed: in UTC, in the local zone, or relative to now.
+//! Moments as given: in UTC, in the local zone, or relative to now.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::invalid::Invalid;
 use super::value;
 use crate::clock::moment::Moment;
 
-/// A moment as typed; [`TypedMoment::resolve`] resolves it.
+/// A moment as given; [`TypedMoment::resolve`] resolves it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypedMoment {
     At(Moment),
@@ -34,7 +34,7 @@ const DAYS: [Weekday; 7] = [
     Weekday::Sunday,
 ];
 
-/// The interval of a recurring job, as typed.
+/// The interval of a recurring job, as given.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TypedInterval {
     pub interval: Duration,
@@ -172,7 +172,7 @@ impl TypedMoment {
 }
 
 impl TypedMoment {
-    /// The interval at which the typed time recurs, such as a day; `None` if it does not recur.
+    /// The interval at which the given time recurs, such as a day; `None` if it does not recur.
     pub(crate) fn recurring_period(&self) -> Option<Duration> {
         let hours = match self {
             TypedMoment::At(_) | TypedMoment::In(_) => return None,
@@ -183,7 +183,7 @@ impl TypedMoment {
         Some(Duration::from_secs(hours * 3600))
     }
 
-    /// The time from `now` until the typed moment.
+    /// The time from `now` until the given moment.
     pub(crate) fn time_left(&self, now: Moment) -> Duration {
         Duration::try_from_secs_f64(self.resolve(now).since(now)).unwrap_or_default()
     }
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(next("06:00:01"), "108001");
         assert_eq!(next("05:59"), "194340");
         assert_eq!(next("5:59"), "194340");
-        // It is a Friday.
+        // The day of the test is a Friday: the next one is a week later.
         assert_eq!(next("fri 06:00"), "712800");
         assert_eq!(next("Friday 06:00:01"), "108001");
         assert_eq!(next("thu 06:00"), "626400");

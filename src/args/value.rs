@@ -38,10 +38,10 @@ pub(crate) use super::candidates::{CandidateKind, JobCandidates};
 /// The largest integer up to which doubles are exact: the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
 
-/// The most processes of one worker. Each takes a few descriptors.
+/// Maximum number of processes of one worker. Each takes a few descriptors.
 const MAX_PROCESSES: usize = 1000;
 
-/// The most jobs of a graph: Graphviz takes half a minute to draw as many.
+/// Maximum number of jobs of a graph: Graphviz takes half a minute to draw as many.
 const MAX_GRAPH: usize = 10_000;
 
 /// The longest message of a failure, in bytes.
@@ -80,18 +80,18 @@ pub(crate) fn name_or_empty() -> impl TypedValueParser<Value = Name> {
 pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
     OsStringValueParser::new().try_map(|word: OsString| {
         let (word, is_plain) = plain::strip_mark(word);
-        let typed = Name::from(word.as_os_str());
-        match (typed.is_empty(), is_plain) {
+        let name = Name::from(word.as_os_str());
+        match (name.is_empty(), is_plain) {
             (true, _) => Err(Invalid::because("is empty")),
-            (false, true) => Ok(Pattern::Plain(typed)),
-            (false, false) => Pattern::parse(typed).map_err(Invalid::Expects),
+            (false, true) => Ok(Pattern::Plain(name)),
+            (false, false) => Pattern::parse(name).map_err(Invalid::Expects),
         }
     })
 }
 
 /// A queue of a worker: `NAME`, `NAME=WEIGHT`, a glob, or `!NAME`.
 pub(crate) fn work_queue() -> impl TypedValueParser<Value = QueueSelector> {
-    name().try_map(|typed| QueueSelector::parse(&typed).map_err(Invalid::Expects))
+    name().try_map(|name| QueueSelector::parse(&name).map_err(Invalid::Expects))
 }
 
 /// `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`: any bytes.

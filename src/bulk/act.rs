@@ -166,7 +166,7 @@ impl OutcomeRecorder {
         let matched = all + pending.not_tried;
         let interrupt = Interrupt::listen();
         let mut pace = Pace::new(session.share_of_rate(self.options.rate));
-        // `--fail-fast` goes one by one, so that nothing comes after the first failure.
+        // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         let size = pace.slice_size(if self.options.fail_fast { 1 } else { SLICE });
         let mut progress = session.ui.progress(all as u64);
         let mut remaining = matched;
@@ -277,21 +277,21 @@ fn interrupt_error(kind: Kind, matched: usize, remaining: usize, session: &Sessi
         .hint(resume_hint(remaining, session))
 }
 
-/// How to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
+/// How to continue. `--limit` counts from 0 again, so the printed command has the number of remaining jobs.
 fn resume_hint(remaining: usize, session: &Session) -> String {
     let limited = session.canonical_command().has_flag("--limit");
-    let typed = if limited {
+    let line = if limited {
         session.typed_line_with("--limit", &remaining.to_string())
     } else {
         session.typed_line()
     };
-    match (limited, remaining, typed) {
+    match (limited, remaining, line) {
         (true, 0, _) => "look which of these jobs have changed: the same command would take \
                          further jobs, since `--limit` counts from 0 again"
             .to_string(),
-        (true, _, Some(typed)) => format!("ask for the {remaining} that are left: `{typed}`"),
+        (true, _, Some(line)) => format!("ask for the {remaining} that are left: `{line}`"),
         (true, _, None) => format!("run the command again with `--limit {remaining}` to go on"),
-        (false, _, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
+        (false, _, Some(line)) => format!("run the same command again to go on: `{line}`"),
         (false, _, None) => "run the same command again to go on".to_string(),
     }
 }

@@ -28,7 +28,7 @@ type Change<'a> = Box<dyn Fn(&mut Core, &JobSlice) -> SliceOutcome + 'a>;
 /// Sorts the jobs of a plan, or explains why some of them are excluded.
 type Arrange = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
 
-/// The jobs of one step: the clock and signals are checked before each step.
+/// The jobs of one call. Before each call, `now` is read again, and signals are checked.
 #[derive(Clone, Copy)]
 pub(crate) struct JobSlice<'a> {
     pub now: Moment,
@@ -88,7 +88,7 @@ impl<'a> BulkAction<'a> {
         BulkAction { arrange, ..self }
     }
 
-    /// Asks no question, as the verbs of workers do.
+    /// Asks no question, as commands that act for a worker do not.
     pub(crate) fn without_question(self) -> BulkAction<'a> {
         BulkAction {
             asks: false,

@@ -34,7 +34,7 @@ pub(crate) const CANCEL: Verb = Verb {
 /// To cancel more jobs than this, their number must be typed.
 const TYPED: usize = 1000;
 
-/// The most dependents that the question names.
+/// Maximum number of dependents that the question names.
 const NAMED: usize = 10;
 
 /// Refuses a complete job.
@@ -284,7 +284,7 @@ fn confirm_cancel(
         TargetSource::OneJid => count > 1,
         // Other members may have further jobs that were named.
         TargetSource::Jids | TargetSource::File => {
-            count > 1 || session.is_part() || session.ui.is_protected()
+            count > 1 || session.has_other_members() || session.ui.is_protected()
         }
         TargetSource::Selector => true,
     };

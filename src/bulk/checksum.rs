@@ -6,10 +6,10 @@
 
 use sha2::{Digest, Sha256};
 
-/// What stands between the rest of a line and its checksum.
+/// The text between the rest of a line and its checksum.
 const FIELD: &[u8] = br#","sum":""#;
 
-/// What stands behind the checksum.
+/// The text after the checksum.
 const END: &[u8] = br#""}"#;
 
 /// The number of hex digits of a checksum.

@@ -131,7 +131,7 @@ impl Ledger {
         let length = ledger.read_lines(take)?;
         ledger
             .truncate(length)
-            .map_err(|fault| ledger.write_error(&fault))?;
+            .map_err(|fault| ledger.unwritable_error(&fault))?;
         Ok(ledger)
     }
 
@@ -192,7 +192,7 @@ impl Ledger {
         match synced {
             // A pipe or device cannot be synced.
             Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
-            synced => synced.map_err(|fault| self.write_error(&fault)),
+            synced => synced.map_err(|fault| self.unwritable_error(&fault)),
         }
     }
 
@@ -206,7 +206,7 @@ impl Ledger {
         };
         let end = file
             .metadata()
-            .map_err(|fault| self.write_error(&fault))?
+            .map_err(|fault| self.unwritable_error(&fault))?
             .len();
         let reserved = rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, end, room);
         match reserved.map_err(io::Error::from) {
@@ -216,7 +216,7 @@ impl Ledger {
                     ErrorKind::StorageFull | ErrorKind::QuotaExceeded
                 ) =>
             {
-                Err(self.write_error(&fault))
+                Err(self.unwritable_error(&fault))
             }
             _ => Ok(()),
         }
@@ -228,7 +228,7 @@ impl Ledger {
         match &mut self.file {
             Some(file) => file
                 .write_all(&lines)
-                .map_err(|fault| self.write_error(&fault)),
+                .map_err(|fault| self.unwritable_error(&fault)),
             None => Ok(()),
         }
     }
@@ -248,7 +248,9 @@ impl Ledger {
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
             Err(why) => return Err(why.into_error(&self.cannot_message("read"), Kind::File)),
         };
-        let about = file.metadata().map_err(|fault| self.read_error(&fault))?;
+        let about = file
+            .metadata()
+            .map_err(|fault| self.unreadable_error(&fault))?;
         // A pipe or device has no lines of an earlier run.
         if !about.is_file() {
             return Ok(0);
@@ -260,7 +262,7 @@ impl Ledger {
         for number in 1u64.. {
             line.clear();
             let read = from.read_until(b'\n', &mut line);
-            read.map_err(|fault| self.read_error(&fault))?;
+            read.map_err(|fault| self.unreadable_error(&fault))?;
             let is_complete = line.ends_with(b"\n");
             let verified = match (self.has_checksums(), is_complete) {
                 (true, true) => checksums.verify_line(&line),
@@ -297,7 +299,7 @@ impl Ledger {
             .map_err(|why| why.into_error(&self.cannot_message("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
-            take(&line.map_err(|fault| self.read_error(&fault))?)?;
+            take(&line.map_err(|fault| self.unreadable_error(&fault))?)?;
         }
         Ok(())
     }
@@ -340,7 +342,7 @@ impl Ledger {
         options.append(true).create(true).mode(PRIVATE_FILE);
         let file = match open::open_private(&self.path, &mut options) {
             Ok(file) => file,
-            Err(Unopened::Failed(fault)) => return Err(self.write_error(&fault)),
+            Err(Unopened::Failed(fault)) => return Err(self.unwritable_error(&fault)),
             Err(refused) => {
                 return Err(refused.into_error(&self.cannot_message("write"), Kind::File));
             }
@@ -348,7 +350,7 @@ impl Ledger {
         self.refuse_device(&file)?;
         // Some file systems have no locks; there the user must not start two runs.
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(self.write_error(&io::Error::new(
+            Err(TryLockError::WouldBlock) => Err(self.unwritable_error(&io::Error::new(
                 ErrorKind::WouldBlock,
                 "another run is using it",
             ))),
@@ -359,7 +361,9 @@ impl Ledger {
     /// Refuses a device such as `/dev/null`, from which nothing can be read again. `/dev/full` takes nothing,
     /// and says so when it is written to.
     fn refuse_device(&self, mut file: &File) -> Result<(), Error> {
-        let about = file.metadata().map_err(|fault| self.write_error(&fault))?;
+        let about = file
+            .metadata()
+            .map_err(|fault| self.unwritable_error(&fault))?;
         let is_device = about.file_type().is_char_device() && !trust::is_descriptor(&self.path);
         if is_device && file.write(&[]).is_ok() {
             let what = self.cannot_message("write");
@@ -400,12 +404,12 @@ impl Ledger {
         format!("cannot {verb} `{}`", self.display_path())
     }
 
-    fn read_error(&self, fault: &io::Error) -> Error {
+    fn unreadable_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (self.cannot_message("read"), io_message(fault));
         Error::new(Kind::File, format!("{what}: {why}"))
     }
 
-    fn write_error(&self, fault: &io::Error) -> Error {
+    fn unwritable_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (self.cannot_message("write"), io_message(fault));
         let hint = match &self.file {
             None if is_out_of_descriptors(fault) => {
@@ -447,6 +451,6 @@ fn is_out_of_descriptors(fault: &io::Error) -> bool {
 /// Whether this is the beginning of a first line that was cut off.
 fn is_cut_head(line: &[u8]) -> bool {
     let start = br#"{"kind":""#;
-    let most = line.len().min(start.len());
-    line[..most] == start[..most]
+    let length = line.len().min(start.len());
+    line[..length] == start[..length]
 }

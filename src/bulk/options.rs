@@ -49,9 +49,10 @@ impl BulkOptions {
         })?;
         let note = actor::history_note(verb.word, flags.reason.as_ref());
         if note.len() > LONGEST_NOTE {
-            let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, byte_length));
+            let max_bytes =
+                LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, byte_length));
             return Err(Error::usage(format!(
-                "`--reason` is too long; the maximum is {most} bytes"
+                "`--reason` is too long; the maximum is {max_bytes} bytes"
             )));
         }
         let mut already_done = HashSet::new();

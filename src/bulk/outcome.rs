@@ -11,7 +11,7 @@ use crate::name::Name;
 #[derive(Clone, Debug)]
 pub(crate) struct JobOutcome {
     pub item: BulkItem,
-    /// What to do about a refusal.
+    /// The next step after a refusal.
     pub hint: Option<String>,
     /// The cells of the table's row after the jid.
     pub cells: Vec<Name>,

@@ -56,7 +56,7 @@ pub(super) struct ExcludedJob {
 /// How the jobs of a plan were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TargetSource {
-    /// One jid: a refusal is an error.
+    /// One given jid: a refusal is an error.
     OneJid,
     /// Several jids, or a list of them.
     Jids,
@@ -266,8 +266,7 @@ impl BulkPlan {
         done
     }
 
-    /// Asks whether to go on, unless the jobs were named one by one. `more` is shown below the
-    /// jobs.
+    /// Asks whether to continue, unless the jobs were named by their jids. `more` is shown below the jobs.
     pub(super) fn ask_consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
         if !self.will_ask(session) {
             return Ok(());

@@ -28,7 +28,7 @@ pub(crate) struct RestartWatch {
     loss: Option<SuspectedLoss>,
 }
 
-/// What may have been lost.
+/// The loss that a server may have suffered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuspectedLoss {
     cause: LossCause,
@@ -147,7 +147,8 @@ impl RestartWatch {
         }
     }
 
-    /// What happened to the server since it was asked last. A flush counts if one of these jobs is missing.
+    /// The event by which the server may have lost jobs since it was asked last. A flush counts if one of these
+    /// jobs is missing.
     fn cause_of_loss(
         &mut self,
         core: &mut Core,

@@ -69,7 +69,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes
 /// The suffix of the option that holds the defaults of a queue, behind the name of the queue.
 const SUFFIX: &[u8] = b"-defaults";
 
-/// The most bytes of the options.
+/// Maximum number of bytes of the options.
 const LONGEST: ByteLimit = ByteLimit::fixed(1 << 16);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {

@@ -265,6 +265,6 @@ fn preview_change(
 fn show_dependencies(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),
-        None => Err(not_found::missing_job(jid)),
+        None => Err(not_found::missing_job_error(jid)),
     }
 }

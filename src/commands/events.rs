@@ -10,7 +10,7 @@ use crate::events;
 use crate::events::EventLimits;
 use crate::events::filter::EventFilter;
 use crate::exit::Exit;
-use crate::model::event::{Event, EventKind, EventSource};
+use crate::model::event::{Event, EventChannel, EventKind};
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
@@ -81,12 +81,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let error = Error::usage("`events` shows events in the order in which they come");
         return Err(error.hint("leave out `--sort` and `--reverse`"));
     }
-    let mut sources: Vec<EventSource> = args.workers.into_iter().map(EventSource::Worker).collect();
+    let mut sources: Vec<EventChannel> =
+        args.workers.into_iter().map(EventChannel::Worker).collect();
     if args.tracked {
-        sources.push(EventSource::Tracked);
+        sources.push(EventChannel::Tracked);
     }
     if sources.is_empty() {
-        sources = vec![EventSource::Log, EventSource::Extensions];
+        sources = vec![EventChannel::Log, EventChannel::Extensions];
     }
     let filter = EventFilter {
         sources,

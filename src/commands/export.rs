@@ -330,7 +330,7 @@ impl ExportWriter {
         }
     }
 
-    /// Writes what `--with` names. Returns the throttles that cannot be read.
+    /// Writes the parts that `--with` names. Returns the throttles that cannot be read.
     fn write_extra_parts(
         &mut self,
         with: &[ExportPart],

@@ -126,7 +126,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     refuse_unknown_jobs(&missing, now, session)
 }
 
-/// Refuses `--as` beside a document. A format that was not typed gives way to `--as`.
+/// Refuses `--as` beside a document. A format that was not given gives way to `--as`.
 fn refuse_form_of_document(args: &Args, session: &Session) -> Result<(), Error> {
     let Some(form) = args.form else {
         return Ok(());

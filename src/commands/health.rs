@@ -2,7 +2,7 @@
 
 use super::{Group, MemberUse, Spec};
 use crate::args::bound;
-use crate::core::api::overview::LookRequest;
+use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
@@ -108,12 +108,12 @@ pub(crate) fn nagios_failure(error: &Error) -> (String, Exit) {
 }
 
 fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
-    let request = LookRequest {
+    let request = SnapshotRequest {
         groups: limits.names(true),
         queues: limits.names(false),
-        ..LookRequest::default()
+        ..SnapshotRequest::default()
     };
-    let (facts, now) = look::look_at(look::RECENT, request, &limits.queue_globs(), session)?;
+    let (facts, now) = look::read_snapshot(look::RECENT, request, &limits.queue_globs(), session)?;
     let problems = look::find_problems(&facts, look::RECENT, now);
     Ok(health::judge(&facts, &problems, limits, now))
 }

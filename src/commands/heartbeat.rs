@@ -127,7 +127,7 @@ fn extend_one(
     Ok(Exit::Ok)
 }
 
-/// Extends the locks on several jobs. A worker's call is not confirmed.
+/// Extends the locks on several jobs, without a question: the command acts for a worker.
 fn extend_many(
     given: &JidArgs,
     data: Option<&[u8]>,

@@ -92,7 +92,7 @@ fn exit_or_no_match_error(required: bool, listed: ListSummary) -> Result<Exit, E
     }
 }
 
-/// What a list had.
+/// The totals of a list.
 pub(crate) struct ListSummary {
     /// The number of jobs that were shown.
     pub jobs: u64,
@@ -171,7 +171,7 @@ pub(crate) fn list_jobs(
     Ok(ListSummary { jobs: shown, exit })
 }
 
-/// The core's own `jobs`, which takes one state of one queue, or complete jobs.
+/// The core's own `jobs`, which takes one state of one queue, or completed jobs.
 fn raw_jobs_call(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.as_plain_name(),

@@ -52,7 +52,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .core()?
         .index_members(now, &Index::Lane(lane.clone()))?;
     if jids.is_empty() {
-        // A lane of all queues has no queue of its own.
+        // A lane that spans all queues is in no queue.
         if !args.key.as_bytes().starts_with(b"/") {
             session.core()?.require_queue(now, &args.queue)?;
         }

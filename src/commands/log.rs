@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
     let found = core.job_snapshots(now, std::slice::from_ref(&args.jid))?;
     if found.iter().all(Option::is_none) {
-        return Err(not_found::missing_job(&args.jid));
+        return Err(not_found::missing_job_error(&args.jid));
     }
     let dry = args.dry.dry_run;
     if !dry {

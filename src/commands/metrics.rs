@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::listen::{ListenAddress, ListenOptions, Listener};
 use crate::look;
 use crate::look::metrics::{SeriesChoice, metrics_after_error, system_metrics};
-use crate::look::server::{LookServer, PATIENCE};
+use crate::look::server::{PATIENCE, SnapshotServer};
 use crate::look::statsd::statsd_datagrams;
 use crate::model::metrics::{Label, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -123,11 +123,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let core = Script::new(session.prefix()).sha().to_owned();
     let begun = Instant::now();
     let read = read_facts(&choice, session);
-    let took = begun.elapsed().as_secs_f64();
+    let elapsed = begun.elapsed().as_secs_f64();
     let (families, error) = match read {
-        Ok((facts, now)) => (system_metrics(&facts, &choice, &core, took, now), None),
+        Ok((facts, now)) => (system_metrics(&facts, &choice, &core, elapsed, now), None),
         Err(error) if args.file.is_some() => {
-            (metrics_after_error(&error, &core, took), Some(error))
+            (metrics_after_error(&error, &core, elapsed), Some(error))
         }
         Err(error) => return Err(error),
     };
@@ -146,10 +146,10 @@ fn read_facts(
     choice: &SeriesChoice,
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
-    look::look_at(look::RECENT, choice.request(), &choice.globs(), session)
+    look::read_snapshot(look::RECENT, choice.request(), &choice.globs(), session)
 }
 
-/// How long a look stands for all who ask.
+/// How long a snapshot is used for all requests.
 const SHARED_FOR: Duration = Duration::from_secs(1);
 
 /// Answers requests until a signal comes.
@@ -165,8 +165,8 @@ fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<
     let listener = Listener::bind(address, access)?;
     session.ui.note(&format!("listening on {}", listener.url()));
     let (choice, labels) = (args.series.choice(), args.series.label.clone());
-    let server = LookServer::new(session, choice, labels, SHARED_FOR);
-    server.try_look()?;
+    let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
+    server.try_snapshot()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
     listener.serve(
@@ -211,7 +211,7 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
                     _ = socket.send(datagram.as_bytes());
                 }
             }
-            // Once it has sent something, it goes on.
+            // After a first success, the loop continues despite errors.
             Err(error) if sent > 1 => {
                 if last.is_none() {
                     session.ui.warn(&error.message());
@@ -231,13 +231,13 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
 }
 
 /// The beginning of names: parts with dots between them.
-fn namespace(typed: &str) -> Result<String, Invalid> {
+fn namespace(given: &str) -> Result<String, Invalid> {
     let is_part = |part: &str| {
         let mut chars = part.chars();
         !part.is_empty() && chars.all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
     };
-    if typed.split('.').all(is_part) {
-        Ok(typed.to_owned())
+    if given.split('.').all(is_part) {
+        Ok(given.to_owned())
     } else {
         Err(Invalid::expects(
             "letters, digits, `-`, `_`, and dots between them",
@@ -245,11 +245,11 @@ fn namespace(typed: &str) -> Result<String, Invalid> {
     }
 }
 
-/// A label as it is typed.
-fn label(typed: &str) -> Result<Label, Invalid> {
+/// A label as given.
+fn label(given: &str) -> Result<Label, Invalid> {
     let wants = "a label such as `site=berlin`, its name of letters, digits and `_`";
     let expects = || Invalid::expects(wants);
-    let (name, value) = typed.split_once('=').ok_or_else(expects)?;
+    let (name, value) = given.split_once('=').ok_or_else(expects)?;
     let mut chars = name.chars();
     let begins = chars
         .next()

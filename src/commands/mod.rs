@@ -92,7 +92,7 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
 /// The error about a job that does not exist, with the traces that are left of it.
 fn unknown_job_error(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
     let found = session.core()?.traces_of_jid(now, jid)?;
-    let error = not_found::missing_job(jid);
+    let error = not_found::missing_job_error(jid);
     Ok(match traces_text(&found) {
         Some(left) => error.hint(format!("traces are left: {left}")),
         None => error,
@@ -118,7 +118,7 @@ fn is_list_word(word: &Name) -> bool {
 
 /// How a subcommand runs if the context names several prefixes or servers as one.
 pub(crate) enum MemberUse<'a> {
-    /// It uses no server, or only the one that it names itself.
+    /// The command uses no server, or only a server that its own arguments name.
     Itself,
     /// On each, side by side; what they show is joined.
     Each,
@@ -137,13 +137,13 @@ pub(crate) enum MemberUse<'a> {
     Wait { jids: &'a [InputArg], any: bool },
     /// On the one that holds this job.
     Job(&'a Name),
-    /// On the one that a new job belongs to: that of its jid if a job has it, else by what it is kept together
-    /// with, or any.
+    /// On the member that a new job belongs to: the one that has its jid, else the one of the jobs that it is kept
+    /// together with, or any member.
     NewJob {
         kept_with: Option<Cow<'a, [u8]>>,
         jid: Option<&'a Name>,
     },
-    /// Each job of a file on the one that it belongs to.
+    /// Each job of a file on the member that the job belongs to.
     NewJobs(&'a put::Args),
     /// By a process for each.
     Processes,
@@ -163,7 +163,7 @@ pub(crate) struct Spec<A> {
     pub(crate) paged: bool,
     /// Whether the subcommand may change something with these arguments. `--read-only` refuses it then.
     pub(crate) writes: fn(&A) -> bool,
-    /// Whether it changes something whatever its arguments are.
+    /// Whether the command changes something, whatever its arguments are.
     pub(crate) always_writes: bool,
     /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
@@ -211,12 +211,12 @@ impl<A> Spec<A> {
         Spec { watch, ..self }
     }
 
-    /// Sets how it runs on several members.
+    /// Sets how the command runs on several members.
     pub(crate) const fn members(self, members: fn(&A) -> MemberUse<'_>) -> Spec<A> {
         Spec { members, ..self }
     }
 
-    /// Keeps its output out of the pager.
+    /// Keeps the output of the command out of the pager.
     pub(crate) const fn unpaged(self) -> Spec<A> {
         Spec {
             paged: false,

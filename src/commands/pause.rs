@@ -125,7 +125,7 @@ fn revoke_locks(
             for (job, reply) in jobs.iter().zip(core.revoke_locks(now, note, &jobs)) {
                 match reply {
                     Ok(CallOutcome::Done(())) => stopped += 1,
-                    // The job ended by itself meanwhile.
+                    // The job ended by itself before the call.
                     Ok(CallOutcome::Refused(_)) => {}
                     Err(error) if error.refusal_of(&job.jid).is_some() => {}
                     Err(error) => return Err(error),

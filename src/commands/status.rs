@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Group, Spec};
 use crate::args::shared::WatchFlag;
 use crate::args::value;
-use crate::core::api::overview::LookRequest;
+use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::look;
@@ -41,7 +41,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<Overview>()?;
     let since = args.since.as_secs_f64();
-    let (facts, now) = look::look_at(since, LookRequest::default(), &[], session)?;
+    let (facts, now) = look::read_snapshot(since, SnapshotRequest::default(), &[], session)?;
     let interval = args.watch.every.unwrap_or_default();
     session.history.note(&facts, now, interval);
     let mut overview = look::build_overview(facts, since, now);

@@ -4,9 +4,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// The subcommand that was typed, with its arguments.
+/// The given subcommand, with its arguments.
 pub(crate) trait Subcommands {
-    /// Whether it may change something.
+    /// Whether the subcommand may change something.
     fn writes(&self) -> bool;
 
     fn run(self, session: &mut Session) -> Result<Exit, Error>;

@@ -147,7 +147,7 @@ fn show_tags(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     }
     match missing.as_slice() {
         [] => Ok(Exit::Ok),
-        [jid, ..] => Err(not_found::missing_job(jid)),
+        [jid, ..] => Err(not_found::missing_job_error(jid)),
     }
 }
 

@@ -110,7 +110,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     };
     if jids.is_empty() {
-        if session.is_part() {
+        if session.has_other_members() {
             // Another member may have such jobs.
             session.ui.note("no job matches: nothing to wait for");
             return Ok(Exit::NotFound);

@@ -21,7 +21,7 @@ use crate::fs;
 use crate::fs::open::open_to_read;
 use crate::interrupt::Interrupt;
 use crate::listen::{AccessOptions, ListenAddress, Listener, listen_address};
-use crate::look::server::{LookServer, PATIENCE};
+use crate::look::server::{PATIENCE, SnapshotServer};
 use crate::model::overview::history::History;
 use crate::name::Name;
 use crate::session::Session;
@@ -128,7 +128,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (Some(first), Some(kept)) = (server.first(), kept) {
         first.with_history(|history| *history = kept);
     }
-    server.try_looks()?;
+    server.try_snapshots()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
     let saved = Cell::new(Instant::now());
@@ -179,7 +179,7 @@ fn read_history(path: &Path) -> Result<History, Error> {
 }
 
 /// Writes what was counted. The page does not depend on it: a failure is said once the disk is looked at.
-fn save_history(path: &Path, server: &LookServer) {
+fn save_history(path: &Path, server: &SnapshotServer) {
     let text = server.with_history(|history| serde_json::to_vec(history));
     let written = text
         .map_err(Error::internal)
@@ -190,8 +190,8 @@ fn save_history(path: &Path, server: &LookServer) {
 }
 
 /// A path that begins with `/` and does not end with one.
-fn base_path(typed: &str) -> Result<String, Invalid> {
-    let path = typed.trim_end_matches('/');
+fn base_path(given: &str) -> Result<String, Invalid> {
+    let path = given.trim_end_matches('/');
     let is_plain = path
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte));

@@ -1,4 +1,4 @@
-//! The way to the server: settings, address, connection, TLS, login.
+//! The steps to the server: settings, address, connection, TLS, login.
 
 use std::time::Duration;
 
@@ -18,17 +18,17 @@ use crate::text::{Sanitized, comma_list, duration, plural};
 /// How long before its end a certificate is a warning.
 const CERTIFICATE_WARNING: f64 = 14.0 * 86_400.0;
 
-/// The most names of a certificate that are shown.
+/// Maximum number of names of a certificate that are shown.
 const NAMES: usize = 5;
 
 /// Seconds as documents show them, to the microsecond.
-pub(super) fn seconds(took: Duration) -> Number {
-    Number(took.as_micros() as f64 / 1e6)
+pub(super) fn seconds(elapsed: Duration) -> Number {
+    Number(elapsed.as_micros() as f64 / 1e6)
 }
 
 /// `3.1 ms`
-pub(super) fn milliseconds(took: Duration) -> String {
-    format!("{:.1} ms", took.as_secs_f64() * 1000.0)
+pub(super) fn milliseconds(elapsed: Duration) -> String {
+    format!("{:.1} ms", elapsed.as_secs_f64() * 1000.0)
 }
 
 /// The config file and the context in use.
@@ -109,11 +109,11 @@ pub(super) fn connect_item(
     if let (Address::Sentinel(sentinels), Some(_)) = (&target.address, core) {
         what.push_str(&format!(", the master `{}`", sentinels.master));
     }
-    if let Some(took) = reached.resolved {
-        what.push_str(&format!(", resolved in {}", milliseconds(took)));
+    if let Some(elapsed) = reached.resolved {
+        what.push_str(&format!(", resolved in {}", milliseconds(elapsed)));
     }
-    if let Some(took) = reached.connected {
-        what.push_str(&format!(", connected in {}", milliseconds(took)));
+    if let Some(elapsed) = reached.connected {
+        what.push_str(&format!(", connected in {}", milliseconds(elapsed)));
     }
     let item = match &reached.error {
         // The core is connected, and a second connection is not possible.
@@ -140,7 +140,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     if target.tls.is_none() {
         return Some(DoctorItem::ok(check, "not used"));
     }
-    let Some((took, session)) = reached.encrypted.zip(reached.session.as_ref()) else {
+    let Some((elapsed, session)) = reached.encrypted.zip(reached.session.as_ref()) else {
         let why = reached.error.as_ref().map(|error| error.message());
         let why = why.unwrap_or("the connection was lost".into());
         return Some(DoctorItem::skipped(check, format!("not looked at: {why}")));
@@ -155,7 +155,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     let what = format!(
         "{}, certificate for {names}{until}, {}",
         session.protocol,
-        milliseconds(took)
+        milliseconds(elapsed)
     );
     let left = session.expires.map(|end| end.since(now));
     let item = match left.filter(|left| *left < CERTIFICATE_WARNING) {
@@ -168,7 +168,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     };
     Some(item.with_evidence(DoctorEvidence {
         protocol: Some(session.protocol.clone()),
-        handshake_s: Some(seconds(took)),
+        handshake_s: Some(seconds(elapsed)),
         names: Some(session.names.clone()),
         expires: session.expires,
         ..DoctorEvidence::default()

@@ -1,4 +1,4 @@
-//! Whether this machine can use the queues of a server: each step on the way there, then the server itself.
+//! Whether this machine can use the queues of a server: each step of the connection, then the server itself.
 //!
 //! Nothing is printed here, and no password leaves. The errors are those of the other commands.
 
@@ -139,7 +139,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// Adds a result. After an error on the way to the server, the checks of the server are skipped.
+    /// Adds a result. After an error in the steps to the server, the checks of the server are skipped.
     fn add(&mut self, item: DoctorItem) {
         match self.stopped_by {
             Some(by) if !is_made_after(by, item.check) => self.skip(item.check, by),

@@ -114,7 +114,7 @@ pub(super) fn memory_item(report: &ServerReport, core: &Core) -> DoctorItem {
     })
 }
 
-/// What of the jobs survives the server.
+/// The check whether jobs survive a restart of the server.
 pub(super) fn persistence_item(
     report: &ServerReport,
     settings: Option<&ServerSettings>,
@@ -141,7 +141,7 @@ pub(super) fn persistence_item(
     })
 }
 
-/// What an append-only file keeps.
+/// The result for a server with an append-only file.
 fn append_only_item(settings: Option<&ServerSettings>) -> DoctorItem {
     let check = DoctorCheck::Persistence;
     match settings.map_or("", |settings| settings.appendfsync.as_str()) {
@@ -159,7 +159,7 @@ fn append_only_item(settings: Option<&ServerSettings>) -> DoctorItem {
     }
 }
 
-/// What a server without an append-only file keeps.
+/// The result for a server without an append-only file.
 fn snapshots_item(
     report: &ServerReport,
     settings: Option<&ServerSettings>,
@@ -188,11 +188,11 @@ pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettin
     let Some(connections) = report.connections else {
         return DoctorItem::skipped(check, "the server does not tell how many it has");
     };
-    let most = report.max_connections;
-    let mut what = match most {
-        Some(most) => {
-            let most = plural(most, "connection", "connections");
-            format!("{connections} of {most}")
+    let max_connections = report.max_connections;
+    let mut what = match max_connections {
+        Some(max_connections) => {
+            let maximum = plural(max_connections, "connection", "connections");
+            format!("{connections} of {maximum}")
         }
         None => plural(connections, "connection", "connections"),
     };
@@ -203,8 +203,8 @@ pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettin
         };
         what.push_str(&format!("; a script may hold others up {time}"));
     }
-    let is_nearly_full =
-        most.is_some_and(|most| connections.saturating_mul(10) >= most.saturating_mul(9));
+    let is_nearly_full = max_connections
+        .is_some_and(|maximum| connections.saturating_mul(10) >= maximum.saturating_mul(9));
     let item = if is_nearly_full {
         let hint = "raise `maxclients`; `redis-cli CLIENT LIST` shows who is connected";
         DoctorItem::warning(check, format!("nearly all taken: {what}"), hint)
@@ -213,7 +213,7 @@ pub(super) fn clients_item(report: &ServerReport, settings: Option<&ServerSettin
     };
     item.with_evidence(DoctorEvidence {
         connections: Some(connections),
-        max_connections: most,
+        max_connections,
         ..DoctorEvidence::default()
     })
 }

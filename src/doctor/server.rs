@@ -39,7 +39,7 @@ pub(super) fn add_server_items(
             checks.add_error(DoctorCheck::Server, &core.refusal_error("LOADING"));
             return;
         }
-        Err(error) if !is_untold(error) => {
+        Err(error) if !is_not_reported(error) => {
             checks.add_error(DoctorCheck::Server, error);
             return;
         }
@@ -47,7 +47,7 @@ pub(super) fn add_server_items(
         Err(_) => checks.add(untold_server_item(core)),
     }
     let made = core.try_core(now);
-    let is_blocked = made.as_ref().is_err_and(keeps_waiting);
+    let is_blocked = made.as_ref().is_err_and(would_block_next_calls);
     let (rights, tells_settings) = if is_blocked {
         (skipped_after(DoctorCheck::Rights, DoctorCheck::Core), true)
     } else {
@@ -75,7 +75,7 @@ pub(super) fn add_server_items(
                 DoctorCheck::Persistence,
                 DoctorCheck::Clients,
             ] {
-                checks.add(untold_item(check, error));
+                checks.add(unreported_item(check, error));
             }
         }
     }
@@ -89,7 +89,7 @@ pub(super) fn add_server_items(
 }
 
 /// Whether the server serves no call now, so that the next calls would also wait until the timeout.
-fn keeps_waiting(error: &Error) -> bool {
+fn would_block_next_calls(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Stale
@@ -104,14 +104,14 @@ fn keeps_waiting(error: &Error) -> bool {
 }
 
 /// Whether the server is there and does not tell: the user lacks a right, or the service lacks the command.
-fn is_untold(error: &Error) -> bool {
+fn is_not_reported(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::NoPerm | Kind::Server | Kind::Unsupported
     )
 }
 
-fn untold_item(check: DoctorCheck, error: &Error) -> DoctorItem {
+fn unreported_item(check: DoctorCheck, error: &Error) -> DoctorItem {
     DoctorItem::skipped(
         check,
         format!("the server does not tell: {}", error.message()),
@@ -121,8 +121,8 @@ fn untold_item(check: DoctorCheck, error: &Error) -> DoctorItem {
 
 /// The result of a check that could not be made.
 fn failed_item(check: DoctorCheck, error: &Error) -> DoctorItem {
-    if is_untold(error) {
-        untold_item(check, error)
+    if is_not_reported(error) {
+        unreported_item(check, error)
     } else {
         DoctorItem::error(check, error, next_step(error.kind()))
     }
@@ -159,13 +159,13 @@ fn untold_server_item(core: &Core) -> DoctorItem {
 /// The rights of the user, and whether the settings of the server may be read.
 fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     let check = DoctorCheck::Rights;
-    if !core.tells_rights() {
+    if !core.scripts_can_read_rights() {
         let why = "the server does not tell: Redis before 7.0 has no test of rights";
         return (DoctorItem::skipped(check, why), true);
     }
     let missing = match core.test_rights(now) {
         Ok(missing) => missing,
-        // The user may not run EVAL at all.
+        // The user is not allowed to run EVAL at all.
         Err(error) => {
             let item = DoctorItem::error(check, &error, next_step(error.kind()));
             return (item, false);
@@ -197,8 +197,8 @@ fn core_item(made: Result<Duration, Error>, sha: &str) -> DoctorItem {
     let check = DoctorCheck::Core;
     let call_s = made.as_ref().ok().copied().map(seconds);
     let item = match made {
-        Ok(took) => {
-            let (core, time) = (short_jid(sha), milliseconds(took));
+        Ok(elapsed) => {
+            let (core, time) = (short_jid(sha), milliseconds(elapsed));
             let what = format!("loads: {BINARY}, core {core}, {time} a call");
             DoctorItem::ok(check, what)
         }
@@ -289,7 +289,7 @@ fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
         Err(error) => return failed_item(check, &error),
     };
     // This command itself leaves the core, and the test of rights if the server has one.
-    let own = 1 + u64::from(core.tells_rights());
+    let own = 1 + u64::from(core.scripts_can_read_rights());
     let others = cached.saturating_sub(own);
     let what = match others {
         0 => "none of other clients is cached".to_owned(),

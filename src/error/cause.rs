@@ -44,7 +44,7 @@ pub enum Refusal {
     Queue(Name),
 }
 
-/// What a failed call did to the data, if the server's error says so.
+/// The effect of a failed call on the data, if the server's error tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectOnData {
     Unchanged,

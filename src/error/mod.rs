@@ -20,7 +20,7 @@ pub struct Error {
     kind: Kind,
     cause: Option<Box<Cause>>,
     reason: String,
-    /// What the failed call did to the data, if that is known. The message ends with it.
+    /// The effect of the failed call on the data, if it is known. The message ends with it.
     effect: Option<EffectOnData>,
     hint: Option<String>,
     jid: Option<Name>,
@@ -95,7 +95,7 @@ impl Error {
         self
     }
 
-    /// Adds what to do next, ideally a command to type.
+    /// Adds the next step, ideally a command to type.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
@@ -106,7 +106,7 @@ impl Error {
         Error { hint: None, ..self }
     }
 
-    /// Adds what to do next, if there is something.
+    /// Adds the next step, if there is one.
     pub fn hint_if(mut self, hint: Option<String>) -> Error {
         self.hint = hint.or(self.hint);
         self

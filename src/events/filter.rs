@@ -1,7 +1,7 @@
 //! Which events are shown.
 
 use crate::error::Error;
-use crate::model::event::{Event, EventKind, EventSource};
+use crate::model::event::{Event, EventChannel, EventKind};
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::text::backtick_list;
@@ -10,7 +10,7 @@ use crate::text::backtick_list;
 /// values, by one of these.
 #[derive(Debug)]
 pub(crate) struct EventFilter {
-    pub sources: Vec<EventSource>,
+    pub sources: Vec<EventChannel>,
     pub kinds: Vec<EventKind>,
     pub queues: Vec<Pattern>,
     pub jids: Vec<Name>,
@@ -32,12 +32,12 @@ impl EventFilter {
 
     /// Refuses filters that no event can satisfy, so that nobody waits for one.
     pub(crate) fn refuse_if_nothing_matches(&self) -> Result<(), Error> {
-        let has = |source: &EventSource, kind: EventKind| source.kinds().contains(&kind);
+        let has = |source: &EventChannel, kind: EventKind| source.kinds().contains(&kind);
         for &kind in &self.kinds {
             if self.sources.iter().any(|source| has(source, kind)) {
                 continue;
             }
-            let of_all_jobs = [EventSource::Log, EventSource::Extensions];
+            let of_all_jobs = [EventChannel::Log, EventChannel::Extensions];
             let hint = if of_all_jobs.iter().any(|source| has(source, kind)) {
                 "leave out `--tracked` and `--worker`"
             } else {
@@ -46,7 +46,7 @@ impl EventFilter {
             let why = format!("`--event {}` matches nothing here", kind.into_str());
             return Err(Error::usage(why).hint(hint));
         }
-        let may_match = |names: fn(&EventSource, EventKind) -> bool| {
+        let may_match = |names: fn(&EventChannel, EventKind) -> bool| {
             self.sources.iter().any(|source| {
                 let mut kinds = source.kinds().iter();
                 kinds.any(|kind| {
@@ -62,7 +62,7 @@ impl EventFilter {
             let why = format!("`{flag}` matches nothing: no message of {events} names a {what}");
             Err(Error::usage(why).hint(hint.to_owned()))
         };
-        if !self.queues.is_empty() && !may_match(EventSource::names_queue) {
+        if !self.queues.is_empty() && !may_match(EventChannel::names_queue) {
             return refused("--queue", "queue", "`--jid` selects by job");
         }
         if !self.jids.is_empty() && !may_match(|_, kind| kind.names_job()) {

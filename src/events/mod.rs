@@ -70,13 +70,13 @@ pub(crate) fn run(
     if let Err(error) = &ended
         && error.exit() == Exit::Server
     {
-        // The other members would go on without this one.
+        // The other members would continue without this one.
         watcher.called_off.store(true, Ordering::Relaxed);
     }
     ended
 }
 
-/// What decides when the stream ends.
+/// The conditions that end the stream.
 struct EventWatcher<'e> {
     filter: &'e EventFilter,
     count: Option<u64>,

@@ -54,14 +54,14 @@ pub(crate) fn explain_jobs(
     let mut explanations = Vec::with_capacity(jids.len());
     for jids in jids.chunks(MAX_JOBS) {
         let items = read_jobs_and_templates(core, now, jids)?;
-        let asked: Vec<(Option<&Name>, Option<&Name>)> = items
+        let subjects: Vec<(Option<&Name>, Option<&Name>)> = items
             .iter()
             .map(|item| match item {
                 Some(item) => (item.queue(), item.jid()),
                 None => (None, None),
             })
             .collect();
-        let facts = read_pop_facts(core, now, &asked)?;
+        let facts = read_pop_facts(core, now, &subjects)?;
         for (item, queue) in items.iter().zip(facts) {
             explanations.push(match item {
                 Some(JobOrTemplate::Job(job)) => {
@@ -135,8 +135,8 @@ fn explain_job_with_facts(
     })
 }
 
-/// What scheduled a job that has used retries. Its newest history entry tells a lost lock; a retry of
-/// another client leaves none.
+/// The cause by which a job that has used retries was scheduled. Its newest history entry tells a lost lock; a
+/// retry of another client leaves none.
 fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);
@@ -205,9 +205,9 @@ fn build_explanation(
 fn read_pop_facts(
     core: &mut Core,
     now: Moment,
-    asked: &[(Option<&Name>, Option<&Name>)],
+    subjects: &[(Option<&Name>, Option<&Name>)],
 ) -> Result<Vec<Option<PopFacts>>, Error> {
-    let pops: Vec<(&Name, Option<&Name>)> = asked
+    let pops: Vec<(&Name, Option<&Name>)> = subjects
         .iter()
         .filter_map(|(queue, jid)| queue.map(|queue| (queue, *jid)))
         .collect();
@@ -222,7 +222,7 @@ fn read_pop_facts(
         }
         Err(error) => return Err(error),
     };
-    let facts = asked.iter().map(|(queue, _)| {
+    let facts = subjects.iter().map(|(queue, _)| {
         let facts = queue.and_then(|_| pops.next());
         facts.filter(|facts| facts.queue.exists())
     });

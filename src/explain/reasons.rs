@@ -18,7 +18,7 @@ const PATIENCE: f64 = 10.0;
 /// Patience in seconds if workers of any queue are seen: they may poll seldom.
 const LONG_PATIENCE: f64 = 60.0;
 
-/// The most jobs that evidence names.
+/// Maximum number of jobs that the evidence names.
 const ROOTS: usize = 10;
 
 /// Why a job does not run. `before` are the jobs before it in its lane.
@@ -242,7 +242,7 @@ pub(super) fn recurring_reasons(
         add_queue_reasons(facts, false, now, &mut reasons);
     }
     if recurring.is_paused() {
-        // Neither its time nor a pop puts a job.
+        // Nothing puts a job of a paused template: not its time, and not a pop.
         return reasons;
     }
     let run = CommandLine::new("recur run").name(&recurring.jid);
@@ -263,7 +263,7 @@ pub(super) fn recurring_reasons(
     reasons
 }
 
-/// Adds the reasons of a queue that hold for each of its jobs. `can_run`: nothing else keeps the job
+/// Adds the reasons of a queue that keep each of its jobs from running. `can_run`: no other reason keeps the job
 /// from running.
 fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<DelayReason>) {
     let queue = &facts.queue;
@@ -435,8 +435,8 @@ fn add_dependency_reasons(walk: &DependencyWalk, reasons: &mut Vec<DelayReason>)
         ));
     }
     if reasons.is_empty() && !walk.is_cut {
-        // It depends on nothing, or on complete jobs: its release was lost. A check of its queue alone does not
-        // repair a dependency that only the other job lists.
+        // The job depends on nothing, or only on completed jobs: its release was lost. A check of its queue alone
+        // does not repair this if only the other job lists the dependency.
         let fix = CommandLine::new("check --repair");
         reasons.push(DelayReason::new(
             ReasonCode::QueueBroken,

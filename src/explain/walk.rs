@@ -15,7 +15,7 @@ const LIMITS: WalkLimits = WalkLimits {
     depth: None,
 };
 
-/// What a walk along the dependencies of a job found.
+/// The result of a walk along the dependencies of a job.
 #[derive(Debug, Default)]
 pub(super) struct DependencyWalk {
     /// The blocking jobs by jid: those that do not depend on others.

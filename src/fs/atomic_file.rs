@@ -26,7 +26,7 @@ pub(crate) struct AtomicFile {
 
 impl AtomicFile {
     pub(crate) fn create(path: &Path) -> Result<AtomicFile, Error> {
-        AtomicFile::create_with_mode(path, PRIVATE_FILE).map_err(|why| write_error(path, why))
+        AtomicFile::create_with_mode(path, PRIVATE_FILE).map_err(|why| unwritable_error(path, why))
     }
 
     /// A file with this mode, within the user's umask.
@@ -66,7 +66,7 @@ impl AtomicFile {
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = self.file.write_all(bytes);
-        written.map_err(|fault| write_error(&self.path, fault.into()))
+        written.map_err(|fault| unwritable_error(&self.path, fault.into()))
     }
 
     /// Replaces the old content.
@@ -79,11 +79,11 @@ impl AtomicFile {
             }
             Ok(())
         };
-        finish().map_err(|fault: io::Error| write_error(&self.path, fault.into()))
+        finish().map_err(|fault: io::Error| unwritable_error(&self.path, fault.into()))
     }
 }
 
-pub(super) fn write_error(path: &Path, why: Unopened) -> Error {
+pub(super) fn unwritable_error(path: &Path, why: Unopened) -> Error {
     let shown = Sanitized(path.as_os_str().as_encoded_bytes());
     why.into_error(&format!("cannot write `{shown}`"), Kind::File)
 }

@@ -38,7 +38,7 @@ pub(crate) fn write_public(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let file = AtomicFile::create_with_mode(path, mode);
-    let mut file = file.map_err(|why| atomic_file::write_error(path, why))?;
+    let mut file = file.map_err(|why| atomic_file::unwritable_error(path, why))?;
     file.write(bytes)?;
     file.finish()
 }

@@ -36,8 +36,8 @@ const ALL_WRITE: u32 = 0o002;
 /// In a directory with this bit, a file can be removed or renamed only by its owner.
 const STICKY: u32 = 0o1000;
 
-/// The most symbolic links on a path, as on Linux.
-const MOST_LINKS: usize = 40;
+/// Maximum number of symbolic links on a path, as on Linux.
+const MAX_LINKS: usize = 40;
 
 /// Whether the group or others have any right to what has this mode.
 pub(crate) fn others_may_use(mode: u32) -> bool {
@@ -64,7 +64,7 @@ pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
     about.is_file() && about.mode() & OTHERS_READ != 0
 }
 
-/// Whether the number of a user or group is that of this user or of root.
+/// Whether the number is the id of this user, or of root.
 fn is_own_or_root(id: u32) -> bool {
     id == geteuid().as_raw() || id == 0
 }
@@ -117,7 +117,7 @@ pub(crate) struct ResolvedPath {
     directories: Vec<PathBuf>,
     /// A link that another user made.
     strange_link: Option<PathBuf>,
-    /// Its end, which need not exist.
+    /// The end of the path, which need not exist.
     pub target: PathBuf,
 }
 
@@ -142,7 +142,7 @@ impl ResolvedPath {
             match fs::symlink_metadata(&next) {
                 Ok(about) if about.is_symlink() => {
                     links += 1;
-                    if links > MOST_LINKS {
+                    if links > MAX_LINKS {
                         return Err(Errno::LOOP.into());
                     }
                     let target = fs::read_link(&next)?;
@@ -240,7 +240,7 @@ mod tests {
             .iter()
             .filter_map(|directory| directory.strip_prefix(&top).ok())
             .collect();
-        // It goes on where a link leads: two directories up, then from the root on.
+        // The walk continues where a link leads: two directories up, then from the root on.
         let expected = ["", "a", "a/b", "", "c", "", "c", "c/d"].map(Path::new);
         assert_eq!(found, expected);
         symlink("loop", top.join("loop")).unwrap();

@@ -12,12 +12,12 @@ use crate::error::Error;
 use crate::model::graph::{Graph, GraphEdge, GraphNode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
-use walk::{MOST_EDGES, Walk, WalkLimits, walk_jobs};
+use walk::{MAX_EDGES, Walk, WalkLimits, walk_jobs};
 
 /// How many jobs of a queue are searched for each failure group that is searched, too.
 const JOBS_PER_GROUP: usize = 10;
 
-/// The most edges of a graph for each job of the limit.
+/// Maximum number of edges of a graph for each job of the limit.
 const EDGES_PER_JOB: usize = 2;
 
 /// The edges that a walk follows.
@@ -30,9 +30,9 @@ enum Along {
 /// Which jobs a graph contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GraphRequest {
-    /// Whether it has what the first jobs depend on.
+    /// Whether the graph has the jobs that the first jobs depend on.
     pub dependencies: bool,
-    /// Whether it has what depends on the first jobs.
+    /// Whether the graph has the jobs that depend on the first jobs.
     pub dependents: bool,
     /// Maximum number of edges between the first jobs and others; `None` without a limit.
     pub depth: Option<u64>,
@@ -65,9 +65,9 @@ pub(crate) fn read_graph_of_queue(
 ) -> Result<Graph, Error> {
     core.require_queue(now, queue)?;
     // The other half is for the jobs at the other ends of their edges.
-    let most = request.limit.div_ceil(2);
-    let search = find_jobs_with_edges(core, now, queue, most)?;
-    let first = &search.with_edges[..most.min(search.with_edges.len())];
+    let max_found = request.limit.div_ceil(2);
+    let search = find_jobs_with_edges(core, now, queue, max_found)?;
+    let first = &search.with_edges[..max_found.min(search.with_edges.len())];
     let mut graph = read_graph(core, now, first, request)?;
     let listed: HashSet<&Name> = graph.nodes.iter().map(|node| &node.job.jid).collect();
     let left_out = search.with_edges.iter().filter(|jid| !listed.contains(jid));
@@ -108,8 +108,8 @@ fn find_jobs_with_edges(
     ];
     let own = own.map(|index| (index(queue.clone()), 0));
     let mut slices = core.index_slices(now, &own, limit as u64)?;
-    let most_groups = limit.div_ceil(JOBS_PER_GROUP) as u64;
-    let groups = core.index_slice(now, &Index::Groups, 0, most_groups)?;
+    let max_groups = limit.div_ceil(JOBS_PER_GROUP) as u64;
+    let groups = core.index_slice(now, &Index::Groups, 0, max_groups)?;
     let failed = groups.members.into_iter();
     let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
     let groups_left = groups.total.saturating_sub(failed.len() as u64);
@@ -121,7 +121,7 @@ fn find_jobs_with_edges(
     let jids = slices.into_iter().flat_map(|slice| slice.members);
     let mut jids: Vec<Name> = jids.filter(|jid| met.insert(jid.clone())).collect();
     let (mut found, mut edges, mut rest) = (Vec::new(), 0, jids.as_slice());
-    while !rest.is_empty() && found.len() < limit && edges < MOST_EDGES {
+    while !rest.is_empty() && found.len() < limit && edges < MAX_EDGES {
         let slice = rest;
         let jobs = core.read_job_slice(now, "queue,dependencies,dependents", &mut rest)?;
         for (jid, job) in slice.iter().zip(jobs) {
@@ -154,8 +154,8 @@ fn read_graph(
 ) -> Result<Graph, Error> {
     let kept = &first[..first.len().min(request.limit)];
     let (dependencies, dependents) = walk_both_ways(core, now, kept, request)?;
-    let most_edges = request.limit.saturating_mul(EDGES_PER_JOB);
-    let mut graph = join_walks(dependencies, dependents, most_edges);
+    let max_edges = request.limit.saturating_mul(EDGES_PER_JOB);
+    let mut graph = join_walks(dependencies, dependents, max_edges);
     let listed: HashSet<&Name> = graph.nodes.iter().map(|node| &node.job.jid).collect();
     let unread = first.iter().filter(|jid| !listed.contains(jid)).count();
     graph.omitted_jobs = unread as u64;
@@ -219,12 +219,12 @@ fn walk_along(
 }
 
 /// The jobs of both walks, and the edges between them.
-fn join_walks(dependencies: Walk, dependents: Walk, most_edges: usize) -> Graph {
+fn join_walks(dependencies: Walk, dependents: Walk, max_edges: usize) -> Graph {
     let mut builder = GraphBuilder {
         graph: Graph::default(),
         positions: HashMap::new(),
         edges: HashMap::new(),
-        most_edges,
+        max_edges,
     };
     builder.graph.is_cut_by_limit = dependencies.is_cut || dependents.is_cut;
     let dependencies = builder.add_nodes(dependencies, |job| JobLinks {
@@ -255,7 +255,7 @@ struct GraphBuilder {
     positions: HashMap<Name, usize>,
     /// The position of each edge, by the nodes at its ends.
     edges: HashMap<(usize, usize), usize>,
-    most_edges: usize,
+    max_edges: usize,
 }
 
 impl GraphBuilder {
@@ -309,7 +309,7 @@ impl GraphBuilder {
         if let Some(&known) = self.edges.get(&(from, to)) {
             return Some(known);
         }
-        if edges.len() == self.most_edges {
+        if edges.len() == self.max_edges {
             self.graph.is_cut_by_limit = true;
             return None;
         }
@@ -325,7 +325,7 @@ impl GraphBuilder {
     }
 }
 
-/// Marks the jobs that others depend on and that do not go on by themselves.
+/// Marks the jobs that others depend on and that never complete without an operator: failed and missing jobs.
 fn mark_blocking_nodes(graph: &mut Graph) {
     for edge in &graph.edges {
         let node = &mut graph.nodes[edge.ends.1];

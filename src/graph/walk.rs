@@ -9,7 +9,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 
 /// The number of edges after which no further jobs are read: some 16 MB of job ids.
-pub(super) const MOST_EDGES: usize = 200_000;
+pub(super) const MAX_EDGES: usize = 200_000;
 
 /// How far a walk goes.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct WalkLimits {
     pub depth: Option<u64>,
 }
 
-/// What a walk read.
+/// The jobs and edges that a walk read.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     /// The jobs, breadth first; `None` for one that does not exist.
@@ -45,13 +45,13 @@ pub(crate) fn walk_jobs(
     let is_new = |jid: &Name, met: &mut HashSet<Name>| met.insert(jid.clone());
     let mut level: Vec<Name> = first.to_vec();
     level.retain(|jid| is_new(jid, &mut met));
-    while !level.is_empty() && limits.depth.is_none_or(|most| depth <= most) {
+    while !level.is_empty() && limits.depth.is_none_or(|max_depth| depth <= max_depth) {
         let left = limits.jobs.saturating_sub(walk.jobs.len());
         walk.is_cut |= level.len() > left;
         level.truncate(left);
         let (mut rest, mut next) = (level.as_slice(), Vec::new());
         while !rest.is_empty() {
-            if edges >= MOST_EDGES {
+            if edges >= MAX_EDGES {
                 walk.is_cut = true;
                 return Ok(walk);
             }

@@ -33,7 +33,7 @@ pub(crate) enum ArchiveLine<'t> {
     Job(Box<ArchivedJob<'t>>),
     Recurring(Box<ArchivedTemplate<'t>>),
     Config(ArchivedConfig),
-    Limit(ArchivedLimit),
+    Limit(ArchivedThrottleMaximum),
     Paused(ArchivedPause),
 }
 
@@ -54,8 +54,8 @@ impl ArchiveHead {
     }
 }
 
-/// A job of an export: what its line says. It has members that no new job has, and other names for some,
-/// so a [`NewJob`](super::line::NewJob) with a past is made of it to put it again.
+/// The line of a job in an export. It has fields that no new job has, and other names for some fields, so a
+/// [`NewJob`](super::line::NewJob) with a past is made of it to put it again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedJob<'t> {
     #[serde(deserialize_with = "new_jid")]
@@ -101,7 +101,7 @@ pub(crate) struct ArchivedJob<'t> {
 }
 
 impl ArchivedJob<'_> {
-    /// When it is to run.
+    /// When the job is to run.
     pub(crate) fn due_time(&self) -> Option<Moment> {
         exact_time(self.due, self.scheduled_for)
     }
@@ -165,7 +165,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub tags: Vec<Name>,
     #[serde(default, rename = "options", deserialize_with = "coordination")]
     pub coordination: Coordination<'static>,
-    /// Since when it is paused, if it is.
+    /// Since when the recurring job is paused, if it is paused.
     #[serde(default, deserialize_with = "optional_time")]
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
@@ -200,7 +200,7 @@ pub(crate) struct ArchivedOption {
 
 /// The maximum of a throttle to set again.
 #[derive(Debug, Deserialize)]
-pub(crate) struct ArchivedLimit {
+pub(crate) struct ArchivedThrottleMaximum {
     #[serde(deserialize_with = "nonempty_name")]
     pub id: Name,
     #[serde(deserialize_with = "whole_number")]
@@ -237,7 +237,7 @@ pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxF
 }
 
 /// Whether the line is of an export in a version that this program does not read.
-pub(crate) fn has_other_version(text: &[u8]) -> bool {
+pub(crate) fn has_unknown_version(text: &[u8]) -> bool {
     let line = ParsedObject::parse(text, ObjectForm::Document);
     line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_version(&line).is_err())
 }
@@ -258,14 +258,14 @@ fn read_line_kind(line: &ParsedObject) -> Result<LineKind, SyntaxFault> {
 }
 
 fn refuse_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
-    let version: Option<FiniteNumber> = line.read_member("v")?;
+    let version: Option<FiniteNumber> = line.read_field("v")?;
     match version.and_then(|version| version.0.parse().ok()) {
         Some(V) => Ok(()),
         Some(newer) if newer > V => {
             let what = format!("is {newer}: a newer qless wrote it, this one reads {V}");
-            Err(line.member_fault("v", &what))
+            Err(line.field_fault("v", &what))
         }
-        _ => Err(line.member_fault("v", &format!("expects {V}"))),
+        _ => Err(line.field_fault("v", &format!("expects {V}"))),
     }
 }
 
@@ -274,7 +274,7 @@ fn read_archived_job<'t>(line: ParsedObject<'t>) -> Result<ArchivedJob<'t>, Synt
     if job.state == State::Complete {
         job.queue = None;
     } else if line.read_required::<Name>("queue")?.is_empty() {
-        return Err(line.member_fault("queue", "is empty"));
+        return Err(line.field_fault("queue", "is empty"));
     }
     job.key = job.key.filter(|key| !key.is_empty());
     Ok(job)
@@ -549,10 +549,10 @@ mod tests {
     #[test]
     fn an_edited_time_wins_over_due() {
         let due = |more: &str| job_of(more).due_time().map(|due| due.to_string());
-        let members = r#","scheduled_for":"1970-01-01T00:00:01.500Z","due":1.500123"#;
-        assert_eq!(due(members).as_deref(), Some("1.500123"));
-        let members = r#","scheduled_for":"1970-01-01T00:00:02.500Z","due":1.500123"#;
-        assert_eq!(due(members).as_deref(), Some("2.5"));
+        let fields = r#","scheduled_for":"1970-01-01T00:00:01.500Z","due":1.500123"#;
+        assert_eq!(due(fields).as_deref(), Some("1.500123"));
+        let fields = r#","scheduled_for":"1970-01-01T00:00:02.500Z","due":1.500123"#;
+        assert_eq!(due(fields).as_deref(), Some("2.5"));
         assert_eq!(
             due(r#","scheduled_for":null,"due":3e11"#).as_deref(),
             Some("300000000000")
@@ -561,12 +561,12 @@ mod tests {
 
     #[test]
     fn history_entries_are_converted_to_the_stored_form() {
-        let members = concat!(
+        let fields = concat!(
             r#","history":[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q"},"#,
             r#"{"what":"a/b","when":"1970-01-01T00:00:01.500Z","n":9007199254740993,"l":[]}]"#
         );
         assert_eq!(
-            job_of(members).history_and_unreadable_count().0,
+            job_of(fields).history_and_unreadable_count().0,
             [
                 &Name::from(r#"[1,"put",{"q":"q"}]"#),
                 &Name::from(r#"[1.5,"a\/b",{"n":9007199254740993,"l":[]}]"#)

@@ -20,16 +20,16 @@ use crate::core::api::put::PutCall;
 use crate::json::object;
 use crate::json::object::{ExactValue, Text, found_value, string_text};
 use crate::json::quote::string_array;
-use crate::json::syntax::{JsonType, SyntaxFault, UnknownMember};
+use crate::json::syntax::{JsonType, SyntaxFault, UnknownField};
 use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFault};
 use crate::name;
 use crate::name::Name;
 
-/// The most tags of a job: the core refuses more, and with them the whole call.
+/// Maximum number of tags of a job: the core refuses more, and with them the whole call.
 const MAX_TAGS: usize = 1000;
 
-/// The most options of a job without a past: five, and those that coordinate it with others.
-const MOST_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
+/// Maximum number of options of a job without a past: five, and those that coordinate it with others.
+const MAX_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
 
 /// A job to put: the command line, a line of `--from` with the command line for what it does not say, and
 /// with its past, a line of an export. What it does not say is the core's default, or for an existing job
@@ -65,7 +65,7 @@ pub(crate) struct NewJob<'l> {
     pub rescore: Option<&'l RawValue>,
     pub hold: Option<&'l RawValue>,
     pub backoff: Option<&'l RawValue>,
-    /// The ten coordination members above, in the form that the core takes.
+    /// The ten coordination fields above, in the form that the core takes.
     #[serde(skip)]
     pub coordination: Coordination<'l>,
     /// The throttles whose maxima the line sets.
@@ -83,7 +83,7 @@ pub(crate) struct NewName<'l>(#[serde(borrow, deserialize_with = "new_name")] pu
 /// The jid of a job that may be new to the core.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum NewJid<'l> {
-    /// It gets a new one when it is sent.
+    /// The job gets a new jid when it is sent.
     #[default]
     Fresh,
     /// A hash of the job's content: a second job with the same content is the same job.
@@ -162,13 +162,13 @@ impl LineFault {
 impl From<SyntaxFault> for LineFault {
     fn from(fault: SyntaxFault) -> LineFault {
         let what = match &fault.unknown {
-            Some(unknown) => format!("a job has no member `{}`", unknown.name),
+            Some(unknown) => format!("a job has no field `{}`", unknown.name),
             None => fault.what,
         };
         LineFault {
             column: fault.column,
             what,
-            hint: fault.unknown.map(unknown_member_hint),
+            hint: fault.unknown.map(unknown_field_hint),
         }
     }
 }
@@ -178,7 +178,7 @@ impl<'l> NewJob<'l> {
     pub(crate) fn parse_line(text: &'l [u8], max_data: usize) -> Result<NewJob<'l>, LineFault> {
         let mut job: NewJob = object::read_object(text)?;
         let wrong = |name: &str, what: String| {
-            let column = object::column_of_member(text, name);
+            let column = object::column_of_field(text, name);
             LineFault {
                 column,
                 what: format!("`{name}` {what}"),
@@ -196,7 +196,7 @@ impl<'l> NewJob<'l> {
         if job.delay.is_some() && job.at.is_some() {
             return Err(wrong("at", "and `delay` exclude each other".into()));
         }
-        for (option, value) in job.coordination_members() {
+        for (option, value) in job.coordination_fields() {
             let Some(given) = value else {
                 continue;
             };
@@ -274,7 +274,7 @@ impl<'l> NewJob<'l> {
             ("tags", tags.as_deref()),
             ("depends", depends.as_deref()),
         ];
-        let mut options: Vec<(&'static str, &[u8])> = Vec::with_capacity(MOST_OPTIONS);
+        let mut options: Vec<(&'static str, &[u8])> = Vec::with_capacity(MAX_OPTIONS);
         options.extend(
             values
                 .into_iter()
@@ -289,8 +289,8 @@ impl<'l> NewJob<'l> {
         );
     }
 
-    /// The members that coordinate the job with others.
-    fn coordination_members(&self) -> [(CoordinationOption, Option<&'l RawValue>); 10] {
+    /// The fields that coordinate the job with others.
+    fn coordination_fields(&self) -> [(CoordinationOption, Option<&'l RawValue>); 10] {
         use CoordinationOption::*;
         [
             (Throttles, self.throttles),
@@ -307,7 +307,7 @@ impl<'l> NewJob<'l> {
     }
 }
 
-/// Refuses a jid that no new job may have. The reason follows the name of the member.
+/// Refuses a jid that no new job may have. The reason follows the name of the field.
 pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
     name::refuse_as_new_name(jid)?;
     match name::reserved_jid_suffix(jid) {
@@ -318,13 +318,13 @@ pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The hint for an unknown member: the most similar member, or all members.
-fn unknown_member_hint(unknown: UnknownMember) -> String {
-    let UnknownMember { name, known } = unknown;
+/// The hint for an unknown field: the most similar field, or all fields.
+fn unknown_field_hint(unknown: UnknownField) -> String {
+    let UnknownField { name, known } = unknown;
     let name = name.to_lowercase();
     match name.as_str() {
         "kind" => return "what `qless export` wrote is read by `qless import`".into(),
-        // Flags of the command line, whose members have other names.
+        // Flags of the command line, whose fields have other names.
         "merge" => return "`\"dup\":\"merge\"` is what `--merge` does".into(),
         "unique" => return "`\"dup\":\"skip\"` is what `--unique` does".into(),
         _ => {}
@@ -533,25 +533,25 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_member_gets_the_nearest_as_hint() {
+    fn an_unknown_field_gets_the_nearest_as_hint() {
         assert_eq!(
             fault(r#"{"klass":"K","qeue":"q"}"#),
-            "14: a job has no member `qeue` (did you mean `queue`?)"
+            "14: a job has no field `qeue` (did you mean `queue`?)"
         );
         assert_eq!(
             fault(r#"{"kind":"export"}"#),
-            "2: a job has no member `kind` (what `qless export` wrote is read by `qless import`)"
+            "2: a job has no field `kind` (what `qless export` wrote is read by `qless import`)"
         );
         assert_eq!(
             fault(r#"{"zzz":1}"#),
-            "2: a job has no member `zzz` (a job has queue, klass, data, jid, delay, at, priority, \
+            "2: a job has no field `zzz` (a job has queue, klass, data, jid, delay, at, priority, \
              tags, retries, depends, throttles, lock, key, dup, until, ttl, score, rescore, hold, \
              backoff)"
         );
     }
 
     #[test]
-    fn each_member_is_checked_for_its_type() {
+    fn each_field_is_checked_for_its_type() {
         let many_tags = format!(r#"{{"tags":[{}"t"]}}"#, r#""t","#.repeat(MAX_TAGS));
         let texts = [
             "",

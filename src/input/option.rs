@@ -225,8 +225,8 @@ fn misspelled_queue_option(key: &Name) -> Option<String> {
         // The name of the queue may have hyphens, too.
         let hyphens = option.key.matches('-').count();
         let (at, _) = key.rmatch_indices('-').nth(hyphens)?;
-        let (queue, typed) = (&key[..at], &key[at + 1..]);
-        nearest_spelling(typed, &[option.key])?;
+        let (queue, name) = (&key[..at], &key[at + 1..]);
+        nearest_spelling(name, &[option.key])?;
         (!queue.is_empty()).then(|| format!("did you mean `{queue}-{}`?", option.key))
     })
 }

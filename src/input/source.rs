@@ -52,7 +52,7 @@ struct OpenInput {
 /// An item of a list.
 pub(crate) enum InputItem<'i> {
     Line(&'i [u8]),
-    /// What stands before a NUL, byte for byte.
+    /// The text before a NUL, byte for byte.
     Exact(&'i [u8]),
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum InputItem<'i> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteLimit {
     pub(super) bytes: usize,
-    /// Whether `--max-data` sets it.
+    /// Whether `--max-data` sets the limit.
     is_set_by_flag: bool,
 }
 
@@ -168,7 +168,7 @@ impl InputSource {
         for number in 1.. {
             bytes.clear();
             let read = from.by_ref().take(LONGEST).read_until(end, &mut bytes);
-            if read.map_err(|fault| input.read_error(&fault))? == 0 {
+            if read.map_err(|fault| input.unreadable_error(&fault))? == 0 {
                 break;
             }
             let item = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
@@ -235,7 +235,7 @@ fn read_past_limit(mut input: OpenInput, max_bytes: usize) -> Result<InputText, 
     let mut bytes = Vec::new();
     let more = (max_bytes as u64).saturating_add(1);
     let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
-    read.map_err(|fault| input.read_error(&fault))?;
+    read.map_err(|fault| input.unreadable_error(&fault))?;
     let what = input.what;
     Ok(InputText { bytes, what })
 }
@@ -247,12 +247,12 @@ impl OpenInput {
             what: format!("`{}`", Sanitized(path.as_os_str().as_bytes())),
             stdin: false,
         };
-        let file = File::open(path).map_err(|fault| input.read_error(&fault))?;
+        let file = File::open(path).map_err(|fault| input.unreadable_error(&fault))?;
         input.from = Box::new(file);
         Ok(input)
     }
 
-    fn read_error(&self, fault: &io::Error) -> Error {
+    fn unreadable_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_message(fault));
         if self.stdin {
             Error::new(Kind::File, format!("cannot read {what} from stdin: {why}"))

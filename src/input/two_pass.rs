@@ -45,7 +45,7 @@ struct LinePart {
 }
 
 impl LinePart {
-    fn has_line(&self, number: u64) -> bool {
+    fn owns_line(&self, number: u64) -> bool {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         self.owners.get(at) == Some(&self.member)
     }
@@ -154,13 +154,13 @@ impl TwoPassFile {
             owners[at] = u8::try_from(owner(line)?).unwrap_or(u8::MAX);
             Ok(())
         })?;
-        self.refuse_changed()?;
+        self.refuse_changed_file()?;
         let owners = Arc::new(owners);
         let part = |member: usize| {
             let file = self.file.try_clone();
             Ok(TwoPassFile {
                 what: self.what.clone(),
-                file: file.map_err(|fault| self.read_error(&fault))?,
+                file: file.map_err(|fault| self.unreadable_error(&fault))?,
                 start: self.start,
                 end: self.end,
                 from: None,
@@ -204,11 +204,11 @@ impl TwoPassFile {
                 let copy = CopyingReader {
                     from,
                     to: &self.file,
-                    write_error: None,
+                    write_fault: None,
                 };
                 let mut lines = OffsetLineReader::starting_at(copy, 0, self.longest.bytes);
                 let read = self.pass_lines(&mut lines, take);
-                if let Some(fault) = lines.from.into_inner().write_error {
+                if let Some(fault) = lines.from.into_inner().write_fault {
                     return Err(spool_error(&self.what, &fault));
                 }
                 read?;
@@ -238,7 +238,7 @@ impl TwoPassFile {
     ) -> Result<(), Error> {
         line.resize(length, 0);
         let read = self.file.read_exact_at(line, offset);
-        read.map_err(|fault| self.read_error(&fault))
+        read.map_err(|fault| self.unreadable_error(&fault))
     }
 
     /// Passes each line that is not empty to `take`. Returns the offset of the end.
@@ -256,16 +256,19 @@ impl TwoPassFile {
         lines: &mut OffsetLineReader<R>,
         mut take: impl FnMut(TextLine) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        while lines.read_next().map_err(|fault| self.read_error(&fault))? {
+        while lines
+            .read_next()
+            .map_err(|fault| self.unreadable_error(&fault))?
+        {
             let part = self.part.as_ref();
-            if part.is_some_and(|part| !part.has_line(lines.number)) {
+            if part.is_some_and(|part| !part.owns_line(lines.number)) {
                 continue;
             }
             if lines.line.len() > self.longest.bytes {
                 let (what, number) = (&self.what, lines.number);
-                let most = self.longest.bytes;
+                let max_bytes = self.longest.bytes;
                 return Err(self.longest.exceeded_error(format!(
-                    "{what}, line {number}: it is longer than {most} bytes"
+                    "{what}, line {number}: it is longer than {max_bytes} bytes"
                 )));
             }
             if !lines.current_line().text.trim_ascii().is_empty() {
@@ -276,7 +279,7 @@ impl TwoPassFile {
     }
 
     /// Refuses a file that was changed since it was opened.
-    pub(crate) fn refuse_changed(&self) -> Result<(), Error> {
+    pub(crate) fn refuse_changed_file(&self) -> Result<(), Error> {
         if self.stamp == FileStamp::of_file(&self.file) || self.stamp.is_none() {
             Ok(())
         } else {
@@ -292,7 +295,7 @@ impl TwoPassFile {
         )
     }
 
-    fn read_error(&self, fault: &io::Error) -> Error {
+    fn unreadable_error(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_message(fault));
         Error::new(Kind::File, format!("cannot read {what}: {why}"))
     }
@@ -346,11 +349,11 @@ impl<R: Read> OffsetLineReader<R> {
         self.line.clear();
         self.number += 1;
         self.begin = self.offset;
-        let most = self.longest as u64 + 1;
+        let max_bytes = self.longest as u64 + 1;
         let read = self
             .from
             .by_ref()
-            .take(most)
+            .take(max_bytes)
             .read_until(b'\n', &mut self.line)?;
         self.offset += read as u64;
         Ok(read > 0)
@@ -379,10 +382,10 @@ struct FileRange<'f> {
 impl Read for FileRange<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.end.saturating_sub(self.at);
-        let most = buffer
+        let max_bytes = buffer
             .len()
             .min(usize::try_from(left).unwrap_or(usize::MAX));
-        let read = self.file.read_at(&mut buffer[..most], self.at)?;
+        let read = self.file.read_at(&mut buffer[..max_bytes], self.at)?;
         self.at += read as u64;
         Ok(read)
     }
@@ -393,7 +396,7 @@ struct CopyingReader<'f> {
     from: File,
     to: &'f File,
     /// The error of a write to the copy.
-    write_error: Option<io::Error>,
+    write_fault: Option<io::Error>,
 }
 
 impl Read for CopyingReader<'_> {
@@ -401,7 +404,7 @@ impl Read for CopyingReader<'_> {
         let read = self.from.read(buffer)?;
         if let Err(fault) = self.to.write_all(&buffer[..read]) {
             let kind = fault.kind();
-            self.write_error = Some(fault);
+            self.write_fault = Some(fault);
             return Err(kind.into());
         }
         Ok(read)

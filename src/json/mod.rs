@@ -49,18 +49,18 @@ impl Json {
 
     /// The elements of an array; the core writes an empty one as `{}`.
     pub fn array(&self) -> Option<Vec<Json>> {
-        if let Some(members) = self.object() {
-            return members.is_empty().then(Vec::new);
+        if let Some(fields) = self.object() {
+            return fields.is_empty().then(Vec::new);
         }
         let items: Vec<&RawValue> = serde_json::from_str(&self.0).ok()?;
         Some(items.into_iter().map(Json::from).collect())
     }
 
-    /// The members of an object, in their order.
+    /// The fields of an object, in their order.
     pub fn object(&self) -> Option<Vec<(Name, Json)>> {
-        let OrderedMembers(members) = serde_json::from_str(&self.0).ok()?;
+        let OrderedFields(fields) = serde_json::from_str(&self.0).ok()?;
         Some(
-            members
+            fields
                 .into_iter()
                 .map(|(key, value)| (Name::from_lossless_text(&key), Json::from(value)))
                 .collect(),
@@ -131,36 +131,36 @@ fn strip_white_space(text: &str) -> String {
     short
 }
 
-/// The members of an object in their order; a map would sort them.
-pub(crate) struct OrderedMembers<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
+/// The fields of an object in their order; a map would sort them.
+pub(crate) struct OrderedFields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// A key, borrowed if it has no escapes.
 #[derive(Deserialize)]
 struct ObjectKey<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'a> OrderedMembers<'a> {
-    /// Adds the members before the first fault, if there is one.
-    fn read_members_before_fault(
+impl<'a> OrderedFields<'a> {
+    /// Adds the fields before the first fault, if there is one.
+    fn read_fields_before_fault(
         text: &'a [u8],
-        members: &mut Vec<(Cow<'a, str>, &'a RawValue)>,
+        fields: &mut Vec<(Cow<'a, str>, &'a RawValue)>,
     ) -> serde_json::Result<()> {
-        serde_json::Deserializer::from_slice(text).deserialize_map(OrderedMembersVisitor(members))
+        serde_json::Deserializer::from_slice(text).deserialize_map(OrderedFieldsVisitor(fields))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for OrderedMembers<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OrderedMembers<'a>, D::Error> {
+impl<'de: 'a, 'a> Deserialize<'de> for OrderedFields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OrderedFields<'a>, D::Error> {
         // As many as most objects have: a list that grows is copied.
-        let mut members = Vec::with_capacity(16);
-        deserializer.deserialize_map(OrderedMembersVisitor(&mut members))?;
-        Ok(OrderedMembers(members))
+        let mut fields = Vec::with_capacity(16);
+        deserializer.deserialize_map(OrderedFieldsVisitor(&mut fields))?;
+        Ok(OrderedFields(fields))
     }
 }
 
-/// Adds each member to a list.
-struct OrderedMembersVisitor<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
+/// Adds each field to a list.
+struct OrderedFieldsVisitor<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Visitor<'de> for OrderedMembersVisitor<'_, 'de> {
+impl<'de> Visitor<'de> for OrderedFieldsVisitor<'_, 'de> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

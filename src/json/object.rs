@@ -1,4 +1,4 @@
-//! JSON objects of people and programs, read into structs by serde. Each error names the member that is
+//! JSON objects of people and programs, read into structs by serde. Each error names the field that is
 //! wrong, its value, and its position in the text.
 
 use std::borrow::Cow;
@@ -12,8 +12,8 @@ use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, Expected, Unex
 use serde::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
-use super::OrderedMembers;
-use super::syntax::{JsonType, SyntaxFault, UnknownMember, refuse_what_core_refuses};
+use super::OrderedFields;
+use super::syntax::{JsonType, SyntaxFault, UnknownField, refuse_what_core_refuses};
 use crate::text::{Sanitized, cut};
 
 /// Reads an object that people write.
@@ -21,7 +21,7 @@ pub(crate) fn read_object<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, S
     ParsedObject::parse(text, ObjectForm::Exact)?.read_all()
 }
 
-/// How members are read.
+/// The form of the fields of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ObjectForm {
     /// As they are.
@@ -30,11 +30,11 @@ pub(crate) enum ObjectForm {
     Document,
 }
 
-/// The members of an object, each once, in their order.
+/// The fields of an object, each once, in their order.
 #[derive(Debug)]
 pub(crate) struct ParsedObject<'t> {
     text: &'t [u8],
-    members: Vec<(Cow<'t, str>, &'t RawValue)>,
+    fields: Vec<(Cow<'t, str>, &'t RawValue)>,
     form: ObjectForm,
 }
 
@@ -58,45 +58,36 @@ impl<'t> ParsedObject<'t> {
             Ok(text) => serde_json::from_str(text),
             Err(_) => serde_json::from_slice(text),
         };
-        let OrderedMembers(members) =
-            read.map_err(|error| SyntaxFault::from_serde(text, &error))?;
+        let OrderedFields(fields) = read.map_err(|error| SyntaxFault::from_serde(text, &error))?;
         refuse_what_core_refuses(text)?;
-        let object = ParsedObject {
-            text,
-            members,
-            form,
-        };
+        let object = ParsedObject { text, fields, form };
         object
             .refuse_duplicates()
             .map_err(|wrong| wrong.into_syntax_fault(text))?;
         Ok(object)
     }
 
-    /// Parses the members before the first fault.
+    /// Parses the fields before the first fault.
     pub(crate) fn parse_before_fault(text: &'t [u8], form: ObjectForm) -> ParsedObject<'t> {
-        let mut members = Vec::new();
-        _ = OrderedMembers::read_members_before_fault(text, &mut members);
-        ParsedObject {
-            text,
-            members,
-            form,
-        }
+        let mut fields = Vec::new();
+        _ = OrderedFields::read_fields_before_fault(text, &mut fields);
+        ParsedObject { text, fields, form }
     }
 
-    fn from_value(value: MemberValue<'t>) -> Result<ParsedObject<'t>, ObjectFault> {
+    fn from_value(value: FieldValue<'t>) -> Result<ParsedObject<'t>, ObjectFault> {
         let json = value.raw.get();
-        let OrderedMembers(members) = serde_json::from_str(json).map_err(de::Error::custom)?;
+        let OrderedFields(fields) = serde_json::from_str(json).map_err(de::Error::custom)?;
         let object = ParsedObject {
             text: json.as_bytes(),
-            members,
+            fields,
             form: value.form,
         };
         object.refuse_duplicates().map(|()| object)
     }
 
     fn refuse_duplicates(&self) -> Result<(), ObjectFault> {
-        for (at, (key, raw)) in self.members.iter().enumerate() {
-            if self.members[..at].iter().any(|(known, _)| known == key) {
+        for (at, (key, raw)) in self.fields.iter().enumerate() {
+            if self.fields[..at].iter().any(|(known, _)| known == key) {
                 let wrong = ObjectFault::new(ObjectFaultReason::Twice(shown_text(key)));
                 return Err(wrong.at_address(address_of_key((key, raw))));
             }
@@ -104,18 +95,18 @@ impl<'t> ParsedObject<'t> {
         Ok(())
     }
 
-    /// Reads one member; `None` if it is missing or `null`.
-    pub(crate) fn read_member<T: Deserialize<'t>>(
+    /// Reads one field; `None` if it is missing or `null`.
+    pub(crate) fn read_field<T: Deserialize<'t>>(
         &self,
         name: &str,
     ) -> Result<Option<T>, SyntaxFault> {
-        let find = |name: &str| self.members.iter().find(|(key, _)| key == name);
+        let find = |name: &str| self.fields.iter().find(|(key, _)| key == name);
         let twin = format!("{name}{TWIN}");
         let twin = find(&twin).filter(|(_, raw)| raw.get() != "null" && self.is_document());
         let Some((key, raw)) = twin.or_else(|| find(name)) else {
             return Ok(None);
         };
-        let value = MemberValue {
+        let value = FieldValue {
             raw,
             form: self.form,
             is_base64: twin.is_some(),
@@ -124,32 +115,32 @@ impl<'t> ParsedObject<'t> {
         read.map_err(|wrong| wrong.into_syntax_fault(self.text))
     }
 
-    /// Reads one member that must not be missing.
+    /// Reads one field that must not be missing.
     pub(crate) fn read_required<T: Deserialize<'t>>(
         &self,
         name: &'static str,
     ) -> Result<T, SyntaxFault> {
         let missing = || ObjectFault::missing_field(name).into_syntax_fault(self.text);
-        self.read_member(name)?.ok_or_else(missing)
+        self.read_field(name)?.ok_or_else(missing)
     }
 
-    /// Reads all members.
+    /// Reads all fields.
     pub(crate) fn read_all<T: Deserialize<'t>>(&self) -> Result<T, SyntaxFault> {
         T::deserialize(self).map_err(|wrong| wrong.into_syntax_fault(self.text))
     }
 
-    /// The error for a member that is wrong.
-    pub(crate) fn member_fault(&self, name: &str, problem: &str) -> SyntaxFault {
-        let column = column_of_member(self.text, name);
+    /// The error for a field that is wrong.
+    pub(crate) fn field_fault(&self, name: &str, problem: &str) -> SyntaxFault {
+        let column = column_of_field(self.text, name);
         SyntaxFault {
             column,
             ..SyntaxFault::at_offset(self.text, 0, format!("`{name}` {problem}"))
         }
     }
 
-    /// The members in their order, with the text of their values.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &'t RawValue)> {
-        self.members.iter().map(|(key, raw)| (&**key, *raw))
+    /// The fields in their order, with the text of their values.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &'t RawValue)> {
+        self.fields.iter().map(|(key, raw)| (&**key, *raw))
     }
 
     fn is_document(&self) -> bool {
@@ -159,13 +150,13 @@ impl<'t> ParsedObject<'t> {
 
 use de::Error as _;
 
-/// The end of the name of a member that has exact bytes.
+/// The end of the name of a field that has exact bytes.
 const TWIN: &str = "_bytes";
 
-/// The column of a member's value, or of the object if the member is missing.
-pub(crate) fn column_of_member(text: &[u8], name: &str) -> usize {
+/// The column of a field's value, or of the object if the field is missing.
+pub(crate) fn column_of_field(text: &[u8], name: &str) -> usize {
     let object = ParsedObject::parse(text, ObjectForm::Exact);
-    let object = object.as_ref().map(|object| object.members()).into_iter();
+    let object = object.as_ref().map(|object| object.fields()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
     let at = value.and_then(|(_, raw)| offset_of(text, raw.get().as_bytes()));
     SyntaxFault::at_offset(text, at.unwrap_or(0), "").column
@@ -190,7 +181,7 @@ fn address_of_key((key, value): (&Cow<'_, str>, &RawValue)) -> usize {
 pub(crate) struct ObjectFault {
     /// The memory address of what is wrong, a pointer into the text; `None` for the whole value.
     address: Option<usize>,
-    /// The members that lead to what is wrong: `failure.group`, `tags[1]`.
+    /// The fields that lead to what is wrong: `failure.group`, `tags[1]`.
     path: String,
     reason: ObjectFaultReason,
 }
@@ -238,7 +229,7 @@ impl ObjectFault {
         let mut fault = SyntaxFault::at_offset(text, at, self.to_string());
         if let ObjectFaultReason::Unknown(known) = self.reason {
             let name = self.path;
-            fault.unknown = Some(UnknownMember { name, known });
+            fault.unknown = Some(UnknownField { name, known });
         }
         fault
     }
@@ -251,7 +242,7 @@ impl fmt::Display for ObjectFault {
             ObjectFaultReason::Value(what) if path.is_empty() => write!(f, "it {what}"),
             ObjectFaultReason::Value(what) => write!(f, "`{path}` {what}"),
             ObjectFaultReason::Missing => write!(f, "there is no `{path}` in it"),
-            ObjectFaultReason::Unknown(_) => write!(f, "no member is called `{path}`"),
+            ObjectFaultReason::Unknown(_) => write!(f, "no field is called `{path}`"),
             ObjectFaultReason::Twice(name) => write!(f, "`{name}` stands here twice"),
         }
     }
@@ -305,7 +296,7 @@ impl de::Error for ObjectFault {
     }
 }
 
-/// What a value is that is not as expected: the value itself, if it is short.
+/// A description of a value that is not as expected: the value itself, if it is short.
 pub(crate) fn found_value(value: &RawValue) -> String {
     match JsonType::from_text(value.get().as_bytes()) {
         JsonType::String | JsonType::Number | JsonType::Bool => {
@@ -405,7 +396,7 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
         visitor: V,
     ) -> Result<V::Value, ObjectFault> {
         let start = self.text.as_ptr().addr();
-        let map = MemberAccess {
+        let map = FieldAccess {
             object: self,
             fields,
             next: 0,
@@ -423,17 +414,17 @@ impl<'t> Deserializer<'t> for &ParsedObject<'t> {
     }
 }
 
-struct MemberAccess<'o, 't> {
+struct FieldAccess<'o, 't> {
     object: &'o ParsedObject<'t>,
     fields: &'static [&'static str],
-    /// The number of members whose keys were read.
+    /// The number of fields whose keys were read.
     next: usize,
-    /// The name of the member whose bytes the last one has.
+    /// The name of the field whose bytes the last one has.
     twin_of: Option<&'static str>,
 }
 
-impl MemberAccess<'_, '_> {
-    /// The name of the member whose bytes the member `key` has, if it is such a twin.
+impl FieldAccess<'_, '_> {
+    /// The name of the field whose bytes the field `key` has, if it is such a twin.
     fn find_twin(&self, key: &str) -> Option<&'static str> {
         let name = key.strip_suffix(TWIN)?;
         let is_twin = !self.fields.contains(&key);
@@ -441,30 +432,30 @@ impl MemberAccess<'_, '_> {
         fields.find(|field| is_twin && **field == name).copied()
     }
 
-    /// Whether another member has the exact bytes of the member `key`.
-    fn has_twin(&self, key: &str) -> bool {
+    /// Whether another field has the exact bytes of the field `key`.
+    fn has_exact_bytes_field(&self, key: &str) -> bool {
         let is_its_twin = |(other, raw): &(Cow<str>, &RawValue)| {
             raw.get() != "null" && self.find_twin(other) == Some(key)
         };
-        self.object.members.iter().any(is_its_twin)
+        self.object.fields.iter().any(is_its_twin)
     }
 }
 
-impl<'t> de::MapAccess<'t> for MemberAccess<'_, 't> {
+impl<'t> de::MapAccess<'t> for FieldAccess<'_, 't> {
     type Error = ObjectFault;
 
     fn next_key_seed<K: DeserializeSeed<'t>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ObjectFault> {
-        while let Some((key, raw)) = self.object.members.get(self.next) {
+        while let Some((key, raw)) = self.object.fields.get(self.next) {
             self.next += 1;
             let mut is_replaced = false;
             if self.object.is_document() {
                 self.twin_of = self.find_twin(key);
                 is_replaced = match self.twin_of {
                     Some(_) => raw.get() == "null",
-                    None => self.has_twin(key),
+                    None => self.has_exact_bytes_field(key),
                 };
             }
             if !is_replaced {
@@ -482,9 +473,9 @@ impl<'t> de::MapAccess<'t> for MemberAccess<'_, 't> {
         seed: T,
     ) -> Result<T::Value, ObjectFault> {
         let last = self.next.checked_sub(1);
-        let member = last.and_then(|at| self.object.members.get(at));
-        let (key, raw) = member.ok_or_else(|| ObjectFault::custom("has no key"))?;
-        let read = seed.deserialize(MemberValue {
+        let field = last.and_then(|at| self.object.fields.get(at));
+        let (key, raw) = field.ok_or_else(|| ObjectFault::custom("has no key"))?;
+        let read = seed.deserialize(FieldValue {
             raw,
             form: self.object.form,
             is_base64: self.twin_of.is_some(),
@@ -493,16 +484,16 @@ impl<'t> de::MapAccess<'t> for MemberAccess<'_, 't> {
     }
 }
 
-/// The value of a member, or an element of a list.
+/// The value of a field, or an element of a list.
 #[derive(Clone, Copy)]
-struct MemberValue<'t> {
+struct FieldValue<'t> {
     raw: &'t RawValue,
     form: ObjectForm,
-    /// Whether its texts are read as base64.
+    /// Whether the texts of the value are read as base64.
     is_base64: bool,
 }
 
-impl<'t> Deserializer<'t> for MemberValue<'t> {
+impl<'t> Deserializer<'t> for FieldValue<'t> {
     type Error = ObjectFault;
 
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ObjectFault> {
@@ -606,7 +597,7 @@ impl<'t> Deserializer<'t> for MemberValue<'t> {
     }
 }
 
-impl MemberValue<'_> {
+impl FieldValue<'_> {
     fn wrong_type(&self, expected: &str) -> ObjectFault {
         ObjectFault::custom(format!("expects {expected}, not {}", found_value(self.raw)))
     }
@@ -615,7 +606,7 @@ impl MemberValue<'_> {
 struct ElementAccess<'t> {
     elements: IntoIter<&'t RawValue>,
     next: usize,
-    list: MemberValue<'t>,
+    list: FieldValue<'t>,
 }
 
 impl<'t> de::SeqAccess<'t> for ElementAccess<'t> {
@@ -630,7 +621,7 @@ impl<'t> de::SeqAccess<'t> for ElementAccess<'t> {
         };
         let at = self.next;
         self.next += 1;
-        let value = MemberValue { raw, ..self.list };
+        let value = FieldValue { raw, ..self.list };
         let read = seed.deserialize(value);
         read.map(Some)
             .map_err(|wrong| wrong.prepend_step(&format!("[{at}]"), raw))

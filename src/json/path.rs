@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::value::RawValue;
 
-use super::OrderedMembers;
+use super::OrderedFields;
 use super::syntax::JsonType;
 use crate::name::lossless_text;
 
@@ -14,8 +14,8 @@ pub(crate) struct JsonPath(Vec<String>);
 
 impl JsonPath {
     /// Parses a path; the error names the form that is expected.
-    pub(crate) fn parse(typed: &[u8]) -> Result<JsonPath, &'static str> {
-        let text = lossless_text(typed);
+    pub(crate) fn parse(input: &[u8]) -> Result<JsonPath, &'static str> {
+        let text = lossless_text(input);
         if let Some(pointer) = text.strip_prefix('/') {
             return pointer
                 .split('/')
@@ -31,15 +31,15 @@ impl JsonPath {
         }
     }
 
-    /// The path of a member of the root.
-    pub(crate) fn of_member(name: &str) -> JsonPath {
+    /// The path of a field of the root.
+    pub(crate) fn of_field(name: &str) -> JsonPath {
         JsonPath(vec![name.to_owned()])
     }
 
-    /// The path within a member of the root; `None` if it leads elsewhere.
-    pub(crate) fn within_member(&self, member: &str) -> Option<JsonPath> {
+    /// The path within a field of the root; `None` if it leads elsewhere.
+    pub(crate) fn within_field(&self, field: &str) -> Option<JsonPath> {
         match self.0.split_first() {
-            Some((first, rest)) if first == member && !rest.is_empty() => {
+            Some((first, rest)) if first == field && !rest.is_empty() => {
                 Some(JsonPath(rest.to_vec()))
             }
             _ => None,
@@ -47,15 +47,15 @@ impl JsonPath {
     }
 
     /// The value at this path; `None` if there is none, or if the text is not JSON up to
-    /// there. If two members have the same name, the last one counts.
+    /// there. If two fields have the same name, the last one counts.
     pub(crate) fn find_value<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
         for step in &self.0 {
             let text = value.get();
             value = match JsonType::from_text(text.as_bytes()) {
                 JsonType::Object => {
-                    let OrderedMembers(members) = serde_json::from_str(text).ok()?;
-                    members.into_iter().rev().find(|(key, _)| key == step)?.1
+                    let OrderedFields(fields) = serde_json::from_str(text).ok()?;
+                    fields.into_iter().rev().find(|(key, _)| key == step)?.1
                 }
                 JsonType::Array => {
                     let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;

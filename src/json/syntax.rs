@@ -1,7 +1,7 @@
 //! Checks that a text is JSON before it is sent, and reports the position of the first fault.
 //!
-//! `serde_json` knows the grammar. What it skips without a look, such as a lone surrogate, is checked
-//! beside it: the core's decoder does not take it, or takes it for something else.
+//! `serde_json` knows the grammar. What it does not check, such as a lone surrogate, is checked beside it: the
+//! core's decoder does not take it, or takes it for something else.
 
 use std::fmt;
 
@@ -20,13 +20,13 @@ pub(crate) struct SyntaxFault {
     pub line: usize,
     pub column: usize,
     pub what: String,
-    /// The member that is unknown, if that is the fault.
-    pub unknown: Option<UnknownMember>,
+    /// The field that is unknown, if that is the fault.
+    pub unknown: Option<UnknownField>,
 }
 
-/// The name of an unknown member, and those that are known.
+/// The name of an unknown field, and those that are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct UnknownMember {
+pub(crate) struct UnknownField {
     pub name: String,
     pub known: &'static [&'static str],
 }
@@ -118,7 +118,7 @@ impl JsonType {
         }
     }
 
-    /// Its name with an article.
+    /// The name of the type with an article.
     pub(crate) const fn name_with_article(self) -> &'static str {
         match self {
             JsonType::Object => "an object",

@@ -1,7 +1,7 @@
-//! Who may ask: the `Host` that a request names, and its token.
+//! Which requests are answered: their `Host` and their token decide.
 //!
-//! A web page of a stranger can send requests to this machine from a browser, and read the responses if a
-//! name of the stranger leads to this machine. Such a request names the stranger's host.
+//! A web page of a stranger can send requests to this machine from a browser, and read the responses if a name of
+//! the stranger leads to this machine. Such a request names the stranger's host.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,7 +17,7 @@ use crate::text::{Sanitized, cut};
 /// The longest part of a refused host that is repeated, in columns.
 const LONGEST_HOST: usize = 100;
 
-/// What a request must name to be answered.
+/// The host and token that a request must name to be answered.
 #[derive(Debug, Default)]
 pub struct Access {
     /// The host names that requests may use, besides addresses and `localhost`.
@@ -76,7 +76,7 @@ impl Access {
     }
 }
 
-/// The token of a request: that of a program, or the password that a browser asked for.
+/// The token of a request: a bearer token, or the password that a browser asked for.
 fn token_of(authorization: &[u8]) -> Option<Vec<u8>> {
     let end = authorization.iter().position(|byte| *byte == b' ')?;
     let (scheme, given) = authorization.split_at(end);

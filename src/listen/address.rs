@@ -11,7 +11,7 @@ use url::Host;
 
 use crate::text::Sanitized;
 
-/// What `--listen` expects.
+/// The forms that `--listen` expects.
 const FORMS: &str = "an address such as `127.0.0.1:9123`, `[::1]:9123`, `:9123` or `unix:PATH`";
 
 /// Where a listener answers.
@@ -25,11 +25,11 @@ pub enum ListenAddress {
 
 impl ListenAddress {
     /// Parses an address. A port without a host is one of 127.0.0.1. The error says what is expected.
-    pub fn parse(typed: &OsStr) -> Result<ListenAddress, String> {
-        match typed.as_bytes().strip_prefix(b"unix:") {
+    pub fn parse(input: &OsStr) -> Result<ListenAddress, String> {
+        match input.as_bytes().strip_prefix(b"unix:") {
             Some(b"") => Err(FORMS.into()),
             Some(path) => Ok(ListenAddress::Unix(OsStr::from_bytes(path).into())),
-            None => typed
+            None => input
                 .to_str()
                 .and_then(parse_tcp)
                 .ok_or_else(|| FORMS.into()),
@@ -37,8 +37,8 @@ impl ListenAddress {
     }
 }
 
-fn parse_tcp(typed: &str) -> Option<ListenAddress> {
-    let (host, port) = split_port(typed);
+fn parse_tcp(input: &str) -> Option<ListenAddress> {
+    let (host, port) = split_port(input);
     let host = match host {
         "" => Host::Ipv4(Ipv4Addr::LOCALHOST),
         host => Host::parse(host).ok()?,

@@ -9,8 +9,8 @@ use super::request::{Method, Request};
 use super::request_reader::{NoRequest, RequestReader};
 use super::response::{Body, Response};
 
-/// The most requests of one connection.
-const MOST_REQUESTS: usize = 100;
+/// Maximum number of requests of one connection.
+const MAX_REQUESTS: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Connection<'l> {
@@ -30,7 +30,7 @@ impl<'l> Connection<'l> {
 
     /// Answers requests until either side ends the connection.
     pub(super) fn run<'a>(mut self, respond: impl Fn(&Request) -> Response<'a>) {
-        for number in 1..=MOST_REQUESTS {
+        for number in 1..=MAX_REQUESTS {
             let request = match self.reader.read(&self.entry.socket) {
                 Ok(request) => request,
                 Err(NoRequest::Ended) => return,
@@ -44,7 +44,7 @@ impl<'l> Connection<'l> {
             }
             let response = respond(&request);
             let stays = request.keeps_connection
-                && number < MOST_REQUESTS
+                && number < MAX_REQUESTS
                 && !response.is_stream()
                 && !self.entry.is_stopping();
             if self.send(response, request.method, stays).is_err() {

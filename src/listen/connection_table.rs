@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use super::socket::Socket;
 
-/// The most connections at the same time.
-pub const MOST: usize = 64;
+/// Maximum number of connections at the same time.
+pub const MAX_CONNECTIONS: usize = 64;
 
-/// The most threads of connections, with those that were closed and are about to end.
-const MOST_THREADS: usize = 2 * MOST;
+/// Maximum number of threads of connections, with those that were closed and are about to end.
+const MAX_THREADS: usize = 2 * MAX_CONNECTIONS;
 
 /// How long responses may be sent after the listener was asked to stop.
 const FINISH: Duration = Duration::from_secs(5);
@@ -53,12 +53,12 @@ impl ConnectionTable {
     /// that slow clients do not lock out others. Returns the socket if all are being answered.
     pub(super) fn enter(&self, socket: Socket) -> Result<TableEntry<'_>, Socket> {
         let mut rows = self.rows();
-        if rows.len() >= MOST_THREADS {
+        if rows.len() >= MAX_THREADS {
             rows = self.wait(rows, LEAVE);
         }
         let open = rows.iter().filter(|row| row.phase != Phase::Closed).count();
-        let has_room = open < MOST || close_longest_waiting(&mut rows);
-        if !has_room || rows.len() >= MOST_THREADS {
+        let has_room = open < MAX_CONNECTIONS || close_longest_waiting(&mut rows);
+        if !has_room || rows.len() >= MAX_THREADS {
             return Err(socket);
         }
         let socket = Arc::new(socket);
@@ -136,25 +136,25 @@ fn close_longest_waiting(rows: &mut [Row]) -> bool {
 impl TableEntry<'_> {
     /// Notes that a whole request has arrived. False if the connection was closed meanwhile.
     pub(super) fn begin_response(&self) -> bool {
-        self.update(Phase::Responding)
+        self.set_phase(Phase::Responding)
     }
 
     /// Notes that a stream begins. In a full table, a stream is closed as a connection without a request is: its client
     /// connects again. False if the connection was closed meanwhile.
     pub(super) fn begin_stream(&self) -> bool {
-        self.update(Phase::Waiting(Instant::now()))
+        self.set_phase(Phase::Waiting(Instant::now()))
     }
 
     /// Notes that the response was sent. False if no further request may follow.
     pub(super) fn end_response(&self) -> bool {
-        self.update(Phase::Waiting(Instant::now())) && !self.is_stopping()
+        self.set_phase(Phase::Waiting(Instant::now())) && !self.is_stopping()
     }
 
     pub(super) fn is_stopping(&self) -> bool {
         self.table.is_stopping()
     }
 
-    fn update(&self, phase: Phase) -> bool {
+    fn set_phase(&self, phase: Phase) -> bool {
         let mut rows = self.table.rows();
         let own = rows
             .iter_mut()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::connection_table::TableEntry;
 
 /// Bytes that a client may send after its request while it is sent a stream. They are dropped.
-const MOST_IGNORED: usize = 64 * 1024;
+const MAX_IGNORED: usize = 64 * 1024;
 
 /// The longest wait for the next part: beyond it, a clock could overflow.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -34,7 +34,7 @@ impl<'t> EventStream<'t> {
     /// Waits, up to a day. Fails as soon as the client leaves or the listener stops.
     pub fn wait(&mut self, duration: Duration) -> io::Result<()> {
         let deadline = Instant::now() + duration.min(LONGEST_WAIT);
-        while self.ignored < MOST_IGNORED {
+        while self.ignored < MAX_IGNORED {
             match self.entry.socket.receive(4096, deadline) {
                 Err(fault) if fault.kind() == io::ErrorKind::TimedOut => return Ok(()),
                 Err(fault) => return Err(fault),

@@ -6,7 +6,7 @@
 
 mod access;
 mod address;
-mod cached_answer;
+mod cached_value;
 mod connection;
 mod connection_table;
 mod event_stream;
@@ -23,11 +23,11 @@ use std::time::Duration;
 
 pub use self::access::Access;
 pub use self::address::ListenAddress;
-pub use self::cached_answer::CachedAnswer;
-pub(crate) use self::cached_answer::{ReadPace, lock_within};
+pub use self::cached_value::CachedValue;
+pub(crate) use self::cached_value::{ReadPace, lock_within};
 use self::connection::Connection;
 use self::connection_table::ConnectionTable;
-pub use self::connection_table::MOST as MOST_CONNECTIONS;
+pub use self::connection_table::MAX_CONNECTIONS;
 pub use self::event_stream::EventStream;
 pub(crate) use self::options::listen_address;
 pub use self::options::{AccessOptions, ListenOptions};

@@ -13,7 +13,7 @@ use crate::fs::trust;
 use crate::input::secret_file;
 use crate::text::Sanitized;
 
-/// Where to listen, and who may ask.
+/// The address to listen on, and which requests are answered.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ListenOptions {
     /// Answer HTTP requests at HOST:PORT, at :PORT of this machine only, or at unix:PATH
@@ -23,7 +23,8 @@ pub struct ListenOptions {
     pub access: AccessOptions,
 }
 
-/// Who may ask. For a command whose address has another flag than `--listen`, but the id `listen`.
+/// Which requests are answered. For a command that gives the address with a flag other than `--listen`; its id is
+/// still `listen`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct AccessOptions {
     /// Answer requests for this host name, too; may be repeated
@@ -39,7 +40,7 @@ impl AccessOptions {
     pub fn read(&self, warn: impl FnOnce(&str)) -> Result<Access, Error> {
         let token = match &self.token_file {
             Some(path) => {
-                // Who may write it chooses the token.
+                // A user who may write the file chooses the token.
                 trust::refuse_untrusted_path(path)?;
                 Some(secret_file::read("token file", path, warn)?)
             }
@@ -64,10 +65,10 @@ impl AccessOptions {
 /// The address of a listener.
 pub(crate) fn listen_address() -> impl TypedValueParser<Value = ListenAddress> {
     OsStringValueParser::new()
-        .try_map(|typed| ListenAddress::parse(&typed).map_err(Invalid::Expects))
+        .try_map(|given| ListenAddress::parse(&given).map_err(Invalid::Expects))
 }
 
 /// A host without a port.
-fn host_name(typed: &str) -> Result<Host, Invalid> {
-    Host::parse(typed).map_err(|_| Invalid::expects("a host name without a port"))
+fn host_name(given: &str) -> Result<Host, Invalid> {
+    Host::parse(given).map_err(|_| Invalid::expects("a host name without a port"))
 }

@@ -4,8 +4,8 @@ use strum::{EnumString, IntoStaticStr};
 
 use super::response::{Response, Status};
 
-/// The most headers of a request.
-const MOST_HEADERS: usize = 64;
+/// Maximum number of headers of a request.
+const MAX_HEADERS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "UPPERCASE")]
@@ -25,7 +25,7 @@ pub struct Request {
     pub query: Vec<(String, String)>,
     /// The names in lower case.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// Empty unless it is a POST.
+    /// Empty unless the request is a POST.
     pub body: Vec<u8>,
     /// Whether another request may follow.
     pub(super) keeps_connection: bool,
@@ -62,7 +62,7 @@ impl Head {
     /// What two programs could read in two ways is refused, so that a proxy in front of this one never sees
     /// another request.
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>, Response<'static>> {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut parsed = httparse::Request::new(&mut headers);
         let length = match parsed.parse(bytes) {
             Ok(httparse::Status::Complete(length)) => length,
@@ -185,7 +185,7 @@ fn has_lone_line_feed(head: &[u8]) -> bool {
 fn refuse_malformed(error: httparse::Error) -> Response<'static> {
     match error {
         httparse::Error::TooManyHeaders => {
-            let why = format!("the request has more than {MOST_HEADERS} headers");
+            let why = format!("the request has more than {MAX_HEADERS} headers");
             Response::text(Status::RequestHeaderFieldsTooLarge, why)
         }
         httparse::Error::Version => {

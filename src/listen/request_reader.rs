@@ -24,7 +24,7 @@ const LONGEST_BODY: usize = 64 * 1024;
 pub(super) struct RequestReader<'l> {
     access: &'l Access,
     takes_posts: bool,
-    /// What has arrived and belongs to no request yet.
+    /// The bytes that have arrived and belong to no request yet.
     buffer: Vec<u8>,
 }
 
@@ -101,8 +101,13 @@ impl<'l> RequestReader<'l> {
     }
 
     /// Reads more, up to this many bytes in the buffer.
-    fn fill(&mut self, socket: &Socket, most: usize, deadline: Instant) -> Result<(), NoRequest> {
-        match socket.receive(most - self.buffer.len().min(most), deadline) {
+    fn fill(
+        &mut self,
+        socket: &Socket,
+        max_bytes: usize,
+        deadline: Instant,
+    ) -> Result<(), NoRequest> {
+        match socket.receive(max_bytes - self.buffer.len().min(max_bytes), deadline) {
             Ok(arrived) if arrived.is_empty() => Err(NoRequest::Ended),
             Ok(arrived) => {
                 self.buffer.extend(arrived);

@@ -35,7 +35,7 @@ pub enum Status {
     HttpVersionNotSupported = 505,
 }
 
-/// What makes the parts of a stream: it sends them and waits in between.
+/// The function that makes the parts of a stream: it sends them and waits in between.
 type Producer<'a> = Box<dyn FnOnce(&mut EventStream<'_>) -> io::Result<()> + 'a>;
 
 pub(super) enum Body<'a> {

@@ -19,8 +19,8 @@ const LONGEST_SEND: Duration = Duration::from_secs(30);
 /// make the client's system drop the response.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// The most that is read then, in bytes.
-const MOST_LINGERING: usize = 256 * 1024;
+/// Maximum number of bytes read then.
+const MAX_LINGERING: usize = 256 * 1024;
 
 #[derive(Debug)]
 pub(super) enum Socket {
@@ -43,9 +43,9 @@ impl Socket {
         Ok(Socket::Unix(stream))
     }
 
-    /// Reads up to `most` bytes; none at the end. Fails with `TimedOut` at the deadline.
-    pub(super) fn receive(&self, most: usize, deadline: Instant) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; most];
+    /// Reads up to `max_bytes` bytes; none at the end. Fails with `TimedOut` at the deadline.
+    pub(super) fn receive(&self, max_bytes: usize, deadline: Instant) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; max_bytes];
         loop {
             let rest = deadline.saturating_duration_since(Instant::now());
             if rest.is_zero() {
@@ -128,7 +128,7 @@ impl Socket {
         self.shut_down(Shutdown::Write);
         let deadline = Instant::now() + LINGER;
         let mut read = 0;
-        while read < MOST_LINGERING {
+        while read < MAX_LINGERING {
             match self.receive(4096, deadline) {
                 Ok(bytes) if !bytes.is_empty() => read += bytes.len(),
                 _ => return,
@@ -137,7 +137,7 @@ impl Socket {
     }
 }
 
-/// Whether to try again: a signal came, or the time limit of the system, which rounds it, is over.
+/// Whether to try again: a signal came, or the system, which rounds time limits, ended the wait early.
 fn is_repeatable(fault: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
 

@@ -5,7 +5,7 @@ use crate::model::health::{Bound, Health, HealthItem, HealthLevel, LimitKind, Li
 use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts};
 use crate::name::Name;
 
-/// The verdict of limits; without any, that of the problems.
+/// The verdict of the limits; without limits, the verdict of the problems.
 pub(crate) fn judge(
     facts: &SystemFacts,
     problems: &[StatusProblem],

@@ -1,7 +1,7 @@
 //! The figures of how things stand, for monitoring systems.
 
 use crate::clock::moment::Moment;
-use crate::core::api::overview::LookRequest;
+use crate::core::api::overview::SnapshotRequest;
 use crate::error::{Error, Kind};
 use crate::model::metrics::{MetricFamily, MetricKind};
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
@@ -11,7 +11,7 @@ use crate::name::Name;
 /// Which series there are.
 #[derive(Clone, Debug)]
 pub(crate) struct SeriesChoice {
-    /// The most groups of failures that are named.
+    /// Maximum number of groups of failures that are named.
     pub max_groups: usize,
     /// Only these queues, if any are given.
     pub queues: Vec<Pattern>,
@@ -22,13 +22,13 @@ impl SeriesChoice {
         matches_any(&self.queues, Some(queue))
     }
 
-    /// What to read for them.
-    pub(crate) fn request(&self) -> LookRequest {
+    /// The request that reads the facts for the metrics.
+    pub(crate) fn request(&self) -> SnapshotRequest {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
-        LookRequest {
+        SnapshotRequest {
             spreads: true,
             queues: queues.cloned().collect(),
-            ..LookRequest::default()
+            ..SnapshotRequest::default()
         }
     }
 
@@ -103,7 +103,7 @@ pub(crate) fn system_metrics(
     families
 }
 
-/// What is known if nothing could be read.
+/// The metrics if nothing could be read.
 pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec<MetricFamily> {
     let answered = !matches!(
         error.kind(),
@@ -126,7 +126,7 @@ pub(crate) fn metrics_after_error(error: &Error, core: &str, took_s: f64) -> Vec
     ]
 }
 
-/// How to tell a figure of a queue.
+/// A figure of a queue: its name, its kind, its help, and the function that reads it.
 type QueueFigure = (
     &'static str,
     MetricKind,

@@ -1,4 +1,4 @@
-//! How things stand, for `status`, `metrics` and `health`: read in one call, and judged in one place.
+//! The state of the system, for `status`, `metrics` and `health`: read in one call, and judged in one place.
 
 pub(crate) mod health;
 pub(crate) mod metrics;
@@ -8,7 +8,7 @@ pub(crate) mod statsd;
 
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::overview::LookRequest;
+use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::model::job::QueuedCounts;
 use crate::model::overview::{
@@ -24,11 +24,12 @@ pub(crate) use problems::find_problems;
 /// How far back failures count as a problem where nobody chose a time, in seconds.
 pub(crate) const RECENT: f64 = 3600.0;
 
-/// Looks at the system as `request` says, whose moment is that of the look less `since_s` seconds. If there are more
-/// queues than one call reads, those that match a glob are read before all others, too.
-pub(crate) fn look_at(
+/// Reads a snapshot of the system as `request` says. The moment in `request` becomes the one `since_s` seconds
+/// before the snapshot. If there are more queues than one call reads, those that match a glob are read before all
+/// others, too.
+pub(crate) fn read_snapshot(
     since_s: f64,
-    mut request: LookRequest,
+    mut request: SnapshotRequest,
     globs: &[Pattern],
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {

@@ -1,4 +1,4 @@
-//! What needs attention.
+//! The problems that need attention.
 
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -15,11 +15,11 @@ use crate::text::{comma_list, count_with_noun, duration};
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
 
-/// The most groups, queues or workers that are named for one kind of problem; the rest is counted.
+/// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
 const NAMED: usize = 3;
 
-/// What needs attention: what endangers data first, then what keeps most jobs from running, and what somebody
-/// chose last.
+/// The problems that need attention. First come those that endanger data, then those that keep the most jobs from
+/// running; last come states that an operator chose.
 pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
     let mut problems: Vec<StatusProblem> = damage(facts).into_iter().collect();
     if let Some(server) = &facts.server {
@@ -76,7 +76,7 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 
 /// Jobs wait, and nobody comes for them.
 fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    // Jobs of a paused queue wait for its end, not for a worker.
+    // Jobs of a paused queue wait for the end of the pause, not for a worker.
     let open = || {
         let queues = facts.queues.iter().map(|queue| &queue.counts);
         queues.filter(|queue| !queue.paused)
@@ -84,7 +84,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
     let least = at_least(facts.omitted().queues);
-    // A worker that ends is forgotten, but what it completed is counted.
+    // The server forgets a worker that has ended, but the jobs that it completed show that there was one.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
         return None;
@@ -243,7 +243,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         by.is_some()
             && queues.any(|queue| queue.throttle.as_ref() == by || queue.lane.as_ref() == by)
     };
-    let late = facts.queues.iter().filter(|queue| queue.is_late(now));
+    let late = facts.queues.iter().filter(|queue| queue.has_late_job(now));
     let waits = late.filter_map(|queue| queue.oldest_wait(now));
     let mut waits: Vec<OldWait> = waits.filter(|wait| !is_blocked(wait)).collect();
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));

@@ -1,4 +1,4 @@
-//! Answers to monitoring systems and load balancers: `/metrics`, `/livez`, `/readyz` and `/healthz`.
+//! Responses to monitoring systems and load balancers: `/metrics`, `/livez`, `/readyz` and `/healthz`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use super::health;
 use super::metrics::{SeriesChoice, metrics_after_error, system_metrics};
-use super::{RECENT, find_problems, look_at};
+use super::{RECENT, find_problems, read_snapshot};
 use crate::args::bound::query_limits;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
-use crate::core::api::overview::LookRequest;
+use crate::core::api::overview::SnapshotRequest;
 use crate::core::call::{Core, may_answer_later};
 use crate::core::script::Script;
 use crate::error::{Error, Kind};
-use crate::listen::{CachedAnswer, Request, Response, Status, lock_within};
+use crate::listen::{CachedValue, Request, Response, Status, lock_within};
 use crate::model::health::HealthLevel;
 use crate::model::metrics::{Label, PROMETHEUS_TYPE, prometheus_text};
 use crate::model::overview::SystemFacts;
@@ -23,24 +23,24 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
 
-/// The most sets of named groups and queues whose looks are kept apart.
-const MOST_NAMED: usize = 32;
+/// Maximum number of sets of named groups and queues for which snapshots are kept.
+const MAX_NAMED: usize = 32;
 
-/// The longest that a request waits for Redis, whoever has asked it: for its connection, for a call, and for a look
-/// that another request makes.
+/// The longest time that any request waits for Redis: for the connection, for a call, and for a snapshot that
+/// another request reads.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Answers requests from looks that it shares among them.
-pub(crate) struct LookServer<'s> {
+/// Answers requests from snapshots that it shares among them.
+pub(crate) struct SnapshotServer<'s> {
     /// Apart from the session, which a search or a change may use for long.
     reader: Mutex<Reader>,
     session: Mutex<&'s mut Session>,
     history: Mutex<History>,
     clock: Mutex<Clock>,
-    /// How long a look stands for all who ask.
+    /// How long a snapshot is used for all requests.
     interval: Duration,
-    /// The looks by what they read before all others.
-    shared: Mutex<HashMap<ReadFirst, Arc<SharedLook>>>,
+    /// The snapshots, by the groups, queues and globs that each of them reads before all others.
+    shared: Mutex<HashMap<ReadFirst, Arc<SharedSnapshot>>>,
     choice: SeriesChoice,
     labels: Vec<Label>,
     /// The SHA of the script.
@@ -50,32 +50,32 @@ pub(crate) struct LookServer<'s> {
 /// Groups, queues, and globs over queues.
 type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
-type SharedLook = CachedAnswer<Arc<Look>>;
+type SharedSnapshot = CachedValue<Arc<Snapshot>>;
 
 struct Reader {
     session: Session,
-    /// Whether the last look failed.
+    /// Whether the last read failed.
     is_away: bool,
 }
 
-/// One look, or why there is none.
-pub(crate) struct Look {
+/// A snapshot of the system, or why it could not be read.
+pub(crate) struct Snapshot {
     pub facts: Result<(SystemFacts, Moment), Error>,
     /// When it was complete.
     pub at: Instant,
     took_s: f64,
-    /// What it is for Prometheus, once somebody has asked.
+    /// The text for Prometheus, once a request has asked for it.
     text: OnceLock<String>,
 }
 
-impl<'s> LookServer<'s> {
+impl<'s> SnapshotServer<'s> {
     pub(crate) fn new(
         session: &'s mut Session,
         choice: SeriesChoice,
         labels: Vec<Label>,
         interval: Duration,
-    ) -> LookServer<'s> {
-        LookServer {
+    ) -> SnapshotServer<'s> {
+        SnapshotServer {
             clock: Mutex::new(session.clock().clone()),
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,
@@ -91,17 +91,17 @@ impl<'s> LookServer<'s> {
         }
     }
 
-    /// The answer to a request.
+    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'static> {
         self.respond_to(&request.path, &request.query)
     }
 
-    /// The answer to a request for a path.
+    /// The response to a request for a path.
     pub(crate) fn respond_to(&self, path: &str, query: &[(String, String)]) -> Response<'static> {
         match path {
             "/metrics" => self.metrics(),
             "/livez" => Response::text(Status::Ok, "ok"),
-            "/readyz" => match &self.look().facts {
+            "/readyz" => match &self.snapshot().facts {
                 Ok(_) => Response::text(Status::Ok, "ok"),
                 Err(error) => Response::text(Status::ServiceUnavailable, error.message()),
             },
@@ -113,22 +113,22 @@ impl<'s> LookServer<'s> {
         }
     }
 
-    /// Looks once. An error if there will never be a look; a server that is away may come back.
-    pub(crate) fn try_look(&self) -> Result<(), Error> {
-        match &self.look().facts {
+    /// Reads one snapshot. An error if there will never be one; a server that is away may come back.
+    pub(crate) fn try_snapshot(&self) -> Result<(), Error> {
+        match &self.snapshot().facts {
             Err(error) if !may_answer_later(error) => Err(error.clone()),
             _ => Ok(()),
         }
     }
 
     fn metrics(&self) -> Response<'static> {
-        let look = self.look();
-        let text = look.text.get_or_init(|| {
-            let families = match &look.facts {
+        let snapshot = self.snapshot();
+        let text = snapshot.text.get_or_init(|| {
+            let families = match &snapshot.facts {
                 Ok((facts, now)) => {
-                    system_metrics(facts, &self.choice, &self.core, look.took_s, *now)
+                    system_metrics(facts, &self.choice, &self.core, snapshot.took_s, *now)
                 }
-                Err(error) => metrics_after_error(error, &self.core, look.took_s),
+                Err(error) => metrics_after_error(error, &self.core, snapshot.took_s),
             };
             prometheus_text(&families, &self.labels)
         });
@@ -141,23 +141,23 @@ impl<'s> LookServer<'s> {
             Ok(limits) => limits,
             Err(why) => return Response::text(Status::BadRequest, why),
         };
-        let mut look = self.look();
-        let request = LookRequest {
+        let mut snapshot = self.snapshot();
+        let request = SnapshotRequest {
             groups: limits.names(true),
             queues: limits.names(false),
             spreads: true,
-            ..LookRequest::default()
+            ..SnapshotRequest::default()
         };
         let globs = limits.queue_globs();
         let is_named = !(request.groups.is_empty() && request.queues.is_empty());
-        // Of very many, the look of all may lack those that are asked for.
-        if let Ok((facts, _)) = &look.facts
+        // If there are very many groups or queues, the common snapshot may lack the requested ones.
+        if let Ok((facts, _)) = &snapshot.facts
             && facts.omitted().groups + facts.omitted().queues > 0
             && (is_named || !globs.is_empty())
         {
-            look = self.shared_look(request, &globs);
+            snapshot = self.shared_snapshot(request, &globs);
         }
-        let (facts, now) = match &look.facts {
+        let (facts, now) = match &snapshot.facts {
             Ok(facts) => facts,
             Err(error) => return Response::text(Status::ServiceUnavailable, error.message()),
         };
@@ -171,39 +171,40 @@ impl<'s> LookServer<'s> {
         Response::text(status, health.nagios_line().trim_end())
     }
 
-    /// How long the look of all stands now: longer if looks have become slow.
+    /// How long the common snapshot is used now: longer if reads have become slow.
     pub(crate) fn interval(&self) -> Duration {
         self.shared(&self.choice.request(), &self.choice.globs())
             .interval()
     }
 
-    /// The look of all, a new one if the last is older than the interval.
-    pub(crate) fn look(&self) -> Arc<Look> {
-        self.shared_look(self.choice.request(), &self.choice.globs())
+    /// The common snapshot; a new one if the last is older than the interval.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.shared_snapshot(self.choice.request(), &self.choice.globs())
     }
 
-    /// Drops the looks, so that the next ones show what has just been changed.
-    pub(crate) fn forget_looks(&self) {
+    /// Drops the snapshots, so that the next ones show what has just been changed.
+    pub(crate) fn forget_snapshots(&self) {
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
 
-    /// Reads with the session. While Redis is away, this is found by the looks.
+    /// Reads with the session. If the last snapshot failed, a new snapshot is tried first: so a request does not
+    /// wait for a server that is away.
     pub(crate) fn read<T>(
         &self,
         read: impl FnOnce(&mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let look = self.shared(&self.choice.request(), &self.choice.globs());
-        if look.has_failed() {
-            self.look().facts.as_ref().map_err(Error::clone)?;
+        let snapshot = self.shared(&self.choice.request(), &self.choice.globs());
+        if snapshot.has_failed() {
+            self.snapshot().facts.as_ref().map_err(Error::clone)?;
         }
         self.with_session(read)?
     }
 
-    /// Uses the session, which nothing else does meanwhile.
+    /// Uses the session. Nothing else uses it at the same time.
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
-        let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue)?;
-        // Whoever asks next tries again: nobody need wait now for a server that is lost.
+        let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue_error)?;
+        // The next request tries again: no request need wait now for a server that is lost.
         session.core()?.report_loss_immediately();
         Ok(act(&mut session))
     }
@@ -214,26 +215,28 @@ impl<'s> LookServer<'s> {
         reader.session.ui.warn(&why.message());
     }
 
-    /// The server's time, as of the last look.
+    /// The server's time, as of the last snapshot.
     pub(crate) fn now(&self) -> Moment {
         let clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         clock.now()
     }
 
-    /// Uses what the looks so far have counted.
+    /// Uses the history of the snapshots so far.
     pub(crate) fn with_history<T>(&self, act: impl FnOnce(&mut History) -> T) -> T {
         let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
         act(&mut history)
     }
 
-    fn shared_look(&self, request: LookRequest, globs: &[Pattern]) -> Arc<Look> {
+    fn shared_snapshot(&self, request: SnapshotRequest, globs: &[Pattern]) -> Arc<Snapshot> {
         let shared = self.shared(&request, globs);
-        let look = shared.get(PATIENCE, || Arc::new(self.look_now(request, globs)));
-        look.unwrap_or_else(|| Arc::new(Look::new(Err(overdue()), PATIENCE)))
+        let snapshot = shared.get(PATIENCE, || {
+            Arc::new(self.read_snapshot_now(request, globs))
+        });
+        snapshot.unwrap_or_else(|| Arc::new(Snapshot::new(Err(overdue_error()), PATIENCE)))
     }
 
-    /// The looks that read these before all others.
-    fn shared(&self, request: &LookRequest, globs: &[Pattern]) -> Arc<SharedLook> {
+    /// The snapshots in which these names are read before all others.
+    fn shared(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<SharedSnapshot> {
         let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
         let first = (
             request.groups.clone(),
@@ -241,20 +244,20 @@ impl<'s> LookServer<'s> {
             globs_as_typed,
         );
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST_NAMED && !all.contains_key(&first) {
+        if all.len() >= MAX_NAMED && !all.contains_key(&first) {
             all.clear();
         }
-        let counts = |look: &Arc<Look>| look.facts.is_ok();
-        let new = || Arc::new(CachedAnswer::new(self.interval, counts));
+        let is_success = |snapshot: &Arc<Snapshot>| snapshot.facts.is_ok();
+        let new = || Arc::new(CachedValue::new(self.interval, is_success));
         Arc::clone(all.entry(first).or_insert_with(new))
     }
 
-    /// Looks, and says on stderr when there is no look any more, and when there is one again.
-    fn look_now(&self, request: LookRequest, globs: &[Pattern]) -> Look {
+    /// Reads a snapshot. Reports on stderr when this begins to fail, and when it works again.
+    fn read_snapshot_now(&self, request: SnapshotRequest, globs: &[Pattern]) -> Snapshot {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = Instant::now();
         let core = reader.session.core().map(Core::report_loss_immediately);
-        let facts = core.and_then(|()| look_at(RECENT, request, globs, &mut reader.session));
+        let facts = core.and_then(|()| read_snapshot(RECENT, request, globs, &mut reader.session));
         if let Ok((facts, now)) = &facts {
             self.with_history(|history| history.note(facts, *now, self.interval));
             let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -267,13 +270,13 @@ impl<'s> LookServer<'s> {
             Ok(_) if was_away => ui.note("note: the queues can be read again"),
             _ => {}
         }
-        Look::new(facts, begun.elapsed())
+        Snapshot::new(facts, begun.elapsed())
     }
 }
 
-impl Look {
-    fn new(facts: Result<(SystemFacts, Moment), Error>, took: Duration) -> Look {
-        Look {
+impl Snapshot {
+    fn new(facts: Result<(SystemFacts, Moment), Error>, took: Duration) -> Snapshot {
+        Snapshot {
             took_s: took.as_secs_f64(),
             at: Instant::now(),
             facts,
@@ -283,7 +286,7 @@ impl Look {
 }
 
 /// The error of a request that has waited for another one.
-pub(crate) fn overdue() -> Error {
+pub(crate) fn overdue_error() -> Error {
     let within = humantime::format_duration(PATIENCE);
     let why = format!("an earlier request did not get its answer from Redis within {within}");
     Error::new(Kind::Timeout, why)

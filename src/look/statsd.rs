@@ -1,4 +1,4 @@
-//! The figures of how things stand as gauges of statsd, with the names that qless-stats gives them.
+//! The figures of a snapshot as gauges of statsd, with the names that qless-stats gives them.
 
 use crate::clock::moment::Moment;
 use crate::model::overview::SystemFacts;
@@ -7,7 +7,7 @@ use crate::name::Name;
 
 use super::metrics::SeriesChoice;
 
-/// The most bytes of a datagram: what one frame of Ethernet takes.
+/// Maximum number of bytes of a datagram: what one frame of Ethernet takes.
 const MAX_DATAGRAM: usize = 1432;
 
 /// The datagrams that tell the figures, each with whole lines.

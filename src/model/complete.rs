@@ -13,9 +13,9 @@ use crate::view::{RenderOptions, View};
 pub(crate) struct Complete {
     /// The job's id
     pub jid: Name,
-    /// Its state now
+    /// The job's state now
     pub state: Name,
-    /// Its queue now; null when complete
+    /// The job's queue now; null when complete
     pub queue: Option<Name>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Complete {
 pub(crate) struct Lock {
     /// The job's id
     pub jid: Name,
-    /// The holder of its lock
+    /// The holder of the lock
     pub worker: Name,
     /// When the lock expires
     pub expires: Moment,

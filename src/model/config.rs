@@ -16,9 +16,9 @@ use crate::view::table::{Cell, Column, NONE};
 pub struct ConfigOption {
     /// The option
     pub key: Name,
-    /// Its value, set or by default
+    /// The option's value, set or by default
     pub value: Name,
-    /// Its default
+    /// The option's default
     pub default: Option<&'static str>,
     /// Whether the core knows it
     pub known: bool,
@@ -49,7 +49,7 @@ pub(crate) struct OptionSpec {
     pub default: &'static str,
     pub kind: OptionKind,
     pub meaning: &'static str,
-    /// What 0 means, where it is more than the number.
+    /// The meaning of 0, where 0 is not just a number.
     pub zero: Option<&'static str>,
     /// Whether the core reads it.
     pub used: bool,

@@ -15,23 +15,23 @@ use crate::view::{NdjsonLines, RenderOptions, View};
 pub(crate) struct Context {
     /// The context
     pub name: String,
-    /// Its address; a password is shown as `***`
+    /// The context's address; a password is shown as `***`
     pub redis: Option<String>,
-    /// The prefix of its keys, if the file has one
+    /// The prefix of the context's keys, if the file has one
     pub prefix: Option<String>,
-    /// Its prefixes, if it names several namespaces as one
+    /// The context's prefixes, if it names several namespaces as one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefixes: Option<Vec<String>>,
-    /// The contexts that it names as one
+    /// The contexts that this context names as one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub members: Option<Vec<String>>,
-    /// Its name in prompts
+    /// The context's name in prompts
     pub label: String,
     /// Whether changes ask for the label
     pub protected: bool,
     /// Whether writes are refused
     pub read_only: bool,
-    /// The source of its password: password-command, password-env or redis
+    /// The source of the password: password-command, password-env or redis
     pub password: Option<&'static str>,
     /// The file of the CAs that it trusts
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub(crate) struct Context {
     /// The file of the key of that certificate
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key: Option<String>,
-    /// Whether it is the file's default
+    /// Whether this context is the file's default
     pub default: bool,
     /// Whether commands use it
     pub used: bool,

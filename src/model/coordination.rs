@@ -25,7 +25,7 @@ pub enum CoordinationOption {
     Lock,
     /// The key of the lane; empty leaves the lane.
     Key,
-    /// What a put does if its lane has a job: `queue`, `merge`, `skip` or `replace`.
+    /// The treatment of a put if its lane has a job: `queue`, `merge`, `skip` or `replace`.
     Dup,
     /// Until when a job makes others skip: `start` or `end`.
     Until,
@@ -62,7 +62,7 @@ impl CoordinationOption {
         }
     }
 
-    /// A text that was typed as the core takes it: a duration has a unit.
+    /// A given text in the form that the core takes: a duration has a unit.
     pub fn parse_value<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, OptionValueFault> {
         if self == CoordinationOption::Ttl {
             let text = std::str::from_utf8(text).unwrap_or_default();
@@ -146,14 +146,14 @@ impl fmt::Display for OptionValueFault {
 pub(crate) const LONGEST_KEY: usize = 512;
 
 /// The maximum number of throttles of a job.
-pub(crate) const MOST_THROTTLES: usize = 32;
+pub(crate) const MAX_THROTTLES: usize = 32;
 
 /// The forms of a back-off policy.
 const POLICIES: &str = "`fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and \
                         a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks \
                         `{\"initial_delay\":30,\"factor\":2}`";
 
-/// What an option needs beside it.
+/// Another option that an option requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredOption {
     Key,
@@ -161,8 +161,8 @@ pub enum RequiredOption {
     Dup(&'static str),
 }
 
-/// The back-off after a lost lock, as qless-php puts it: the delay is the initial delay times the
-/// factor to the power of the used retries.
+/// The back-off after a lost lock, in the form of qless-php: the delay is the initial delay times the factor to the
+/// power of the used retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LostLockBackoff {
@@ -178,16 +178,13 @@ impl LostLockBackoff {
         if let Ok([]) = serde_json::from_slice::<[(); 0]>(value) {
             return Some(LostLockBackoff::default());
         }
-        // An array would be read as the members in their order.
+        // An array would be read as the fields in their order.
         if !value.trim_ascii_start().starts_with(b"{") {
             return None;
         }
         let read: LostLockBackoff = serde_json::from_slice(value).ok()?;
-        let members = [read.initial_delay, read.factor].into_iter().flatten();
-        members
-            .into_iter()
-            .all(|member| member >= 0.0)
-            .then_some(read)
+        let fields = [read.initial_delay, read.factor].into_iter().flatten();
+        fields.into_iter().all(|field| field >= 0.0).then_some(read)
     }
 }
 
@@ -219,8 +216,8 @@ fn refuse_wrong_throttle_ids(array: &[u8]) -> Result<(), OptionValueFault> {
         {
             Err(Because(RESERVED.to_owned()))
         }
-        Some(ids) if ids.len() > MOST_THROTTLES => Err(Because(format!(
-            "has {} ids, the maximum is {MOST_THROTTLES}",
+        Some(ids) if ids.len() > MAX_THROTTLES => Err(Because(format!(
+            "has {} ids, the maximum is {MAX_THROTTLES}",
             ids.len()
         ))),
         Some(_) => Ok(()),
@@ -251,8 +248,8 @@ fn policy_in_seconds(text: &str) -> Option<String> {
                 number(factor).filter(|factor| *factor > 0.0)?;
                 policy.push_str(&format!(":{factor}"));
             }
-            if let Some(most) = rest.get(1) {
-                policy.push_str(&format!(":{}", seconds(most)?));
+            if let Some(longest) = rest.get(1) {
+                policy.push_str(&format!(":{}", seconds(longest)?));
             }
             if let Some(jitter) = rest.get(2) {
                 number(jitter).filter(|jitter| *jitter <= 1.0)?;
@@ -260,7 +257,7 @@ fn policy_in_seconds(text: &str) -> Option<String> {
             }
         }
         ("lowkiq", []) => {}
-        ("lowkiq", [most]) => policy.push_str(&format!(":{}", seconds(most)?)),
+        ("lowkiq", [longest]) => policy.push_str(&format!(":{}", seconds(longest)?)),
         _ => return None,
     }
     Some(policy)
@@ -386,7 +383,7 @@ mod tests {
     #[test]
     fn durations_of_a_policy_become_seconds() {
         let policy = |text: &str| checked(CoordinationOption::Backoff, text);
-        for (typed, stored) in [
+        for (input, stored) in [
             ("fixed:30", "fixed:30"),
             ("linear:5m", "linear:300"),
             ("exp:1.5s", "exp:1.5"),
@@ -394,7 +391,7 @@ mod tests {
             ("lowkiq", "lowkiq"),
             ("lowkiq:1d", "lowkiq:86400"),
         ] {
-            assert_eq!(policy(typed).as_deref(), Ok(stored), "{typed}");
+            assert_eq!(policy(input).as_deref(), Ok(stored), "{input}");
         }
         for wrong in [
             "fixed",
@@ -415,7 +412,7 @@ mod tests {
     #[test]
     fn values_are_checked_as_the_core_checks_them() {
         use CoordinationOption::{Dup, Hold, Key, Score, Throttles, Ttl};
-        let many = format!("[{}\"x\"]", "\"x\",".repeat(MOST_THROTTLES));
+        let many = format!("[{}\"x\"]", "\"x\",".repeat(MAX_THROTTLES));
         for (option, value, expected) in [
             (Throttles, "api", "expects an array of texts"),
             (Throttles, "{}", "expects an array of texts"),

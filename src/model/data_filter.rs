@@ -2,10 +2,10 @@
 //! `PATH!~REGEX`.
 //!
 //! No number is rounded: 9007199254740993 is not 9007199254740992. Numbers are equal if their values
-//! are (1, 1.0, 1e0), strings if their characters are, objects if their members are, in any order.
+//! are (1, 1.0, 1e0), strings if their characters are, objects if their fields are, in any order.
 //! A string never equals a number. A regular expression is searched in the characters of a string and in
-//! the stored text of any other scalar. No list or object meets one, and no missing member, with `!~` too:
-//! a bulk command never takes a job whose data lack the member.
+//! the stored text of any other scalar. No list or object meets one, and no missing field, with `!~` too:
+//! a bulk command never takes a job whose data lack the field.
 
 use std::collections::BTreeMap;
 
@@ -48,11 +48,11 @@ enum ComparableValue {
 const MAX_DEPTH: usize = 100;
 
 impl DataFilter {
-    /// Reads `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`; the error is the end of a sentence that begins
-    /// with the flag.
-    pub(crate) fn parse(typed: &Name) -> Result<DataFilter, String> {
-        let bytes = typed.as_bytes();
-        // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the member `a!/b`.
+    /// Reads `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`. The error is the text that follows `expects` in a
+    /// message.
+    pub(crate) fn parse(input: &Name) -> Result<DataFilter, String> {
+        let bytes = input.as_bytes();
+        // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the field `a!/b`.
         let is_negated = |at: usize| {
             bytes[at..].starts_with(b"!~")
                 && !(bytes.starts_with(b"/") && matches!(bytes.get(at + 2), Some(b'0' | b'1')))
@@ -95,17 +95,17 @@ impl DataFilter {
         }
     }
 
-    /// Its path, and the rest behind `data` if it begins so, as those of `get --field` do. Data without
-    /// a member `data` are compared by the rest.
+    /// The path of the filter, and the rest of the path behind `data` if it begins with that, as paths of `get
+    /// --field` do. Data without a field `data` are compared by the rest.
     pub(crate) fn path_below_data(&self) -> Option<(&JsonPath, JsonPath)> {
-        Some((&self.path, self.path.within_member("data")?))
+        Some((&self.path, self.path.within_field("data")?))
     }
 
     /// Whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
         let below = self.path_below_data();
-        let below = below.filter(|_| JsonPath::of_member("data").find_value(&text).is_none());
+        let below = below.filter(|_| JsonPath::of_field("data").find_value(&text).is_none());
         let path = below.as_ref().map_or(&self.path, |(_, below)| below);
         path.find_value(&text)
             .is_some_and(|found| match &self.condition {
@@ -131,7 +131,7 @@ fn scalar_text(stored: &RawValue) -> Option<Name> {
 }
 
 impl ComparableValue {
-    /// Reads what was typed: JSON if it parses, else text.
+    /// Reads the text of an argument: JSON if it parses, else text.
     fn parse_typed(bytes: &[u8]) -> Result<ComparableValue, String> {
         let text = lossless_text(bytes);
         match serde_json::from_str::<&RawValue>(&text) {
@@ -159,11 +159,11 @@ impl ComparableValue {
             }
             b'{' => {
                 let depth_left = depth_left.checked_sub(1)?;
-                let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-                let members = members.into_iter().map(|(key, value)| {
+                let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+                let fields = fields.into_iter().map(|(key, value)| {
                     Some((key, ComparableValue::from_json(value, depth_left)?))
                 });
-                ComparableValue::Object(members.collect::<Option<_>>()?)
+                ComparableValue::Object(fields.collect::<Option<_>>()?)
             }
             _ => ComparableValue::Number(Decimal::parse(text)),
         })
@@ -235,14 +235,14 @@ mod tests {
 
     use super::*;
 
-    fn fits(typed: &[u8], data: &[u8]) -> bool {
+    fn fits(input: &[u8], data: &[u8]) -> bool {
         let data = Data::from(data.to_vec());
-        DataFilter::parse(&typed.into()).unwrap().matches(&data)
+        DataFilter::parse(&input.into()).unwrap().matches(&data)
     }
 
     #[test]
     fn values_are_compared_as_they_are_stored() {
-        for (typed, data) in [
+        for (input, data) in [
             ("a=9007199254740993", r#"{"a":9007199254740993}"#),
             ("a=1", r#"{"a":1.0}"#),
             ("a=1.0", r#"{"a":1}"#),
@@ -271,9 +271,9 @@ mod tests {
             ("a=\"~c\"", r#"{"a":"~c"}"#),
             ("/a!~1b=1", r#"{"a!/b":1}"#),
         ] {
-            assert!(fits(typed.as_bytes(), data.as_bytes()), "{typed} {data}");
+            assert!(fits(input.as_bytes(), data.as_bytes()), "{input} {data}");
         }
-        for (typed, data) in [
+        for (input, data) in [
             ("a=9007199254740993", r#"{"a":9007199254740992}"#),
             ("a=9007199254740992", r#"{"a":9007199254740993}"#),
             ("a=1", r#"{"a":-1}"#),
@@ -294,7 +294,7 @@ mod tests {
             ("a=1", "not json"),
             ("a=1", ""),
         ] {
-            assert!(!fits(typed.as_bytes(), data.as_bytes()), "{typed} {data}");
+            assert!(!fits(input.as_bytes(), data.as_bytes()), "{input} {data}");
         }
     }
 

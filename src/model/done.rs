@@ -13,7 +13,7 @@ use crate::view::{RenderOptions, View};
 pub(crate) struct CommandResult {
     /// The command
     pub action: &'static str,
-    /// The things that it changed
+    /// The things that the command changed
     pub targets: Vec<Name>,
     /// True if nothing was changed
     #[serde(skip_serializing_if = "std::ops::Not::not")]

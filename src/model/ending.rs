@@ -13,7 +13,7 @@ pub struct NextQueue {
     pub queue: Name,
     pub delay: Duration,
     pub depends: Vec<Name>,
-    /// Its throttles, lock, key and back-off there.
+    /// The throttles, lock, key and back-off of the job in that queue.
     pub coordination: Coordination<'static>,
 }
 
@@ -28,14 +28,14 @@ pub struct FailureReason {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndingRequest {
     pub jid: Name,
-    /// The queue in which it runs.
+    /// The queue in which the job runs.
     pub queue: Name,
     pub way: EndingAction,
     /// The exit code of the command, if it had one. The history of a retried job shows it.
     pub exit: Option<i32>,
 }
 
-/// What a worker does with a job at its end.
+/// The action of a worker for a job at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingAction {
     Complete {
@@ -46,7 +46,7 @@ pub enum EndingAction {
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// What the history says, and the failure if no retry is left; the core has a default.
+        /// The note in the history, and the failure if no retry is left; the core has a default.
         why: Option<FailureReason>,
     },
     Fail {
@@ -73,7 +73,7 @@ impl EndingAction {
     }
 }
 
-/// What became of a job that its worker ended.
+/// The outcome of a job that its worker ended.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingOutcome {
@@ -85,7 +85,7 @@ pub enum EndingOutcome {
     },
     /// The job does not exist any more.
     Gone,
-    /// Its lock belongs to another worker, or it no longer runs.
+    /// The lock belongs to another worker, or the job no longer runs.
     NotHolder { state: Name, worker: Name },
     /// The core refuses these words, with this text.
     Invalid(String),
@@ -94,13 +94,13 @@ pub enum EndingOutcome {
     Unknown,
 }
 
-/// What became of a lock that its worker extended.
+/// The outcome of an extension of a lock.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExtendOutcome {
     /// When the lock expires now, in seconds since the epoch.
     Extended(f64),
     /// The job does not exist any more.
     Gone,
-    /// Its lock belongs to another worker, or it no longer runs.
+    /// The lock belongs to another worker, or the job no longer runs.
     Lost,
 }

@@ -12,7 +12,7 @@ use crate::view::paint::Style;
 use crate::view::table::{Cell, Column, Heading, Table, column_headings};
 use crate::view::{RenderOptions, View};
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr, EnumString, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -51,12 +51,12 @@ pub(crate) enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it comes from the server, and not from `qless` itself.
+    /// Whether the event comes from the server, and not from `qless` itself.
     pub(crate) fn is_published(self) -> bool {
         !matches!(self, EventKind::Gap | EventKind::Resumed)
     }
 
-    /// Whether its message names a job. What an unknown message has is not known.
+    /// Whether the message of the event names a job. The content of an unknown message is not known.
     pub(crate) fn names_job(self) -> bool {
         !matches!(self, EventKind::ConfigSet | EventKind::ConfigUnset)
     }
@@ -73,10 +73,10 @@ impl EventKind {
 
 /// Channels of the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum EventSource {
+pub(crate) enum EventChannel {
     /// Changes of all jobs, and of the configuration.
     Log,
-    /// What only this core publishes.
+    /// The events that only this core publishes.
     Extensions,
     /// Changes of tracked jobs: a channel for each kind, whose messages are jids.
     Tracked,
@@ -84,12 +84,12 @@ pub(crate) enum EventSource {
     Worker(Name),
 }
 
-impl EventSource {
-    /// What is published there.
+impl EventChannel {
+    /// The kinds of events that are published on the channel.
     pub(crate) const fn kinds(&self) -> &'static [EventKind] {
         use EventKind::*;
         match self {
-            EventSource::Log => &[
+            EventChannel::Log => &[
                 Put,
                 Advanced,
                 Completed,
@@ -100,11 +100,11 @@ impl EventSource {
                 ConfigUnset,
                 Unknown,
             ],
-            EventSource::Extensions => &[Throttled, Merged, Skipped, Unknown],
-            EventSource::Tracked => &[
+            EventChannel::Extensions => &[Throttled, Merged, Skipped, Unknown],
+            EventChannel::Tracked => &[
                 Put, Popped, Completed, Failed, Stalled, Canceled, Track, Untrack,
             ],
-            EventSource::Worker(_) => &[LockLost, Canceled, Unknown],
+            EventChannel::Worker(_) => &[LockLost, Canceled, Unknown],
         }
     }
 
@@ -112,7 +112,7 @@ impl EventSource {
     pub(crate) const fn names_queue(&self, kind: EventKind) -> bool {
         use EventKind::*;
         match self {
-            EventSource::Tracked => false,
+            EventChannel::Tracked => false,
             _ => matches!(
                 kind,
                 Put | Advanced | Completed | Canceled | Throttled | Skipped | Unknown
@@ -121,10 +121,10 @@ impl EventSource {
     }
 }
 
-/// An event. Its message tells what the fields have; the others are `None`.
+/// An event. Fields that its message does not have are `None`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Event {
-    /// When `qless` received it, by the server's clock
+    /// When `qless` received the event, by the server's clock
     pub at: Moment,
     /// One of put, popped, advanced, completed, failed, stalled, lock_lost, canceled, track, untrack,
     /// throttled, merged, skipped, config_set, config_unset; unknown: a message that is none of these; gap:
@@ -133,7 +133,7 @@ pub(crate) struct Event {
     pub event: EventKind,
     /// The job's id
     pub jid: Option<Name>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
     /// The worker that held the job
     pub worker: Option<Name>,
@@ -145,7 +145,7 @@ pub(crate) struct Event {
     pub to: Option<Name>,
     /// The changed option of the configuration
     pub option: Option<Name>,
-    /// Its new value
+    /// The new value of the option
     pub value: Option<Name>,
     /// The throttle that holds the job
     pub throttle: Option<Name>,
@@ -202,7 +202,7 @@ impl Event {
         })
     }
 
-    /// What a table shows besides time, event, queue and job.
+    /// The detail that a table shows besides time, event, queue and job.
     fn detail_cell(&self) -> Cell {
         let joined = |one: &Option<Name>, other: &[u8], between: &str| {
             let one = one.as_ref().map_or(&b""[..], Name::as_bytes);

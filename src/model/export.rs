@@ -68,7 +68,7 @@ impl SavedJob {
         }
     }
 
-    /// Its line.
+    /// The line of the job in an export.
     pub(crate) fn export_line(&self) -> Result<Vec<u8>, Error> {
         document_line_of(Job::DOCUMENT.kind, self)
     }
@@ -98,7 +98,7 @@ impl SavedRecurring {
         }
     }
 
-    /// Its line.
+    /// The line of the recurring job in an export.
     pub(crate) fn export_line(&self) -> Result<Vec<u8>, Error> {
         document_line_of(Recurring::DOCUMENT.kind, self)
     }
@@ -131,7 +131,7 @@ pub(crate) struct SavedThrottle {
 pub struct PausedQueue {
     /// The queue
     pub queue: Name,
-    /// When it was paused, if known
+    /// When the queue was paused, if known
     pub since: Option<Moment>,
     /// When the pause ends, if an end was given
     pub until: Option<Moment>,

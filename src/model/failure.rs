@@ -18,13 +18,13 @@ pub struct FailureGroup {
     pub group: Name,
     /// How many jobs are in it
     pub jobs: u64,
-    /// Its newest failure
+    /// The group's newest failure
     pub last: Option<Moment>,
-    /// The queues of its newest and oldest 100 jobs
+    /// The queues of the group's newest and oldest 100 jobs
     pub queues: Vec<Name>,
     /// Whether these are all its jobs, so that no queue is missing
     pub queues_complete: bool,
-    /// The message of its newest failure
+    /// The message of the newest failure
     pub sample: Option<Name>,
 }
 

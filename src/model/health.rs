@@ -14,7 +14,7 @@ use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
-/// What a limit is about. The words are those of the flags and of `/healthz`.
+/// What a limit is about. The words are the names of the flags, and of the parameters of `/healthz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum LimitKind {
@@ -33,7 +33,7 @@ pub(crate) enum LimitKind {
 }
 
 impl LimitKind {
-    /// Whether its values are seconds.
+    /// Whether the values of this limit are seconds.
     pub(crate) fn is_duration(self) -> bool {
         matches!(self, LimitKind::MaxHeadWait | LimitKind::MaxPaused)
     }
@@ -107,7 +107,7 @@ impl Limits {
     }
 }
 
-/// How bad something is, in the order of badness.
+/// The level of an item, ordered by severity.
 #[derive(
     Clone,
     Copy,
@@ -135,7 +135,7 @@ pub(crate) enum HealthLevel {
 pub(crate) struct HealthItem {
     /// The limit, such as max-waiting, or the code of a problem
     pub check: String,
-    /// The queue that it is about
+    /// The queue that the item is about
     pub queue: Option<Name>,
     /// The group of failures
     pub group: Option<Name>,
@@ -145,9 +145,9 @@ pub(crate) struct HealthItem {
     pub message: String,
     /// The value, in jobs, workers or seconds; null for a problem, and for a pause without a known beginning
     pub value: Option<Number>,
-    /// From where on it is a warning
+    /// The value from which on the item is a warning
     pub warning: Option<Number>,
-    /// From where on it is critical
+    /// The value from which on the item is critical
     pub critical: Option<Number>,
     /// The sentence without the command that helps.
     #[serde(skip)]
@@ -310,7 +310,7 @@ impl Health {
         format!("QLESS {level} - {}{values}\n", what.replace('|', "/"))
     }
 
-    /// What is within a limit for all, as one sentence.
+    /// A sentence about a limit that all queues or groups keep.
     fn kept_limit_sentence(&self, kind: LimitKind) -> String {
         let kept = self.items.iter();
         let kept = kept.filter(|item| item.limit_kept_by_all() == Some(kind));

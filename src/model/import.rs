@@ -12,7 +12,7 @@ use crate::view::table::{Cell, Column, Table};
 
 /// The changes that an import would make.
 pub(crate) struct ImportPlan<'p> {
-    /// How many jobs it would put into each queue.
+    /// How many jobs the import would put into each queue.
     pub queues: BTreeMap<&'p Name, u64>,
     pub recurring: usize,
     /// How many of the jobs exist already, and whether the import replaces them.

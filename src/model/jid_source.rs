@@ -10,6 +10,6 @@ pub(crate) enum JidOrigin {
     Fresh,
     /// A hash of the job's content.
     Content,
-    /// A path in the data, and the text that was typed for it.
+    /// A path in the data, and the text that was given for the path.
     Path(JsonPath, String),
 }

@@ -22,7 +22,7 @@ pub struct JobSnapshot {
     pub since: Option<Moment>,
     /// When the job is due, if that is in the future.
     pub due: Option<Moment>,
-    /// How much later than the first job it is to run, if the starts are spread over a time.
+    /// How much later than the first job this job is to run, if the starts are spread over a time.
     pub later: Duration,
 }
 

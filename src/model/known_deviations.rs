@@ -11,7 +11,7 @@ use super::finding::FindingId::*;
 pub struct ToleratedShape {
     pub name: &'static str,
     pub says: &'static str,
-    /// The findings that report it, as information.
+    /// The findings that report this deviation, as information.
     pub findings: &'static [FindingId],
 }
 
@@ -72,13 +72,13 @@ pub const TOLERATED: &[ToleratedShape] = &[
     reported_as_info("crowded", &[OverLimit], "more locks than the limit of a queue, after locks were extended by the grace period"),
 ];
 
-/// What a defect of the reference core leaves behind.
+/// Traces that a defect of the reference core leaves behind.
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceDefect {
     /// The number in the list of defects.
     pub number: u8,
     pub says: &'static str,
-    /// The findings that report it.
+    /// The findings that report this deviation.
     pub findings: &'static [FindingId],
 }
 

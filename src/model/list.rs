@@ -28,7 +28,7 @@ pub(crate) struct JobDetails {
     pub missing: Vec<Name>,
 }
 
-/// What a jid names: a job or a recurring job.
+/// The job or recurring job that a jid names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum JobOrRecurring {

@@ -13,11 +13,11 @@ use crate::view::{RenderOptions, View};
 pub(crate) struct LocalStatus {
     /// Whether the server runs
     pub running: bool,
-    /// Its process
+    /// The server's process
     pub pid: Option<u32>,
-    /// Its directory
+    /// The server's directory
     pub dir: Name,
-    /// Its address for other clients
+    /// The server's address for other clients
     pub url: Name,
     /// Jobs that it holds
     pub jobs: Option<u64>,

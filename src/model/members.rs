@@ -29,7 +29,7 @@ struct MemberDocument {
     /// The context of the member, if the context names members
     #[serde(skip_serializing_if = "Option::is_none")]
     member: Option<String>,
-    /// The kind of its document
+    /// The kind of the member's document
     kind: String,
 }
 
@@ -43,6 +43,6 @@ struct MemberAway {
     member: Option<String>,
     /// The kind of error
     code: String,
-    /// Why it did not answer
+    /// Why the member did not answer
     message: String,
 }

@@ -14,7 +14,7 @@ const BOUNDS: [u64; 12] = [
 /// The type of the text in a response.
 pub(crate) const PROMETHEUS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What the values of a family mean.
+/// The meaning of the values of a family.
 #[derive(Clone, Copy, Debug, PartialEq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum MetricKind {
@@ -159,7 +159,7 @@ impl MetricFamily {
 /// A distribution of durations that one thread counts while others read it.
 #[derive(Debug, Default)]
 pub(crate) struct DurationHistogram {
-    /// One for each bound, and one for the rest.
+    /// A count for each bound, and one for longer durations.
     buckets: [AtomicU64; BOUNDS.len() + 1],
     sum_micros: AtomicU64,
 }

@@ -26,18 +26,18 @@ pub struct Glob {
 const MAX_LENGTH: usize = 4096;
 
 impl Pattern {
-    /// Reads what was typed; the error is the end of a sentence that begins with the flag.
-    pub fn parse(typed: Name) -> Result<Pattern, String> {
-        if !name::has_wildcards(typed.as_bytes()) {
-            return Ok(Pattern::Plain(typed));
+    /// Reads the text of an argument. The error is the text that follows `expects` in a message.
+    pub fn parse(input: Name) -> Result<Pattern, String> {
+        if !name::has_wildcards(input.as_bytes()) {
+            return Ok(Pattern::Plain(input));
         }
-        let text = typed.lossless_text();
+        let text = input.lossless_text();
         match unescape_plain_name(&text) {
             Some(plain) => Ok(Pattern::Plain(Name::from_lossless_text(&plain))),
             None => {
                 let regex = compile_glob(&text)?;
                 Ok(Pattern::Glob(Glob {
-                    as_typed: typed,
+                    as_typed: input,
                     regex,
                 }))
             }
@@ -50,8 +50,8 @@ impl Pattern {
             b'?' | b'[' | b']' | b'{' | b'}' | b'\\' => vec![b'\\', *byte],
             byte => vec![*byte],
         };
-        let typed: Vec<u8> = stored.as_bytes().iter().flat_map(escape).collect();
-        Pattern::parse(Name::from(typed))
+        let input: Vec<u8> = stored.as_bytes().iter().flat_map(escape).collect();
+        Pattern::parse(Name::from(input))
     }
 
     /// The name if the pattern is not a glob.
@@ -87,8 +87,8 @@ pub(crate) fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
 
 /// The plain name of a pattern without wildcards, its backslashes removed; `None` for a
 /// glob.
-fn unescape_plain_name(typed: &str) -> Option<String> {
-    let (mut plain, mut chars) = (String::new(), typed.chars());
+fn unescape_plain_name(input: &str) -> Option<String> {
+    let (mut plain, mut chars) = (String::new(), input.chars());
     while let Some(c) = chars.next() {
         match c {
             '*' | '?' | '[' | '{' => return None,
@@ -100,14 +100,14 @@ fn unescape_plain_name(typed: &str) -> Option<String> {
 }
 
 /// Compiles a glob to a regular expression over the characters of lossless texts.
-fn compile_glob(typed: &str) -> Result<Regex, String> {
+fn compile_glob(input: &str) -> Result<Regex, String> {
     let wants = |why: &str| format!("a name or a glob ({why})");
-    if typed.len() > MAX_LENGTH {
+    if input.len() > MAX_LENGTH {
         return Err(wants(&format!("of at most {MAX_LENGTH} bytes")));
     }
-    let typed = join_adjacent_stars(typed);
+    let input = join_adjacent_stars(input);
     // Names are not paths: `*` and `?` also match `/`.
-    let glob = GlobBuilder::new(&typed)
+    let glob = GlobBuilder::new(&input)
         .literal_separator(false)
         .backslash_escape(true)
         .empty_alternates(true)
@@ -120,9 +120,9 @@ fn compile_glob(typed: &str) -> Result<Regex, String> {
 }
 
 /// Replaces several stars in a row by one, because globset gives `**` a meaning for paths.
-fn join_adjacent_stars(typed: &str) -> String {
-    let (mut text, mut escaped) = (String::with_capacity(typed.len()), false);
-    for c in typed.chars() {
+fn join_adjacent_stars(input: &str) -> String {
+    let (mut text, mut escaped) = (String::with_capacity(input.len()), false);
+    for c in input.chars() {
         let again = c == '*' && !escaped && text.ends_with('*') && !text.ends_with("\\*");
         if !again {
             text.push(c);
@@ -164,19 +164,19 @@ mod tests {
 
     use super::*;
 
-    fn pattern(typed: impl Into<Name>) -> Pattern {
-        Pattern::parse(typed.into()).unwrap()
+    fn pattern(input: impl Into<Name>) -> Pattern {
+        Pattern::parse(input.into()).unwrap()
     }
 
-    fn fits(typed: &str, name: &str) -> bool {
-        pattern(typed).matches(&Name::from(name))
+    fn fits(input: &str, name: &str) -> bool {
+        pattern(input).matches(&Name::from(name))
     }
 
     #[test]
     fn a_plain_name_matches_itself() {
         assert!(fits("mail", "mail"));
         assert!(!fits("mail", "mails"));
-        for (typed, name) in [
+        for (input, name) in [
             ("mail", "mail"),
             ("a}b]c!-^.$(|", "a}b]c!-^.$(|"),
             ("a\\*b", "a*b"),
@@ -184,9 +184,9 @@ mod tests {
             ("\\[x\\]", "[x]"),
         ] {
             assert_eq!(
-                pattern(typed).as_plain_name(),
+                pattern(input).as_plain_name(),
                 Some(&Name::from(name)),
-                "{typed}"
+                "{input}"
             );
         }
         assert!(pattern("m*").as_plain_name().is_none());
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn globs_match_whole_names() {
-        for (typed, name) in [
+        for (input, name) in [
             ("*", ""),
             ("*", "anything"),
             ("m*l", "mail"),
@@ -232,9 +232,9 @@ mod tests {
             ("a?b", "a\nb"),
             ("*", ".hidden"),
         ] {
-            assert!(fits(typed, name), "{typed} {name}");
+            assert!(fits(input, name), "{input} {name}");
         }
-        for (typed, name) in [
+        for (input, name) in [
             ("m*l", "mails"),
             ("m?il", "mil"),
             ("caf?", "caf"),
@@ -252,16 +252,16 @@ mod tests {
             ("*a", "a\n"),
             ("Mail*", "mail"),
         ] {
-            assert!(!fits(typed, name), "{typed} {name}");
+            assert!(!fits(input, name), "{input} {name}");
         }
     }
 
     #[test]
     fn globs_match_names_that_are_not_utf8() {
         let bytes = |bytes: &[u8]| Name::from(bytes);
-        let typed = pattern(bytes(b"q\xff*"));
-        assert!(typed.matches(&bytes(b"q\xff\xfe")));
-        assert!(!typed.matches(&bytes(b"q\xfe\xfe")));
+        let input = pattern(bytes(b"q\xff*"));
+        assert!(input.matches(&bytes(b"q\xff\xfe")));
+        assert!(!input.matches(&bytes(b"q\xfe\xfe")));
         assert!(pattern("q?").matches(&bytes(b"q\xff")));
         assert!(!pattern("q?").matches(&bytes(b"q\xff\xff")));
         assert!(pattern(bytes(b"[\xfe\xff]")).matches(&bytes(b"\xff")));
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn an_invalid_glob_is_refused_with_its_reason() {
-        for (typed, why) in [
+        for (input, why) in [
             ("a[b", "unclosed character class"),
             ("{a", "unclosed alternate group"),
             ("*}", "unopened alternate group"),
@@ -279,8 +279,8 @@ mod tests {
             ("a\\", "dangling '\\'"),
             ("*a\\", "dangling '\\'"),
         ] {
-            let error = Pattern::parse(typed.into()).unwrap_err();
-            assert!(error.contains(why), "{typed}: {error}");
+            let error = Pattern::parse(input.into()).unwrap_err();
+            assert!(error.contains(why), "{input}: {error}");
         }
     }
 
@@ -296,17 +296,17 @@ mod tests {
     proptest! {
         #[test]
         fn an_escaped_name_matches_only_itself(name: Vec<u8>, other: Vec<u8>) {
-            let mut typed = Vec::new();
+            let mut input = Vec::new();
             for chunk in name.utf8_chunks() {
                 for c in chunk.valid().chars() {
-                    typed.push(b'\\');
-                    typed.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                    input.push(b'\\');
+                    input.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                typed.extend_from_slice(chunk.invalid());
+                input.extend_from_slice(chunk.invalid());
             }
             let (name, other) = (Name::from(name), Name::from(other));
-            typed.extend(b"{,}");
-            let glob = pattern(typed);
+            input.extend(b"{,}");
+            let glob = pattern(input);
             prop_assert!(glob.as_plain_name().is_none());
             prop_assert!(glob.matches(&name));
             prop_assert_eq!(glob.matches(&other), name == other);

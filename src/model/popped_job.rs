@@ -15,12 +15,12 @@ pub struct PoppedJob {
     pub retries: i64,
     /// The retries that are left.
     pub remaining: i64,
-    /// When its lock expires, in seconds since the epoch.
+    /// When the lock of the job expires, in seconds since the epoch.
     pub expires: f64,
     /// The recurring job that made it.
     pub spawned_from: Option<Name>,
     pub dependencies: Vec<Name>,
-    /// Its lane.
+    /// The lane of the job.
     pub key: Option<Name>,
     /// The number of this grant, if the job has a lane or throttles: a later grant has a larger one.
     pub fence: Option<u64>,

@@ -12,13 +12,13 @@ use crate::view::{RenderOptions, View};
 pub(crate) struct Put {
     /// The job's id
     pub jid: Name,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// Its state now; a throttle without a free slot may hold it later
+    /// The job's state now; a throttle without a free slot may hold it later
     pub state: Option<Name>,
     /// False if the job existed and was not changed
     pub created: bool,
-    /// False if the job existed, or another one took the put: `--merge`, `--unique`, `--dup`
+    /// False if the job existed, or the put was a duplicate of another job: `--merge`, `--unique`, `--dup`
     pub new: bool,
     /// The job before it in its lane
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ pub struct Queue {
     pub recurring: u64,
     /// Whether pops from it get no jobs
     pub paused: bool,
-    /// When it was paused, if known
+    /// When the queue was paused, if known
     #[serde(
         rename(deserialize = "since"),
         deserialize_with = "lenient::read_or_none"
@@ -56,7 +56,7 @@ pub struct Queue {
     /// How long the next job to pop has been waiting
     #[serde(skip_deserializing)]
     pub head_wait_s: Option<RoundedSeconds>,
-    /// Since when it has.
+    /// Since when the queue has such a job.
     #[serde(
         skip_serializing,
         rename = "head",
@@ -66,16 +66,16 @@ pub struct Queue {
     /// The user and host that paused it, if known.
     #[serde(skip_serializing, rename = "by")]
     pub paused_by: Option<Name>,
-    /// Whether it is in the list of queues.
+    /// Whether the queue is in the list of queues.
     #[serde(skip_serializing)]
     pub known: bool,
-    /// Its keys of a wrong type. If there are any, only the name of the queue is known.
+    /// The keys of the queue with a wrong type. If there are any, only the name of the queue is known.
     #[serde(skip)]
     pub wrong_keys: Vec<Name>,
 }
 
 impl Queue {
-    /// Adds its jobs to counts.
+    /// Adds the jobs of the queue to counts.
     pub(crate) fn add_to_counts(&self, counts: &mut QueuedCounts) {
         counts.waiting += self.waiting;
         counts.running += self.running;

@@ -97,9 +97,9 @@ impl IdentifierPatterns {
 /// A stored priority pattern: the queues that come next.
 #[derive(Clone, Debug)]
 pub struct PriorityPattern {
-    /// Whether its queues are popped from in turn.
+    /// Whether the queues of the pattern are popped from in turn.
     pub is_fair: bool,
-    /// Whether it stands for the queues that no other pattern matches.
+    /// Whether the pattern stands for the queues that no other pattern matches.
     is_default: bool,
     patterns: Vec<QueueSelector>,
 }
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(selected(&["@web"]), "web-a=1 web-b=1");
         assert_eq!(selected(&["@web=3", "web-a"]), "web-a=3 web-b=3");
         assert_eq!(selected(&["web-*", "!@web"]), "web-old=1");
-        // It contains itself, and a queue that does not exist yet.
+        // The pattern contains itself, and a queue that does not exist yet.
         assert_eq!(selected(&["@all"]), "web-a=1 web-b=1 mail=1");
         assert_eq!(selected(&["@none", "q", "!@none"]), "q=1");
         assert_eq!(

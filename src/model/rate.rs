@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The maximum number of jobs per second, which is more than 0.
+/// The maximum number of jobs per second; always above 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MaxRate(f64);
 

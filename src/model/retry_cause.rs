@@ -1,4 +1,4 @@
-//! What `--retry-on` names: the ends of a process after which its jobs are retried.
+//! The values of `--retry-on`: the ends of a process after which its jobs are retried.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ impl ProcessFault<'_> {
 }
 
 impl FromStr for RetryCause {
-    /// What is expected, as the end of a sentence.
+    /// The text that follows `expects` in a message.
     type Err = &'static str;
 
     fn from_str(word: &str) -> Result<RetryCause, Self::Err> {

@@ -14,21 +14,21 @@ pub(crate) struct ServerFacts {
     pub version: String,
     /// One of master or slave
     pub role: String,
-    /// How long it runs
+    /// How long the server runs
     pub uptime_s: u64,
     /// Memory in use
     pub memory_bytes: u64,
     /// The limit; 0 if there is none
     pub max_memory_bytes: u64,
-    /// What it does at the limit
+    /// What the server does at the limit
     pub eviction: String,
     /// Keys that it has deleted at the limit, since it started
     pub evicted_keys: u64,
-    /// Whether it has an append-only file
+    /// Whether the server has an append-only file
     pub append_only: bool,
     /// The last snapshot since the server started
     pub last_save: Option<Moment>,
-    /// Whether it could not save its data the last time
+    /// Whether the server could not save its data the last time
     pub save_failed: bool,
     /// Whether a replica has lost its primary
     pub link_down: bool,
@@ -44,7 +44,7 @@ pub(crate) fn evicts_jobs(policy: &str, max_memory_bytes: u64) -> bool {
     max_memory_bytes > 0 && policy.starts_with("allkeys-")
 }
 
-/// What a server with this policy does.
+/// A sentence about a server with this policy.
 pub(crate) fn eviction_sentence(policy: &str) -> String {
     format!("the server deletes jobs when its memory is full (maxmemory-policy {policy})")
 }

@@ -15,16 +15,16 @@ pub(crate) struct TextRegex(Regex);
 const MAX_SIZE: usize = 1 << 20;
 
 impl TextRegex {
-    /// Reads what was typed; the error is the end of a sentence that begins with the flag.
-    pub(crate) fn parse(typed: &str) -> Result<TextRegex, String> {
+    /// Reads the text of an argument. The error is the text that follows `expects` in a message.
+    pub(crate) fn parse(input: &str) -> Result<TextRegex, String> {
         let wants = |why: String| format!("a regular expression ({why})");
         let (what, at) = match regex_syntax::ParserBuilder::new()
             .utf8(false)
             .build()
-            .parse(typed)
+            .parse(input)
         {
             Ok(_) => {
-                let regex = RegexBuilder::new(typed).size_limit(MAX_SIZE).build();
+                let regex = RegexBuilder::new(input).size_limit(MAX_SIZE).build();
                 return regex
                     .map(TextRegex)
                     .map_err(|_| wants("that is not that large".into()));
@@ -33,7 +33,7 @@ impl TextRegex {
             Err(Fault::Translate(fault)) => (fault.kind().to_string(), fault.span().start.offset),
             Err(fault) => return Err(wants(fault.to_string())),
         };
-        let before = typed.get(..at).unwrap_or(typed).chars().count();
+        let before = input.get(..at).unwrap_or(input).chars().count();
         Err(wants(format!("{what}, at character {}", before + 1)))
     }
 
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_match_is_found_anywhere_in_the_message() {
-        for (typed, message) in [
+        for (input, message) in [
             ("timed? out", &b"the call timed out after 5s"[..]),
             ("^a$", b"a"),
             ("(?m)^at", b"x\nat upload.py"),
@@ -60,10 +60,10 @@ mod tests {
             ("", b""),
         ] {
             assert!(
-                TextRegex::parse(typed)
+                TextRegex::parse(input)
                     .unwrap()
                     .matches(&Name::from(message)),
-                "{typed}"
+                "{input}"
             );
         }
         assert!(!TextRegex::parse("^a$").unwrap().matches(&Name::from("ab")));
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_syntax_error_is_reported_with_its_position() {
-        for (typed, why) in [
+        for (input, why) in [
             ("é(", "unclosed group, at character 2"),
             ("a{2", "at character 2"),
             ("[z-a]", "at character 2"),
@@ -79,9 +79,9 @@ mod tests {
             (r"(a)\1", "backreferences are not supported, at character 4"),
             ("(((((a{50}){50}){50}){50}){50})", "not that large"),
         ] {
-            let error = TextRegex::parse(typed).unwrap_err();
+            let error = TextRegex::parse(input).unwrap_err();
             assert!(error.starts_with("a regular expression ("), "{error}");
-            assert!(error.contains(why), "{typed}: {error}");
+            assert!(error.contains(why), "{input}: {error}");
         }
     }
 

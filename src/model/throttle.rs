@@ -27,12 +27,12 @@ pub(crate) struct Throttle {
     pub locks: u64,
     /// Jobs that wait for a slot
     pub pending: u64,
-    /// Whether it is a lane: the jobs with one key, which run one at a time
+    /// Whether the throttle is a lane: the jobs with one key, which run one at a time
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lane: bool,
 }
 
-/// A maximum with what it means if it is no number of jobs.
+/// A maximum, with an explanation if it is not a number of jobs: `0 (no limit)`.
 pub(crate) fn describe_maximum(maximum: i64) -> String {
     match maximum {
         0 => "0 (no limit)".to_owned(),
@@ -66,7 +66,7 @@ impl Throttle {
         }
     }
 
-    /// Whether anything is stored about it.
+    /// Whether anything is stored about the throttle.
     pub(crate) fn exists(&self) -> bool {
         self.defined || self.locks + self.pending > 0
     }

@@ -6,7 +6,7 @@ use strum::IntoStaticStr;
 use super::finding::{FindingId, Severity, SeverityCondition, VerdictDetail};
 use crate::name::Name;
 
-/// The most items that one call verifies.
+/// Maximum number of items that one call verifies.
 pub const MAX_ITEMS: usize = 200;
 
 /// The kind of an item to verify.
@@ -81,7 +81,7 @@ impl Location {
     }
 }
 
-/// What a repair does, or has done, about a finding.
+/// The action of a repair for a finding: planned, or done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum VerdictOutcome {
     /// A repair repairs it.
@@ -90,7 +90,7 @@ pub enum VerdictOutcome {
     /// A repair repairs it only if `--only` names the finding.
     #[serde(rename = "decide")]
     NeedsOnly,
-    /// It is only reported.
+    /// The finding is only reported.
     #[serde(rename = "report")]
     Report,
     #[serde(rename = "mended")]
@@ -123,7 +123,7 @@ pub struct Verdict {
     /// The jobs of a dependency cycle, each of which depends on the next, and the last on the first;
     /// empty for other findings.
     pub cycle: Vec<Name>,
-    /// What was changed, or what a repair would change.
+    /// The changes that were made, or that a repair would make.
     pub changes: Vec<Change>,
 }
 
@@ -156,7 +156,7 @@ impl Verdict {
         }
     }
 
-    /// How bad it is. `at_head`: its job is at the head of a queue; `job_missing`: its job does not exist.
+    /// How bad the finding is. `at_head`: its job is at the head of a queue; `job_missing`: its job does not exist.
     pub fn severity(&self, at_head: bool, job_missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {
             SeverityCondition::Head => at_head,

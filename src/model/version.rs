@@ -11,7 +11,7 @@ use crate::view::{RenderOptions, View};
 pub(crate) struct Version {
     /// The version of the binary
     pub version: &'static str,
-    /// The commit that it was built from
+    /// The commit that the binary was built from
     pub commit: Option<&'static str>,
     /// The SHA-1 of its Lua core
     pub core: String,

@@ -17,7 +17,7 @@ use crate::view::{NdjsonLines, RenderOptions, View};
 #[serde(into = "&'static str")]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum WaitResult {
-    /// It has not ended.
+    /// The wait for the job has not ended.
     #[default]
     Pending,
     /// The job reached the awaited state.
@@ -54,7 +54,7 @@ pub(crate) enum WaitOutcome {
 pub(crate) struct WaitItem {
     /// The job's id
     pub jid: Name,
-    /// Its state when it was last read; null for a job that does not exist
+    /// The job's state when it was last read; null for a job that does not exist
     #[schemars(with = "Option<String>")]
     pub state: Option<State>,
     /// The state that ended the wait, or cancelled, gone (cancelled, or complete and expired),

@@ -1,4 +1,4 @@
-//! What happens to the jobs of `qless work`.
+//! The events of the jobs of `qless work`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,11 +18,11 @@ use crate::view::{RenderOptions, View};
 pub(crate) enum WorkEventKind {
     Started,
     Completed,
-    /// It went on to another queue.
+    /// The job went on to another queue.
     Advanced,
     Retried,
     Failed,
-    /// Another worker may have it, or it was cancelled; nothing was written.
+    /// Another worker may have the job, or the job was cancelled; nothing was written.
     Lost,
     /// Given back without using a retry.
     Released,
@@ -33,16 +33,16 @@ pub(crate) enum WorkEventKind {
 /// Something that happened to a job.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct WorkEvent {
-    /// When it happened
+    /// When the event happened
     pub at: Moment,
     /// One of started, completed, advanced, retried, failed, lost, released, unknown
     #[schemars(with = "String")]
     pub event: WorkEventKind,
     /// The job's id
     pub jid: Name,
-    /// The queue from which it was popped
+    /// The queue from which the job was popped
     pub queue: Option<Name>,
-    /// Its class
+    /// The job's class
     pub klass: Name,
     /// The name of this worker
     pub worker: Name,

@@ -1,9 +1,9 @@
-//! A queue of `qless work`, as typed or stored.
+//! A queue of `qless work`, as given or stored.
 
 use super::pattern::Pattern;
 use crate::name::{self, Name};
 
-/// The most turns that a queue may have in a round.
+/// Maximum number of turns that a queue may have in a round.
 const MAX_WEIGHT: u32 = 1000;
 
 /// `NAME`, `NAME=WEIGHT`, a glob, `@NAME` for a stored identifier pattern, or `!NAME` to leave queues
@@ -20,21 +20,21 @@ pub(crate) struct QueueSelector {
 #[derive(Clone, Debug)]
 pub(crate) enum SelectedNames {
     Matching(Pattern),
-    /// Those of the stored identifier pattern with this name.
+    /// The queues of the stored identifier pattern with this name.
     Stored(Name),
 }
 
 impl QueueSelector {
-    /// Reads what was typed; the error is the end of a sentence that begins with the argument.
-    pub(crate) fn parse(typed: &Name) -> Result<QueueSelector, String> {
-        let text = typed.as_bytes();
+    /// Reads the text of an argument. The error is the text that follows `expects` in a message.
+    pub(crate) fn parse(input: &Name) -> Result<QueueSelector, String> {
+        let text = input.as_bytes();
         let (text, is_excluded) = match text.strip_prefix(b"!") {
             Some(rest) => (rest, true),
             None => (text, false),
         };
         let equals = text.iter().rposition(|byte| *byte == b'=');
         let (name, weight) = match equals.map(|at| (&text[..at], &text[at + 1..])) {
-            Some((name, typed)) if looks_like_weight(typed) => (name, parse_weight(typed)?),
+            Some((name, input)) if looks_like_weight(input) => (name, parse_weight(input)?),
             _ => (text, 1),
         };
         let names = match name.strip_prefix(b"@") {
@@ -50,7 +50,7 @@ impl QueueSelector {
         })
     }
 
-    /// What is typed for the queue of this name and no other.
+    /// The argument for the queue of this name and no other.
     pub(crate) fn exact_text(name: &Name) -> Name {
         let mut text = name::escape_wildcards(name).into_bytes();
         if matches!(text.first(), Some(b'!' | b'@' | b'-')) {
@@ -108,9 +108,9 @@ mod tests {
             (r"b\[", r"b\\\["),
         ] {
             let name = Name::from(name);
-            let typed = QueueSelector::exact_text(&name);
-            assert_eq!(typed, Name::from(text));
-            let read = QueueSelector::parse(&typed).unwrap();
+            let input = QueueSelector::exact_text(&name);
+            assert_eq!(input, Name::from(text));
+            let read = QueueSelector::parse(&input).unwrap();
             assert_eq!(read.as_plain_name(), Some(&name), "{text}");
             assert_eq!((read.weight, read.is_excluded), (1, false), "{text}");
         }

@@ -23,7 +23,7 @@ pub struct Worker {
     pub running: u64,
     /// Jobs whose lock it lost
     pub stalled: u64,
-    /// Its last pop or heartbeat
+    /// The worker's last pop or heartbeat
     #[serde(
         rename(deserialize = "seen"),
         deserialize_with = "lenient::read_or_none"
@@ -31,7 +31,7 @@ pub struct Worker {
     pub last_seen: Option<Moment>,
     #[serde(flatten, skip_deserializing)]
     pub process: WorkerProcess,
-    /// Whether it was seen lately. The index also has workers that were not.
+    /// Whether the worker was seen lately. The index also has workers that were not.
     #[serde(skip_serializing)]
     pub recent: bool,
 }
@@ -41,13 +41,13 @@ pub struct Worker {
 pub struct WorkerJobs {
     /// The worker
     pub name: Name,
-    /// Its last pop or heartbeat
+    /// The worker's last pop or heartbeat
     pub last_seen: Option<Moment>,
     /// Jids of the jobs that it runs
     pub jobs: Vec<Name>,
     /// Jids of the jobs whose lock it lost
     pub stalled: Vec<Name>,
-    /// All of them, the stalled ones first, without those that no longer exist.
+    /// All jobs of the worker, the stalled ones first, without jobs that no longer exist.
     #[serde(skip)]
     pub details: Vec<Job>,
 }
@@ -56,12 +56,12 @@ pub struct WorkerJobs {
 pub(crate) const SILENT_AFTER: f64 = 120.0;
 
 impl Worker {
-    /// Its host and process if its name tells them, else its name.
+    /// The host and process of the worker if its name tells them, else its name.
     pub(crate) fn short_name(&self) -> String {
         self.process.short_name(&self.name)
     }
 
-    /// Whether it runs a job or was seen just now.
+    /// Whether the worker runs a job or was seen just now.
     pub(crate) fn is_alive(&self, now: Moment) -> bool {
         let seen = self.last_seen.map(|seen| now.since(seen));
         self.running > 0 || seen.is_some_and(|silence| silence <= SILENT_AFTER)

@@ -8,7 +8,7 @@ use crate::name::Name;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the name of a worker says about its process. All is absent for a worker of another client.
+/// The facts about its process in the name of a worker. All are absent for a worker of another client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WorkerProcess {
     /// Of `qless work`: `--worker`, or its host; else null

@@ -1,4 +1,4 @@
-//! How many jobs a selector means, by state.
+//! The number of jobs that a selector selects, by state.
 
 use strum::VariantArray;
 
@@ -26,7 +26,7 @@ pub(crate) fn count_by_state(
     } else {
         selector.selected_states()
     };
-    // What no index counts is counted job by job.
+    // Jobs that no index counts are counted one by one.
     let simple = selector.narrows_only_by_queue();
     let indexed =
         |state: &State| simple && (selector.queues.is_empty() || State::QUEUED.contains(state));

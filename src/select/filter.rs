@@ -88,7 +88,7 @@ impl<'a> Filter<'a> {
     /// The fields that the conditions depend on.
     fn condition_fields(&self) -> impl Iterator<Item = FilterField> {
         let selector = self.selector;
-        let asked = [
+        let needed = [
             (FilterField::State, !self.matches_any_state()),
             (FilterField::Queue, !selector.queues.is_empty()),
             (FilterField::Klass, !selector.klasses.is_empty()),
@@ -102,9 +102,9 @@ impl<'a> Filter<'a> {
             (FilterField::Key, !selector.keys.is_empty()),
             (FilterField::Throttles, !selector.throttles.is_empty()),
         ];
-        asked
+        needed
             .into_iter()
-            .filter(|(_, asked)| *asked)
+            .filter(|(_, is_needed)| *is_needed)
             .map(|(field, _)| field)
     }
 
@@ -136,8 +136,8 @@ impl<'a> Filter<'a> {
         )
     }
 
-    /// The fields to read: those of `detail` and those of the conditions; with `with_state` also
-    /// the state.
+    /// The fields to read: the fields of `detail` and those that the conditions need; with `with_state` also the
+    /// state.
     pub(super) fn field_list(&self, detail: JobFields, with_state: bool) -> Cow<'static, str> {
         let base = detail.into_str();
         if matches!(detail, JobFields::Brief | JobFields::Full) {
@@ -195,11 +195,11 @@ impl<'a> Filter<'a> {
         (self.matches_any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
             && matches_any(&selector.queues, job.queue.as_ref())
             && matches_any(&selector.klasses, job.klass.as_ref())
-            && self.is_held(job)
+            && self.is_held_by_selected(job)
             && self.has_failure(failure)
             && self.has_tags(&job.tags)
-            && self.has_data(&job.data)
-            && self.has_key(job.key.as_ref())
+            && self.data_matches(&job.data)
+            && self.lane_matches(job.key.as_ref())
             && self.has_throttle(&job.throttles)
             && (!selector.never_due || self.is_never_due(job))
             && (!selector.tracked || job.tracked)
@@ -215,7 +215,7 @@ impl<'a> Filter<'a> {
 
     /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its
     /// last worker, but no worker holds it.
-    fn is_held(&self, job: &Job) -> bool {
+    fn is_held_by_selected(&self, job: &Job) -> bool {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
         held_by.is_empty()
@@ -239,8 +239,8 @@ impl<'a> Filter<'a> {
         self.selector.tags.iter().all(|tag| tags.contains(tag))
     }
 
-    /// Whether a lane is that of a selected key, in any queue, or is named itself.
-    fn has_key(&self, lane: Option<&Name>) -> bool {
+    /// Whether a selected key names the lane, in any queue, or the lane itself is named.
+    fn lane_matches(&self, lane: Option<&Name>) -> bool {
         let keys = &self.selector.keys;
         let is_of = |lane: &[u8], key: &[u8]| {
             let queue = lane
@@ -260,7 +260,7 @@ impl<'a> Filter<'a> {
         wanted.is_empty() || throttles.iter().any(|id| matches_any(wanted, Some(id)))
     }
 
-    fn has_data(&self, data: &Data) -> bool {
+    fn data_matches(&self, data: &Data) -> bool {
         self.selector.wheres.iter().all(|equal| equal.matches(data))
     }
 }
@@ -280,7 +280,7 @@ impl Prefilter {
     }
 
     /// Whether a job with these fields, in that order, may match.
-    pub(super) fn may_match(&self, filter: &Filter, values: Vec<Option<Vec<u8>>>) -> bool {
+    pub(super) fn job_may_match(&self, filter: &Filter, values: Vec<Option<Vec<u8>>>) -> bool {
         let selector = filter.selector;
         self.0.iter().zip(values).all(|(field, text)| {
             let text = text.unwrap_or_default();
@@ -301,8 +301,8 @@ impl Prefilter {
                     filter.has_tags(&tags.unwrap_or_default())
                 }
                 FilterField::Failure => filter.has_failure(Failure::from_stored(&text).as_ref()),
-                FilterField::Data => filter.has_data(&Data::from(text)),
-                FilterField::Key => filter.has_key(Some(&Name::from(text))),
+                FilterField::Data => filter.data_matches(&Data::from(text)),
+                FilterField::Key => filter.lane_matches(Some(&Name::from(text))),
                 FilterField::Throttles => {
                     let throttles = Json::parse(&text).and_then(|ids| ids.names());
                     filter.has_throttle(&throttles.unwrap_or_default())

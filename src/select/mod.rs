@@ -10,7 +10,7 @@ use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::api::index::{Index, IndexReader};
-use crate::core::api::job::{JobFields, MOST};
+use crate::core::api::job::{JobFields, MAX_JOBS_PER_CALL};
 use crate::core::api::not_found;
 use crate::core::api::page::JobScan;
 use crate::core::api::queue;
@@ -68,7 +68,7 @@ struct ActiveSource {
 
 enum MemberReader {
     Index(IndexReader),
-    /// `None` once they were returned.
+    /// `None` once the jids were returned.
     Listed(Option<Vec<Name>>),
     AllJobs(JobScan),
 }
@@ -176,7 +176,7 @@ impl<'a> Selection<'a> {
         let wheres = self.filter.selector.wheres.iter();
         for (path, below) in wheres.filter_map(DataFilter::path_below_data) {
             ui.note(&format!(
-                "`--where {path}` means `{below}` in data without a member `data`"
+                "`--where {path}` means `{below}` in data without a field `data`"
             ));
         }
         if self.left > 0 && self.sources.iter().any(IndexSource::is_all_jobs) {
@@ -187,7 +187,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Refuses a name that was typed if nothing was found and nothing has that name.
+    /// Refuses a given name if nothing was found and nothing has that name.
     fn refuse_unknown_names(&self, core: &mut Core) -> Result<(), Error> {
         if let Some(stranger) = self.unknown_workers.first() {
             let known = core.index_members(self.now, &Index::Workers)?;
@@ -233,7 +233,7 @@ impl<'a> Selection<'a> {
         }
         let mut size = match self.detail {
             JobFields::Snapshot => JOBS_PER_READ as u64,
-            _ => MOST as u64,
+            _ => MAX_JOBS_PER_CALL as u64,
         };
         if exact {
             size = size.min(self.left);
@@ -244,7 +244,7 @@ impl<'a> Selection<'a> {
             let fields = core.stored_fields(self.now, &prefilter.field_names(), &slice)?;
             let mut kept = fields
                 .into_iter()
-                .map(|fields| prefilter.may_match(&self.filter, fields));
+                .map(|fields| prefilter.job_may_match(&self.filter, fields));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
         let certain = exact && self.detail == JobFields::Jid;
@@ -337,7 +337,7 @@ impl<'a> Selection<'a> {
                     (true, Some(before), Some(total)) => Some(before + total),
                     _ => None,
                 };
-                if let (true, Some(0), Some(index)) = (source.typed, total, &source.index) {
+                if let (true, Some(0), Some(index)) = (source.is_given, total, &source.index) {
                     not_found::refuse_missing_index(core, self.now, index)?;
                 }
                 self.current = None;
@@ -346,9 +346,12 @@ impl<'a> Selection<'a> {
                 return Ok(false);
             };
             let size = match &source {
-                IndexSource { front: true, .. } => MOST as u64,
+                IndexSource { front: true, .. } => MAX_JOBS_PER_CALL as u64,
                 IndexSource { exact: true, .. } => self.left.saturating_add(self.skip),
-                _ => self.left.saturating_add(self.skip).max(MOST as u64),
+                _ => self
+                    .left
+                    .saturating_add(self.skip)
+                    .max(MAX_JOBS_PER_CALL as u64),
             };
             let reader = match &source.index {
                 None if source.listed.is_some() => MemberReader::Listed(source.listed.take()),

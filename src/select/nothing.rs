@@ -43,7 +43,7 @@ pub(crate) fn with_not_found_hint(error: Error, session: &mut Session) -> Error 
     }
     let prefixes = other_prefixes(session);
     let now = session.now();
-    let Some(core) = session.opened_core() else {
+    let Some(core) = session.core_if_open() else {
         return error;
     };
     let meant = error.subject_jid().and_then(|jid| {
@@ -74,7 +74,7 @@ pub(crate) fn other_prefixes(session: &Session) -> Vec<String> {
     prefixes
 }
 
-/// What a name means that is no jid.
+/// The meaning of a name that is no jid.
 fn meaning_of_name(
     core: &mut Core,
     now: Moment,

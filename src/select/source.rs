@@ -23,12 +23,12 @@ pub(super) struct IndexSource {
     pub exact: bool,
     /// Whether the matching members come first, so that the rest need not be read.
     pub front: bool,
-    /// Whether its name was typed, so that an unknown name is an error.
-    pub typed: bool,
+    /// Whether the name of the index was given on the command line, so that an unknown name is an error.
+    pub is_given: bool,
 }
 
 impl IndexSource {
-    /// Whether it stands for all jobs.
+    /// Whether the source stands for all jobs.
     pub(super) fn is_all_jobs(&self) -> bool {
         self.index.is_none() && self.listed.is_none()
     }
@@ -39,7 +39,7 @@ impl IndexSource {
             listed: None,
             exact,
             front: false,
-            typed: false,
+            is_given: false,
         }
     }
 }
@@ -170,7 +170,7 @@ fn sets_by_state(
             listed: None,
             exact: false,
             front: false,
-            typed: false,
+            is_given: false,
         }]);
     }
     let states = &filter.states;
@@ -212,7 +212,7 @@ fn listed_lane_jobs(
         listed: Some(jobs.map(|job| job.jid).collect()),
         exact: false,
         front: false,
-        typed: false,
+        is_given: false,
     })
 }
 
@@ -235,7 +235,7 @@ fn failure_lists(
             let index = Some(Index::Failed(group.clone()));
             if lists.iter().all(|list| list.index != index) {
                 lists.push(IndexSource {
-                    typed: true,
+                    is_given: true,
                     ..list(group.clone())
                 });
             }
@@ -249,7 +249,7 @@ fn failure_lists(
     let fits = |group: &Name| matches_any(groups, Some(group));
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
-        // Most of its dead jobs are in this group.
+        // Most dead jobs of the queue are in this group.
         let own = Some(Index::Failed(exhausted_retries_group(queue)));
         lists.sort_by_key(|list| list.index != own);
     }
@@ -341,7 +341,7 @@ fn queue_sets(
         // With one set, the queue is looked up only if the set is empty.
         let mut sets = sets(queue, &|_| true);
         if sets.len() == 1 {
-            sets.iter_mut().for_each(|set| set.typed = true);
+            sets.iter_mut().for_each(|set| set.is_given = true);
             return Ok(sets);
         }
     }

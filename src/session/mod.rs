@@ -52,37 +52,37 @@ pub(crate) struct Session {
     pub changes: bool,
     /// The members of the context, for a command that shows each by itself.
     pub members: Vec<Member>,
-    /// What `status --watch` counted in the last minute.
+    /// The counts of the last minute of `status --watch`.
     pub history: History,
     command_line: CommandText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
-    /// What this session has of the whole command, if it runs it on one of several members.
+    /// The part of this session in the whole command, if it runs the command on one of several members.
     part: Option<MemberPart>,
 }
 
 /// The part of a command that one of several members gets.
 #[derive(Debug, Default)]
 pub(crate) struct MemberPart {
-    /// What the names of its files end with.
+    /// The end of the names of the files of the member.
     pub suffix: String,
     /// How many members run the command.
     pub members: u32,
-    /// Its jids, if the command names jobs.
+    /// The jids of the member, if the command names jobs.
     pub jids: Option<JidArgs>,
     pub stdin: StdinUse,
     /// If the lines of a file were shared out, how many members the context has.
     pub sharers: Option<usize>,
-    /// Its lines of the file, if the command puts jobs from one.
+    /// The lines of the file that belong to the member, if the command puts jobs from a file.
     pub lines: Option<TwoPassFile>,
     /// Set when another member has decided what the command waits for.
     pub called_off: Arc<AtomicBool>,
-    /// What the members of one stream of lines share.
+    /// The state that the members of one stream of lines share.
     pub stream: Arc<StreamShare>,
 }
 
-/// What the members of one stream of lines share.
+/// The state that the members of one stream of lines share.
 #[derive(Debug, Default)]
 pub(crate) struct StreamShare {
     shown: AtomicU64,
@@ -96,7 +96,7 @@ impl StreamShare {
         self.shown.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// How many lines were counted.
+    /// The number of lines that were counted.
     pub(crate) fn lines(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }
@@ -105,7 +105,7 @@ impl StreamShare {
 impl Session {
     pub(crate) fn new(
         globals: Globals,
-        typed: CommandText,
+        command_line: CommandText,
         file: Option<File>,
         ui: Ui,
         clock: Clock,
@@ -117,7 +117,7 @@ impl Session {
             changes: false,
             members: Vec::new(),
             history: History::default(),
-            command_line: typed,
+            command_line,
             clock,
             core: None,
             warned_of_eviction: false,
@@ -176,11 +176,11 @@ impl Session {
         })
     }
 
-    /// The password in an address that was typed.
+    /// The password in an address given on the command line.
     pub(crate) fn typed_password(&self) -> Option<Secret> {
-        let typed = self.globals.redis.as_deref();
-        let typed = typed.filter(|_| self.globals.origin == AddressOrigin::Typed)?;
-        Target::parse(typed).ok()?.password
+        let given = self.globals.redis.as_deref();
+        let given = given.filter(|_| self.globals.origin == AddressOrigin::Typed)?;
+        Target::parse(given).ok()?.password
     }
 
     /// Refuses a password that would have to be typed once for each member.
@@ -201,16 +201,17 @@ impl Session {
     }
 
     /// Whether this session has a part of the command, beside those of other members.
-    pub(crate) fn is_part(&self) -> bool {
+    pub(crate) fn has_other_members(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.members > 1)
     }
 
-    /// A number of things to change, with those that other members change in the same command.
-    pub(crate) fn count_with_others(&self, count: usize) -> usize {
-        count + usize::from(self.is_part())
+    /// A number of things to change, plus one if other members also change things in this command: their numbers are
+    /// not known here, but together there are several.
+    pub(crate) fn count_with_other_members(&self, count: usize) -> usize {
+        count + usize::from(self.has_other_members())
     }
 
-    /// How many members the lines of the input were shared out to, if they were.
+    /// The number of members that the lines of the input were shared out to, if they were.
     pub(crate) fn sharers(&self) -> Option<usize> {
         self.part.as_ref()?.sharers
     }
@@ -227,7 +228,7 @@ impl Session {
         }
     }
 
-    /// A rate of the whole command as that of this part.
+    /// The share of a rate that this member gets of the rate of the whole command.
     pub(crate) fn share_of_rate(&self, rate: Option<MaxRate>) -> Option<MaxRate> {
         let members = self.part.as_ref().map_or(1, |part| part.members);
         rate.map(|rate| rate.divided_by(members))
@@ -239,7 +240,7 @@ impl Session {
         part.map(|part| part.called_off.clone()).unwrap_or_default()
     }
 
-    /// What the members of one stream of lines share.
+    /// The state that the members of one stream of lines share.
     pub(crate) fn stream_share(&self) -> Arc<StreamShare> {
         let part = self.part.as_ref();
         part.map(|part| part.stream.clone()).unwrap_or_default()
@@ -252,7 +253,7 @@ impl Session {
         }
     }
 
-    /// No longer counts this member as one that is not reached.
+    /// Counts this member as reached again.
     pub(crate) fn note_reached_again(&self) {
         if let Some(part) = &self.part {
             part.stream.unreached.fetch_sub(1, Ordering::Relaxed);
@@ -298,7 +299,7 @@ impl Session {
             .map(CommandLine::quoted_line)
     }
 
-    /// The whole command line with another value of a flag that was typed.
+    /// The whole command line with another value of a given flag.
     pub(crate) fn typed_line_with(&self, flag: &str, value: &str) -> Option<String> {
         let line = self.command_line.repeatable_line.as_ref()?;
         Some(line.with_changed_value(flag, value).quoted_line())
@@ -337,7 +338,7 @@ impl Session {
     }
 
     /// The core if it has been opened.
-    pub(crate) fn opened_core(&mut self) -> Option<&mut Core> {
+    pub(crate) fn core_if_open(&mut self) -> Option<&mut Core> {
         self.core.as_mut()
     }
 
@@ -441,7 +442,7 @@ impl Session {
         Err(Error::new(Kind::NotConfirmed, message).hint_if(hint))
     }
 
-    /// What makes the session read-only, and the way out if there is one.
+    /// The setting that makes the session read-only, and the remedy if there is one.
     pub(crate) fn why_read_only(&self) -> Option<(String, Option<String>)> {
         if !self.globals.read_only {
             return None;
@@ -547,7 +548,7 @@ impl Session {
         Ok(target)
     }
 
-    /// What a connection to this address needs, with the password from where it is.
+    /// The settings of a connection to this address, with the password from its source.
     pub(crate) fn settings_with_password(
         &mut self,
         mut target: Target,
@@ -574,7 +575,7 @@ impl Session {
     }
 }
 
-/// What prompts and plans say of the context in use.
+/// The name of the context in use, for prompts and plans.
 pub(crate) fn context_label(settings: &File) -> ContextLabel {
     let context = settings.context.as_ref();
     ContextLabel {
@@ -593,7 +594,7 @@ pub(crate) fn silence_of_primary(lag: Option<Duration>) -> Option<String> {
     ))
 }
 
-/// That a prefix without a hash tag works in a cluster for now, and the way out.
+/// The warning that a prefix without a hash tag works in a cluster only for now, and the remedy.
 pub(crate) fn one_primary_sentences(prefix: &str) -> (String, String) {
     let fact = format!(
         "prefix `{prefix}` works in this cluster because it has one primary; with a second one, each call \
@@ -605,12 +606,12 @@ pub(crate) fn one_primary_sentences(prefix: &str) -> (String, String) {
 }
 
 /// Adds a hint to an error about the wrong kind of address or a wrong prefix: the command line that works.
-pub(crate) fn with_corrected_line(error: Error, typed: Option<&CommandLine>) -> Error {
-    let (Some(Cause::Address { redis, prefix }), Some(typed)) = (error.cause().cloned(), typed)
+pub(crate) fn with_corrected_line(error: Error, line: Option<&CommandLine>) -> Error {
+    let (Some(Cause::Address { redis, prefix }), Some(line)) = (error.cause().cloned(), line)
     else {
         return error;
     };
-    let mut line = typed.clone();
+    let mut line = line.clone();
     for (flag, value) in [("--redis", redis), ("--prefix", prefix.clone())] {
         match value {
             // An address with `***` has its password in another place, so no line can be suggested.

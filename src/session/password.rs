@@ -23,7 +23,7 @@ use crate::text;
 use crate::text::Sanitized;
 use crate::ui::Ui;
 
-/// What errors call the file of `--password-file`.
+/// The name of the file of `--password-file` in errors.
 const PASSWORD_FILE: &str = "password file";
 
 /// Maximum run time of a `password-command`.
@@ -36,8 +36,8 @@ pub(crate) fn fill_password(
     context: Option<&ContextSettings>,
     ui: &mut Ui,
 ) -> Result<(), Error> {
-    let typed = globals.origin == AddressOrigin::Typed;
-    if typed && target.password.is_some() && io::stderr().is_terminal() {
+    let is_given = globals.origin == AddressOrigin::Typed;
+    if is_given && target.password.is_some() && io::stderr().is_terminal() {
         ui.warn("other users can see a password in `--redis` in the process list");
     }
     if let Some(given) = find_password(globals, target, context, ui)? {

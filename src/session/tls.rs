@@ -12,8 +12,8 @@ use crate::ui::Ui;
 
 /// Refuses flags for TLS beside an address without TLS: the connection would not be what they ask
 /// for. The environment and the config file may have such settings for other addresses.
-pub(crate) fn refuse_without_tls(target: &Target, typed: &TlsFiles) -> Result<(), Error> {
-    match (&target.tls, typed.files_with_setting_names().next()) {
+pub(crate) fn refuse_without_tls(target: &Target, flags: &TlsFiles) -> Result<(), Error> {
+    match (&target.tls, flags.files_with_setting_names().next()) {
         (None, Some((flag, _))) => Err(Error::usage(format!(
             "`--{flag}` requires an address with TLS, not `{target}`"
         ))
@@ -22,14 +22,14 @@ pub(crate) fn refuse_without_tls(target: &Target, typed: &TlsFiles) -> Result<()
     }
 }
 
-/// Puts the files into a target with TLS. `typed`: the flags that were typed.
+/// Puts the files into a target with TLS. `flags`: those given on the command line.
 pub(crate) fn fill_tls(
     target: &mut Target,
     files: &TlsFiles,
-    typed: &TlsFiles,
+    flags: &TlsFiles,
     ui: &mut Ui,
 ) -> Result<(), Error> {
-    refuse_without_tls(target, typed)?;
+    refuse_without_tls(target, flags)?;
     if target.tls.is_none() {
         return Ok(());
     }

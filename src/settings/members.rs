@@ -11,7 +11,7 @@ use crate::view::joined::MemberKind;
 /// The variable by which `work`, which runs a process for each member, tells it the name of its member.
 pub(crate) const MEMBER_VARIABLE: &str = "QLESS_MEMBER";
 
-/// What a context names as one: `prefixes` or `members`.
+/// The prefixes or servers that a context names as one: `prefixes` or `members`.
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
     pub kind: MemberKind,
@@ -122,8 +122,8 @@ impl Members {
 }
 
 impl Member {
-    /// What the names of its files end with: its name without a colon at the end. Other signs than those that
-    /// prefixes usually have are written as `%2F`.
+    /// The end of the names of the files of the member: its name without a colon at the end. Characters that
+    /// prefixes usually do not have are written as `%2F`.
     pub(crate) fn file_suffix(&self) -> String {
         let name = self.name.strip_suffix(':').unwrap_or(&self.name);
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.{}:@+=".contains(&byte);

@@ -108,7 +108,7 @@ pub(crate) struct ConfigFile {
     pub context: Option<ContextSettings>,
     /// The other contexts that are protected or read-only and have the database in use.
     pub protecting: Vec<ContextSettings>,
-    /// What the context in use names as one, if it names several.
+    /// The members that the context in use names as one, if it names several.
     pub members: Option<Members>,
     /// A warning about the file.
     pub warning: Option<String>,
@@ -484,7 +484,7 @@ fn fill_globals(globals: &mut Globals, values: &ConfigValues) {
     globals.output = globals.output.or(values.output);
     globals.headers = globals.headers.or(values.headers);
     globals.time_format = globals.time_format.or(values.time_format);
-    if !env::has_color_variable() {
+    if !env::environment_decides_color() {
         globals.color = globals.color.or(values.color);
     }
     globals.no_pager |= values.no_pager == Some(true);

@@ -216,10 +216,10 @@ fn mistyped_table(wanted: &str) -> String {
 }
 
 /// The hint for an unknown key: the most similar key, or all keys.
-pub(super) fn similar_key_hint<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn similar_key_hint<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
-    match text::nearest_spelling(Name::from(typed), &names) {
+    match text::nearest_spelling(Name::from(given), &names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known are {}", known.join(", ")),
     }

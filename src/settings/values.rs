@@ -72,7 +72,7 @@ pub(crate) struct ConfigValues {
     #[serde(deserialize_with = "boolean")]
     #[schemars(extend("default" = "false"))]
     pub protected: Option<bool>,
-    /// What prompts and dry runs call it, and what is typed where it is protected
+    /// The name of the context in prompts and dry runs; in a protected context it is typed to confirm
     #[serde(deserialize_with = "label")]
     #[schemars(extend("default" = "the context's name"))]
     pub label: Option<String>,
@@ -250,7 +250,7 @@ const WORDS: &str = "a list of words such as `[\"pass\", \"show\", \"redis/prod\
 const PREFIXES: &str = "a list of prefixes such as `[\"{mail-0}:\", \"{mail-1}:\"]`";
 const MEMBERS: &str = "a list of contexts such as `[\"redis-a\", \"redis-b\"]`";
 
-/// The most members of a context.
+/// Maximum number of members of a context.
 const MAX_MEMBERS: usize = 250;
 
 fn parsed_text<'de, D: Deserializer<'de>, T>(

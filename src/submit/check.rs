@@ -81,10 +81,10 @@ pub(super) fn check_lines(
         if needs_queues && !checked.queues.contains(job.queue()) {
             checked.queues.insert(job.queue().to_vec());
         }
-        for (id, most) in job.maxima.iter().filter_map(maximum) {
-            let other = *checked.maxima.entry(id.clone()).or_insert(most);
-            if other != most {
-                let what = format!("throttle `{id}` has two maxima, {other} and {most}");
+        for (id, number) in job.maxima.iter().filter_map(maximum) {
+            let other = *checked.maxima.entry(id.clone()).or_insert(number);
+            if other != number {
+                let what = format!("throttle `{id}` has two maxima, {other} and {number}");
                 return Err(wrong(LineFault::at_offset(row.text, 0, what)));
             }
         }
@@ -125,7 +125,7 @@ pub(super) fn check_lines(
         refuse_duplicate(file, defaults, number, at, &jid)?;
     }
     read?;
-    file.refuse_changed()?;
+    file.refuse_changed_file()?;
     checked.forward = pending.iter().any(|other| known.contains(other));
     Ok(checked)
 }

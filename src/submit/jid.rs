@@ -14,7 +14,7 @@ use crate::json::syntax::JsonType;
 use crate::model::coordination::{CoordinationOption, RequiredOption};
 use crate::model::jid_source::JidOrigin;
 
-/// What the command line says about all lines.
+/// The defaults that the command line gives for all lines.
 #[derive(Debug, Default)]
 pub(crate) struct LineDefaults {
     /// The values of members that a line does not have.
@@ -63,21 +63,21 @@ impl LineDefaults {
 
     /// The jid of a job whose line gives none.
     fn jid_for_job<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
-        let (path, typed) = match &self.jids {
+        let (path, input) = match &self.jids {
             JidOrigin::Fresh => return Ok(NewJid::Fresh),
             JidOrigin::Content => {
                 let content = content_hash([job.queue(), job.klass(), job.data()]);
                 return Ok(NewJid::Content(content));
             }
-            JidOrigin::Path(path, typed) => (path, typed),
+            JidOrigin::Path(path, input) => (path, input),
         };
         let wrong = |(part, what): (&[u8], String)| {
             LineFault::at_offset(text, offset_in_line(text, part), what)
         };
         match &job.data {
             // The jid is a part of the line, so that faults have its column.
-            Some(Cow::Borrowed(data)) => jid_in_data(data, path, typed).map_err(wrong),
-            _ => match jid_in_data(job.data(), path, typed) {
+            Some(Cow::Borrowed(data)) => jid_in_data(data, path, input).map_err(wrong),
+            _ => match jid_in_data(job.data(), path, input) {
                 Ok(jid) => Ok(Cow::Owned(jid.into_owned())),
                 Err(fault) => Err(wrong(fault)),
             },
@@ -86,8 +86,8 @@ impl LineDefaults {
     }
 }
 
-/// What decides which of several members a job goes to: the value at `shard_by` in its data, or else its key, whose
-/// jobs run in order, or else its jid. `None` for a job that may go anywhere.
+/// The value that decides which of several members a job goes to: the value at `shard_by` in its data, or else its
+/// key, whose jobs run in order, or else its jid. `None` for a job that may go anywhere.
 pub(crate) fn shard_key<'j>(
     job: &'j NewJob,
     jid: Option<&'j [u8]>,
@@ -108,13 +108,13 @@ pub(crate) fn shard_key<'j>(
 fn jid_in_data<'d>(
     data: &'d [u8],
     path: &JsonPath,
-    typed: &str,
+    input: &str,
 ) -> Result<Cow<'d, [u8]>, (&'d [u8], String)> {
     let json = std::str::from_utf8(data).unwrap_or_default();
     let Some(value) = path.find_value(json) else {
-        return Err((data, format!("its data has no `{typed}`")));
+        return Err((data, format!("its data has no `{input}`")));
     };
-    let wrong = |what: String| Err((value.get().as_bytes(), format!("`{typed}` {what}")));
+    let wrong = |what: String| Err((value.get().as_bytes(), format!("`{input}` {what}")));
     let jid = match JsonType::from_text(value.get().as_bytes()) {
         JsonType::String => into_bytes(string_text(value)),
         JsonType::Number => Cow::Borrowed(value.get().as_bytes()),

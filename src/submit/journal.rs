@@ -5,7 +5,7 @@
 //! - `{"line":7,"sha256":"…","jid":"…","at":1795214400.5}`: line 7 is about to be sent
 //! - `{"done":[[1,200]]}`: these lines are put, or their jobs existed already
 //! - `{"failed":[[7,7]]}`: these lines were refused, and are tried again
-//! - `{"took":[[7,"…"]]}`: another job took the put of line 7
+//! - `{"took":[[7,"…"]]}`: line 7 was a duplicate of another job
 //! - `{"jid":"…","result":"done","code":"ok",…,"line":7}`: in a report, in place of the three before, the outcome
 //!   of line 7 as in `-o ndjson`
 //! - `{"lost":[[1,200]]}`: the jobs of these lines are missing, and are put again
@@ -41,8 +41,8 @@ pub(super) struct JournalState {
     /// One bit per line.
     done: Vec<u64>,
     open: HashMap<u64, UnfinishedLine>,
-    /// The other jobs that took puts, by line.
-    took: HashMap<u64, Name>,
+    /// The job that the job of a line duplicates, by line.
+    existing: HashMap<u64, Name>,
     /// The server that has the jobs of the done lines, if it is not the server of the first run.
     server: Option<ServerEpoch>,
 }
@@ -54,7 +54,7 @@ pub(super) struct LostJobs {
     pub missing: Vec<u64>,
     /// Missing jobs so old that they may have been complete and deleted. They count as done.
     pub old: usize,
-    /// Whether the server has evicted keys, and those of queues may be among them.
+    /// Whether the server has evicted keys, so that keys of queues may be among them.
     pub evicted: bool,
 }
 
@@ -89,19 +89,19 @@ impl RecordFile {
 #[derive(Debug)]
 pub(super) struct Journal {
     pub ledger: Ledger,
-    /// Whether it is a report.
+    /// Whether the file is a report.
     has_outcomes: bool,
-    /// What the replies of this round say, until it is written.
+    /// The content of the replies of this round, until it is written.
     replies: RoundReplies,
 }
 
-/// What replies say of lines.
+/// The outcomes of lines in the replies.
 #[derive(Debug, Default)]
 struct RoundReplies {
     done: Vec<u64>,
     failed: Vec<u64>,
-    /// The other jobs that took puts.
-    took: Vec<(u64, String)>,
+    /// The jobs that the jobs of these lines duplicate.
+    existing: Vec<(u64, String)>,
 }
 
 #[derive(Deserialize)]
@@ -203,7 +203,7 @@ impl JournalState {
             JournalRecord::Took { took } => {
                 for (line, jid) in took {
                     known(line)?;
-                    self.took.insert(line, Name::from_lossless_text(&jid));
+                    self.existing.insert(line, Name::from_lossless_text(&jid));
                 }
             }
             JournalRecord::Outcome(OutcomeRecord { line, jid, result }) => {
@@ -214,7 +214,7 @@ impl JournalState {
                     let jid = Name::from(jid.as_str());
                     let sent = self.open.get(&line);
                     if sent.is_some_and(|sent| sent.jid != jid.as_bytes()) {
-                        self.took.insert(line, jid);
+                        self.existing.insert(line, jid);
                     }
                     self.mark_done(line);
                 }
@@ -253,7 +253,7 @@ impl JournalState {
         if let Some(bits) = self.done.get_mut(at) {
             *bits &= !bit;
         }
-        self.took.remove(&line);
+        self.existing.remove(&line);
     }
 
     /// Makes the lines of a part of the journal unfinished whose jobs do not exist; `sent` are lines with
@@ -268,7 +268,7 @@ impl JournalState {
         let jids: Vec<Name> = sent
             .iter()
             .map(|(line, jid, _)| {
-                self.took
+                self.existing
                     .get(line)
                     .cloned()
                     .unwrap_or_else(|| jid.as_str().into())
@@ -292,8 +292,8 @@ impl JournalState {
     }
 }
 
-/// Number of jobs that are looked for at a time.
-const LOOKED_FOR: usize = 10_000;
+/// Number of jobs that one search looks for.
+const JOBS_PER_SEARCH: usize = 10_000;
 
 /// The position of a line's bit.
 fn bit_position(line: u64) -> (usize, u64) {
@@ -352,7 +352,7 @@ impl Journal {
             {
                 sent.push((line, jid, at));
             }
-            if sent.len() < LOOKED_FOR {
+            if sent.len() < JOBS_PER_SEARCH {
                 Ok(())
             } else {
                 state.find_lost(&mut sent, kept_since, core, &mut lost)
@@ -405,7 +405,7 @@ impl Journal {
         }
         if outcome.jid != sent {
             let jid = Name::from(outcome.jid).lossless_text().into_owned();
-            replies.took.push((outcome.line, jid));
+            replies.existing.push((outcome.line, jid));
         }
         Ok(())
     }
@@ -413,9 +413,13 @@ impl Journal {
     /// Writes the outcomes of a round. They need not reach the disk before the next jobs are sent: the next run
     /// sends lines without a reply again.
     pub(super) fn write_outcomes(&mut self) -> Result<(), Error> {
-        let RoundReplies { done, failed, took } = std::mem::take(&mut self.replies);
+        let RoundReplies {
+            done,
+            failed,
+            existing,
+        } = std::mem::take(&mut self.replies);
         let records = [
-            (!took.is_empty()).then(|| serde_json::json!({ "took": took })),
+            (!existing.is_empty()).then(|| serde_json::json!({ "took": existing })),
             (!done.is_empty()).then(|| serde_json::json!({ "done": number_ranges(&done) })),
             (!failed.is_empty()).then(|| serde_json::json!({ "failed": number_ranges(&failed) })),
         ];

@@ -43,7 +43,7 @@ fn read_dependencies(
     let salt = RandomState::new();
     let mut jids: HashMap<u64, u32, BuildHasherDefault<IdentityHasher>> = HashMap::default();
     let mut places = Vec::new();
-    // The hashes of all dependencies, and where those of each job end.
+    // The hashes of all dependencies, and the position where the dependencies of each job end.
     let (mut others, mut ends): (Vec<u64>, Vec<usize>) = Default::default();
     file.for_each_line(file.line_reader(), |row| {
         let job = defaults

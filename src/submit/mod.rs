@@ -208,7 +208,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
         },
-        // `--fail-fast` goes one by one, so that nothing comes after the first failure.
+        // With `--fail-fast`, each call has one job, so that nothing comes after the first failure.
         batch: options
             .batch
             .unwrap_or(if options.fail_fast { 1 } else { SLICE })
@@ -307,7 +307,7 @@ struct RoundSender<'s> {
     jobs: usize,
     /// The earliest moment of the next call.
     next: Moment,
-    /// Whether the same command would go on where this one stopped.
+    /// Whether the same command would continue where this one stopped.
     resumable: bool,
 }
 
@@ -331,7 +331,7 @@ impl RoundSender<'_> {
             if let Some(kind) = self.interrupt.received_kind() {
                 return Ok(Some(self.interrupt_error(kind, session)));
             }
-            if let Err(changed) = self.file.refuse_changed() {
+            if let Err(changed) = self.file.refuse_changed_file() {
                 return Ok(Some(changed));
             }
             self.next = session.core()?.now().max(self.next);
@@ -426,7 +426,7 @@ impl RoundSender<'_> {
             return Ok(stopped_by);
         };
         let again = match (self.resumable, session.typed_line()) {
-            (true, Some(typed)) => format!("the same command puts what is missing: `{typed}`"),
+            (true, Some(line)) => format!("the same command puts what is missing: `{line}`"),
             (true, None) => "the same command puts what is missing".to_owned(),
             (false, _) => {
                 "`qless queues` counts what is there; with `--journal` or `--jid-from` the \
@@ -512,7 +512,7 @@ impl RoundSender<'_> {
     /// How to submit the rest.
     fn resume_hint(&self, session: &Session) -> String {
         match (self.resumable, session.typed_line()) {
-            (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
+            (true, Some(line)) => format!("run the same command again to go on: `{line}`"),
             (true, None) => "run the same command again to go on".to_owned(),
             (false, _) => "the same command would put them again; with `--jid-from` or \
                            `--journal` it goes on"
@@ -567,10 +567,10 @@ fn line_outcome<'r>(
                 Some(b"merged" | b"replaced") => {}
                 _ => outcome.state = placed.state.as_ref(),
             }
-            let took = placed.jid.as_ref().map(Name::as_bytes);
-            if let Some(took) = took.filter(|jid| *jid != outcome.jid) {
+            let existing = placed.jid.as_ref().map(Name::as_bytes);
+            if let Some(existing) = existing.filter(|jid| *jid != outcome.jid) {
                 outcome.detail = placed.state.as_ref().map(Name::to_string);
-                outcome.jid = took;
+                outcome.jid = existing;
             }
         }
         // An earlier run put the job and ended before it recorded the reply.

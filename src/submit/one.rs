@@ -27,19 +27,19 @@ pub(crate) struct SinglePut<'j> {
     pub maxima: Option<ThrottleMaxima>,
 }
 
-/// What a put did, or would do.
+/// The result of a put, or of its dry run.
 #[derive(Debug)]
 pub(crate) struct Placement {
     pub shown: Put,
-    /// What happened to a put that another job took.
-    taken: TakenPut,
+    /// Whether the job was a duplicate, and what then happened.
+    deduplication: PutDeduplication,
 }
 
-/// What happened to a put that another job took.
+/// Whether a job to put was a duplicate of another job, and what then happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TakenPut {
-    /// No other job took it.
-    Not,
+enum PutDeduplication {
+    /// The job was no duplicate.
+    None,
     /// The job exists and stays as it is.
     Exists,
     Merged,
@@ -69,8 +69,11 @@ impl SinglePut<'_> {
             }
             OutcomeCode::Exists if self.if_absent => {
                 let shown = self.show_existing_job(&self.jid, now, session)?;
-                let taken = TakenPut::Exists;
-                Ok(Placement { shown, taken })
+                let deduplication = PutDeduplication::Exists;
+                Ok(Placement {
+                    shown,
+                    deduplication,
+                })
             }
             OutcomeCode::Exists => Err(self
                 .conflict_error("a job of this id exists already")
@@ -102,7 +105,7 @@ impl SinglePut<'_> {
         session.core()?.put_one(now, &self.jid, &puts)
     }
 
-    /// The job that was put, or the one that took the put.
+    /// The job that was put, or the one that it duplicates.
     pub(crate) fn find_placement(
         &self,
         placed: &PutResult,
@@ -110,8 +113,8 @@ impl SinglePut<'_> {
         session: &mut Session,
     ) -> Result<Placement, Error> {
         let queued_behind = placed.behind.clone();
-        let took = placed.jid.as_ref().filter(|jid| **jid != self.jid);
-        let Some(took) = took else {
+        let existing = placed.jid.as_ref().filter(|jid| **jid != self.jid);
+        let Some(existing) = existing else {
             let shown = Put {
                 jid: self.jid.clone(),
                 queue: Some(Name::from(self.job.queue())),
@@ -121,20 +124,26 @@ impl SinglePut<'_> {
                 queued_behind,
                 dry_run: self.policy.dry_run,
             };
-            let taken = TakenPut::Not;
-            return Ok(Placement { shown, taken });
+            let deduplication = PutDeduplication::None;
+            return Ok(Placement {
+                shown,
+                deduplication,
+            });
         };
         let shown = Put {
             queued_behind,
-            ..self.show_existing_job(took, now, session)?
+            ..self.show_existing_job(existing, now, session)?
         };
-        let taken = match placed.state.as_ref().map(Name::as_bytes) {
-            Some(b"merged") => TakenPut::Merged,
-            Some(b"replaced") => TakenPut::Replaced,
-            Some(b"skipped") => TakenPut::Skipped,
-            _ => TakenPut::Exists,
+        let deduplication = match placed.state.as_ref().map(Name::as_bytes) {
+            Some(b"merged") => PutDeduplication::Merged,
+            Some(b"replaced") => PutDeduplication::Replaced,
+            Some(b"skipped") => PutDeduplication::Skipped,
+            _ => PutDeduplication::Exists,
         };
-        Ok(Placement { shown, taken })
+        Ok(Placement {
+            shown,
+            deduplication,
+        })
     }
 
     /// A job that existed before the put, with its present queue and state.
@@ -231,7 +240,10 @@ impl SinglePut<'_> {
 impl Placement {
     /// Whether the put changed a job.
     pub(crate) fn has_changed_job(&self) -> bool {
-        !matches!(self.taken, TakenPut::Exists | TakenPut::Skipped)
+        !matches!(
+            self.deduplication,
+            PutDeduplication::Exists | PutDeduplication::Skipped
+        )
     }
 
     /// Shows the result, and says on a terminal, or for a dry run, what happened.
@@ -241,24 +253,26 @@ impl Placement {
         let (place, jid) = (self.describe_place(), &shown.jid);
         if shown.dry_run {
             let behind = self.describe_job_before(Name::to_string);
-            session.ui.note_dry_run(&match self.taken {
-                TakenPut::Not => format!("would put a job {place}{behind}"),
-                TakenPut::Exists => "would leave the job as it is".to_owned(),
-                TakenPut::Merged => format!("would merge the data into {jid} {place}"),
-                TakenPut::Replaced => format!("would replace {jid} {place}"),
-                TakenPut::Skipped => format!("would put nothing: {jid} is {place}"),
+            session.ui.note_dry_run(&match self.deduplication {
+                PutDeduplication::None => format!("would put a job {place}{behind}"),
+                PutDeduplication::Exists => "would leave the job as it is".to_owned(),
+                PutDeduplication::Merged => format!("would merge the data into {jid} {place}"),
+                PutDeduplication::Replaced => format!("would replace {jid} {place}"),
+                PutDeduplication::Skipped => format!("would put nothing: {jid} is {place}"),
             });
             return Ok(Exit::Ok);
         }
         let jid = short_jid(jid.as_bytes());
         let behind = self.describe_job_before(|jid| short_jid(jid.as_bytes()));
-        session.ui.note_on_terminal(&match self.taken {
-            TakenPut::Not => format!("put {jid} {place}{behind}"),
-            TakenPut::Merged => format!("merged into {jid} {place}"),
-            TakenPut::Replaced => format!("replaced {jid} {place}"),
-            TakenPut::Skipped => format!("skipped: {jid} is {place}"),
-            TakenPut::Exists if shown.queue.is_none() => format!("{jid} exists already, {place}"),
-            TakenPut::Exists => format!("{jid} exists already {place}"),
+        session.ui.note_on_terminal(&match self.deduplication {
+            PutDeduplication::None => format!("put {jid} {place}{behind}"),
+            PutDeduplication::Merged => format!("merged into {jid} {place}"),
+            PutDeduplication::Replaced => format!("replaced {jid} {place}"),
+            PutDeduplication::Skipped => format!("skipped: {jid} is {place}"),
+            PutDeduplication::Exists if shown.queue.is_none() => {
+                format!("{jid} exists already, {place}")
+            }
+            PutDeduplication::Exists => format!("{jid} exists already {place}"),
         });
         Ok(Exit::Ok)
     }

@@ -88,7 +88,7 @@ impl Packer<'_> {
     fn pack_line(&mut self, row: TextLine) -> Result<(), Error> {
         if self.state.is_some_and(|state| state.is_done(row.number)) {
             self.round.done_before += 1;
-            return if self.round.done_before < MOST_BEFORE {
+            return if self.round.done_before < MAX_BEFORE {
                 Ok(())
             } else {
                 self.send_round()
@@ -119,8 +119,8 @@ impl Packer<'_> {
             if full {
                 self.send_round()?;
             }
-            let most = self.limits.batch.min(self.limits.jobs);
-            self.round.begin_call(policy, most);
+            let max_jobs = self.limits.batch.min(self.limits.jobs);
+            self.round.begin_call(policy, max_jobs);
         }
         // New jids are sorted by round, so the round of the job must be known.
         let fresh;
@@ -150,8 +150,8 @@ impl Packer<'_> {
         }
     }
 
-    /// A new jid. Jobs put at the same moment are popped in descending order of their jids,
-    /// so the jids of a round are used in this order, which is that of the lines.
+    /// A new jid. Jobs put at the same moment are popped in descending order of their jids, so the jids of a round
+    /// are used in descending order: then the jobs run in the order of the lines.
     fn take_new_jid(&mut self) -> Result<[u8; 32], Error> {
         if self.jids.is_empty() {
             for _ in 0..self.limits.jobs {
@@ -177,4 +177,4 @@ impl Packer<'_> {
 }
 
 /// Maximum number of skipped lines that one round counts.
-const MOST_BEFORE: usize = 10_000;
+const MAX_BEFORE: usize = 10_000;

@@ -88,11 +88,11 @@ impl PutRound {
         self.byte_len
     }
 
-    /// Begins a further call for at most `most` jobs.
-    pub(super) fn begin_call(&mut self, policy: PutPolicy, most: usize) {
+    /// Begins a further call for at most `max_jobs` jobs.
+    pub(super) fn begin_call(&mut self, policy: PutPolicy, max_jobs: usize) {
         self.batches.push(PutBatch {
             puts: PutCall::new(policy),
-            jobs: Vec::with_capacity(most),
+            jobs: Vec::with_capacity(max_jobs),
             copy_to_replace: None,
         });
     }

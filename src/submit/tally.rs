@@ -45,7 +45,7 @@ pub(super) struct LineOutcome<'t> {
     pub code: OutcomeCode,
     /// Why the line failed, in words that many lines share.
     pub why: Option<String>,
-    /// Why it failed, in words about this line.
+    /// Why the line failed, in words about this line.
     pub detail: Option<String>,
     pub state: Option<&'t Name>,
 }

@@ -127,7 +127,7 @@ fn header(state: &State, columns: usize) -> Line<'static> {
     ));
     let pace = &place.pace;
     let every = duration_of(pace.interval.as_secs_f64());
-    let every = if pace.is_slowed() {
+    let every = if pace.is_interval_doubled() {
         format!("{every}, reads are slow")
     } else {
         every

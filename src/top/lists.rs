@@ -146,7 +146,7 @@ impl Sight<'_> {
                 (count(counts.stalled), zero(counts.stalled, Ink::Bad)),
                 (
                     wait.map_or(NONE.into(), duration),
-                    if queue.is_next_late(self.now) {
+                    if queue.is_next_job_late(self.now) {
                         Ink::Bad
                     } else {
                         Ink::Plain
@@ -327,7 +327,7 @@ fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Ink) {
         (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Ink::Warn),
         _ => match queue.hidden_late_wait(now) {
             Some(wait) if width >= 90 => (format!("oldest {}", duration(wait)), Ink::Bad),
-            _ if queue.is_late(now) => ("late".to_owned(), Ink::Bad),
+            _ if queue.has_late_job(now) => ("late".to_owned(), Ink::Bad),
             _ => (String::new(), Ink::Plain),
         },
     }

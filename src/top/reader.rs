@@ -8,7 +8,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
-use crate::core::api::overview::LookRequest;
+use crate::core::api::overview::SnapshotRequest;
 use crate::doctor;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -116,11 +116,11 @@ pub(super) fn run(mut session: Session, asked: &Receiver<Ask>, answers: &Sender<
 fn read(session: &mut Session, ask: &Ask, samples: &mut SampleReader) -> Result<Found, Error> {
     match &ask.what {
         Wanted::Look(queues) => {
-            let request = LookRequest {
+            let request = SnapshotRequest {
                 queues: queues.clone(),
-                ..LookRequest::default()
+                ..SnapshotRequest::default()
             };
-            let (facts, now) = look::look_at(RECENT, request, &[], session)?;
+            let (facts, now) = look::read_snapshot(RECENT, request, &[], session)?;
             let samples = samples.read(&facts, now, session)?;
             Ok(Found::Look(Box::new(facts), samples, now))
         }
@@ -234,7 +234,7 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
         now,
         ..RenderOptions::terminal(width)
     };
-    let missing = |jid: &Name| not_found::missing_job(jid);
+    let missing = |jid: &Name| not_found::missing_job_error(jid);
     match source {
         TextSource::ExplainQueue(queue) => {
             Ok(explain::explain_queue(core, now, queue)?.text(&page))

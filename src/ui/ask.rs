@@ -17,10 +17,10 @@ use crate::model::finding::FindingId;
 use crate::text;
 use crate::view::RenderOptions;
 
-/// What is asked beside `Proceed?`.
+/// A question that may require more than `y`.
 #[derive(Clone, Copy, Default)]
 struct Question<'q> {
-    /// The word to type.
+    /// The word to type in place of `y`.
     word: Option<&'q str>,
     /// The finding whose repair deletes keys, if this is a repair.
     finding: Option<&'q str>,
@@ -130,7 +130,7 @@ impl Ui {
         question: Question,
         details: impl FnOnce(&RenderOptions) -> String,
     ) -> Result<Consent, Error> {
-        self.refuse_foreign_confirm(question.finding)?;
+        self.refuse_confirm_of_other_context(question.finding)?;
         if self.is_answered(&question) {
             return Ok(Consent::grant());
         }
@@ -172,7 +172,7 @@ impl Ui {
 
     /// Refuses a `--confirm` with the label of another context. A repair also takes the name of its
     /// deletion.
-    fn refuse_foreign_confirm(&self, finding: Option<&str>) -> Result<(), Error> {
+    fn refuse_confirm_of_other_context(&self, finding: Option<&str>) -> Result<(), Error> {
         let known = [self.context.label.as_deref(), finding];
         let mut given = self.confirm.iter();
         let Some(meant) = given.find(|word| !known.contains(&Some(word.as_str()))) else {

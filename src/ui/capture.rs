@@ -1,4 +1,4 @@
-//! What a command prints, taken by a listener in place of a terminal.
+//! The output of a command, taken by a listener in place of a terminal.
 
 use std::mem;
 
@@ -6,9 +6,9 @@ use super::Ui;
 use crate::args::format::Format;
 use crate::view::{RenderOptions, Times};
 
-/// What a capture puts aside.
+/// The settings that a capture replaces, to be restored after it.
 #[derive(Debug)]
-pub(super) struct SetAside {
+pub(super) struct ReplacedSettings {
     format: Format,
     page: RenderOptions,
     yes: bool,
@@ -18,7 +18,7 @@ pub(super) struct SetAside {
 }
 
 impl Ui {
-    /// Takes what a command prints from now on: its JSON document alone, or text for people with its notes. No
+    /// Captures the output of a command from now on: its JSON document alone, or text for people with its notes. No
     /// question is asked.
     pub(crate) fn begin_capture(&mut self, document: bool) {
         let page = RenderOptions {
@@ -37,7 +37,7 @@ impl Ui {
         } else {
             Format::Table
         };
-        self.set_aside = Some(SetAside {
+        self.replaced = Some(ReplacedSettings {
             format: mem::replace(&mut self.format, format),
             page: mem::replace(&mut self.page, page),
             yes: mem::replace(&mut self.yes, false),
@@ -54,11 +54,11 @@ impl Ui {
         self.confirm.extend(label);
     }
 
-    /// What the command has printed.
+    /// The output of the command.
     pub(crate) fn end_capture(&mut self) -> Vec<u8> {
         let text = self.stdout.take_frame();
         self.stdout.end_frame();
-        if let Some(before) = self.set_aside.take() {
+        if let Some(before) = self.replaced.take() {
             (self.format, self.page) = (before.format, before.page);
             (self.yes, self.confirm) = (before.yes, before.confirm);
             (self.no_input, self.quiet) = (before.no_input, before.quiet);

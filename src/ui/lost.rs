@@ -1,10 +1,10 @@
-//! What a command that changes something could not write to stdout: it ends what it has begun, and says
-//! on stderr what it did.
+//! Output that a command that changes something could not write to stdout. The command ends what it has begun, and
+//! reports on stderr what it did.
 
 use std::io;
 use std::sync::atomic::Ordering;
 
-use super::{Ui, is_closed, write_error};
+use super::{Ui, is_closed, stdout_error};
 use crate::error::{Error, Kind, io_message};
 use crate::text;
 
@@ -28,7 +28,7 @@ impl LostOutput {
         self.is_kept && (self.outlives_reader || !is_closed(fault))
     }
 
-    pub(super) fn has_lost(&self) -> bool {
+    pub(super) fn has_lost_output(&self) -> bool {
         self.fault.is_some()
     }
 
@@ -51,8 +51,8 @@ impl Ui {
         self.lost.is_kept = true;
     }
 
-    /// From now on, the command completes what it has begun even if the reader of stdout has gone away.
-    /// Otherwise that ends the process.
+    /// From now on, the command completes its changes even if the reader of stdout has closed it. Otherwise a
+    /// closed stdout ends the process.
     pub(crate) fn continue_without_reader(&mut self) {
         self.lost.outlives_reader = true;
     }
@@ -86,7 +86,7 @@ impl Ui {
             return;
         };
         if is_closed(&fault) {
-            _ = write_error(fault);
+            _ = stdout_error(fault);
         }
         let text = std::mem::take(&mut self.lost.text);
         if text.len() > MAX_KEPT {

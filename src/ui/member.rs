@@ -15,13 +15,13 @@ use crate::text::Sanitized;
 use crate::view::joined::Shown;
 use crate::view::json;
 
-/// A text for stderr behind the name of the member that it is about.
+/// A text for stderr, after the name of its member.
 pub(crate) fn label_with_member(member: &str, text: &str) -> String {
     let member = Sanitized(member.trim_end_matches(':'));
     format!("{member}: {text}")
 }
 
-/// What a member sends.
+/// A message from a member.
 #[derive(Debug)]
 pub(crate) enum MemberMessage {
     Shown(Shown),
@@ -29,11 +29,11 @@ pub(crate) enum MemberMessage {
     Bytes(Vec<u8>),
     /// Text for stderr.
     Note(Vec<u8>),
-    /// What was shown is to be flushed. The sender waits until the other end is dropped.
+    /// A request to flush the output. The sender waits until the other end is dropped.
     Flush(Sender<()>),
     /// A question, which waits for its answer.
     Question(MemberQuestion),
-    /// Its part of the input is right; it waits until that of all members is.
+    /// The part of the input that belongs to the member is right; the member waits until all parts are.
     Ready,
     /// The command only says what it would do.
     DryRun,
@@ -44,13 +44,13 @@ pub(crate) enum MemberMessage {
 /// A question about a change on one member.
 #[derive(Debug)]
 pub(crate) struct MemberQuestion {
-    /// What would be done.
+    /// The plan: the changes that would be made.
     pub plan: String,
     /// The word to type, if there is one besides the label.
     pub word: Option<String>,
 }
 
-/// The way from a member to the command as a whole.
+/// The channel from a member to the command as a whole.
 #[derive(Clone, Debug)]
 pub(crate) struct MemberSender {
     /// The position of the member in the list.
@@ -65,7 +65,7 @@ impl MemberSender {
     }
 }
 
-/// What the streams of a member need: the way out and that of answers.
+/// The streams of a member: the channel for its output and the channel for answers to its questions.
 pub(crate) struct MemberStreams {
     pub sender: MemberSender,
     pub answers: Receiver<bool>,
@@ -102,7 +102,7 @@ impl Ui {
             let text = label_with_member(member, &question.plan);
             self.write_stderr(&text);
         }
-        // Where a number is to be typed, it is that of all members that ask for one.
+        // A number to enter is the sum over all members whose question requires one.
         let words = questions
             .iter()
             .filter_map(|(_, question)| question.word.as_ref());

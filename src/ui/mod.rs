@@ -34,7 +34,7 @@ mod progress;
 mod result_writer;
 pub(crate) mod screen;
 
-use capture::SetAside;
+use capture::ReplacedSettings;
 use lost::LostOutput;
 use member::{MemberMessage, MemberStreams};
 use output_thread::OutputThread;
@@ -76,26 +76,26 @@ pub(crate) struct Ui {
     quiet: bool,
     /// Whether a reader of stdout that goes away does not end the program.
     outlives_reader: bool,
-    /// What a command that changes something could not write to stdout.
+    /// Output that a command that changes something could not write to stdout.
     lost: LostOutput,
     verbose: u8,
     force_raw: bool,
-    /// Whether documents are those of `--watch`.
+    /// Whether documents are written for each tick of `--watch`.
     ticks: bool,
     /// Whether a NUL ends each job id of `-o jid`.
     null: bool,
     /// How many job ids were left out because they fit no line.
     unlisted: u64,
-    /// The first of them.
+    /// The first of these job ids.
     unlisted_jids: Vec<Name>,
-    /// The widths of the columns of a table whose rows come one by one.
+    /// The widths of the columns of a table whose rows are written as they arrive.
     streamed_widths: Vec<usize>,
     /// Whether this was a dry run, which says so in a note.
     rehearsed: bool,
-    /// If the command runs on one of several members, the way to the command as a whole.
+    /// If the command runs on one of several members, the channel to the command as a whole.
     member: Option<MemberStreams>,
-    /// What a capture has put aside, while there is one.
-    set_aside: Option<SetAside>,
+    /// The settings that a capture has replaced, while there is one.
+    replaced: Option<ReplacedSettings>,
 }
 
 impl Ui {
@@ -182,7 +182,7 @@ impl Ui {
             streamed_widths: Vec::new(),
             rehearsed: false,
             member: None,
-            set_aside: None,
+            replaced: None,
         };
         ui.set_layout(tty);
         ui
@@ -378,12 +378,12 @@ impl Ui {
                 }
             }
             Format::Json if self.ticks => Shown::Document(
-                json::watch_document_line(view, self.page.now).map_err(serialize_error)?,
+                json::watch_document_line(view, self.page.now).map_err(document_error)?,
             ),
-            Format::Json => Shown::Document(json::pretty_document(view).map_err(serialize_error)?),
+            Format::Json => Shown::Document(json::pretty_document(view).map_err(document_error)?),
             Format::Ndjson => {
                 let mut lines = NdjsonLines::default();
-                view.lines(&mut lines).map_err(serialize_error)?;
+                view.lines(&mut lines).map_err(document_error)?;
                 Shown::Lines(lines.0)
             }
             Format::Jid => jids(),
@@ -479,7 +479,7 @@ impl Ui {
 
     /// Writes bytes to stdout unchanged, even on a terminal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.lost.has_lost() {
+        if self.lost.has_lost_output() {
             self.lost.add_lost(bytes);
             return Ok(());
         }
@@ -497,7 +497,7 @@ impl Ui {
                 self.lost.add_lost(bytes);
                 Ok(())
             }
-            written => written.map_err(write_error),
+            written => written.map_err(stdout_error),
         }
     }
 
@@ -530,7 +530,7 @@ impl Ui {
     }
 
     /// Whether the thread has written everything.
-    pub(crate) fn has_written(&self) -> bool {
+    pub(crate) fn has_written_everything(&self) -> bool {
         self.stdout
             .output_thread()
             .is_none_or(OutputThread::is_empty)
@@ -539,7 +539,7 @@ impl Ui {
     /// The error of the first write to stdout that failed in the output thread, reported once. What is
     /// written after it is lost.
     pub(crate) fn write_fault(&self) -> Option<Error> {
-        self.stdout.output_thread()?.take_fault().map(write_error)
+        self.stdout.output_thread()?.take_fault().map(stdout_error)
     }
 
     /// Waits at most this long until the output thread has written everything, and then writes without it.
@@ -699,7 +699,7 @@ fn is_closed(error: &io::Error) -> bool {
 }
 
 /// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
-fn write_error(error: io::Error) -> Error {
+fn stdout_error(error: io::Error) -> Error {
     if is_closed(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
@@ -708,6 +708,6 @@ fn write_error(error: io::Error) -> Error {
     Error::new(Kind::File, format!("cannot write to stdout: {words}"))
 }
 
-fn serialize_error(error: serde_json::Error) -> Error {
+fn document_error(error: serde_json::Error) -> Error {
     Error::internal(format!("document: {error}"))
 }

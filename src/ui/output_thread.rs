@@ -12,7 +12,7 @@ use super::LiveLines;
 /// Number of waiting bytes from which nothing more should be added.
 const FULL: usize = 256 * 1024;
 
-/// What is to be written, in its order.
+/// A part of the output. The parts are written in their order.
 enum OutputChunk {
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
@@ -20,7 +20,7 @@ enum OutputChunk {
     Status(String),
 }
 
-/// What both threads know.
+/// The state that both threads share.
 struct OutletState {
     /// The number of bytes that are not written yet.
     waiting: AtomicUsize,
@@ -32,7 +32,7 @@ struct OutletState {
     fault: Mutex<Option<io::Error>>,
 }
 
-/// The way to the thread.
+/// The sender to the output thread.
 pub(crate) struct OutputThread {
     chunks: Sender<OutputChunk>,
     state: Arc<OutletState>,
@@ -82,15 +82,15 @@ impl OutputThread {
 
     /// Whether so much waits that nothing more should be added.
     pub(crate) fn is_full(&self) -> bool {
-        self.has_more_than(FULL)
+        self.has_more_bytes_than(FULL)
     }
 
     /// Whether everything is written.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.has_more_than(0)
+        !self.has_more_bytes_than(0)
     }
 
-    fn has_more_than(&self, bytes: usize) -> bool {
+    fn has_more_bytes_than(&self, bytes: usize) -> bool {
         let waiting = || self.state.waiting.load(Ordering::SeqCst) > bytes;
         if !waiting() {
             return false;
@@ -117,7 +117,7 @@ impl OutputThread {
     }
 }
 
-/// Writes the chunks in their order. A stream that cannot be written to loses its chunks: the work goes on.
+/// Writes the chunks in their order. If a stream cannot be written to, its chunks are dropped: the work continues.
 fn write_all(
     inbox: &Receiver<OutputChunk>,
     mut status: Option<LiveLines>,

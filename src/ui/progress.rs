@@ -17,7 +17,7 @@ pub(crate) struct Progress {
     started: Instant,
     total: u64,
     done: u64,
-    /// What is done, before the bar.
+    /// The name of the task, before the bar.
     title: String,
     /// The text behind the full bar: what still goes on after the total is reached.
     note: String,

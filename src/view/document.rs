@@ -1,6 +1,6 @@
-//! What a document contains: its JSON Schema and its outline. The fields stand in `documents.ndjson`, which a test
-//! writes from the types of the models and from the doc comments of their members: as code, they would be 0.25 MB of
-//! each binary.
+//! The content of a document: its JSON Schema and its outline. The fields stand in `documents.ndjson`, which a test
+//! writes from the types of the models and from the doc comments of their members: as code, they would be 0.25 MB
+//! of each binary.
 
 #[cfg(test)]
 pub(crate) mod derived;
@@ -15,7 +15,7 @@ const FIELDS: &str = include_str!("documents.ndjson");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentKind {
     pub kind: &'static str,
-    /// What it contains, and which commands write it.
+    /// The content of the document, and the commands that write it.
     pub summary: &'static str,
     /// Write the schemas of the types that commands write as this kind.
     #[cfg(test)]
@@ -49,7 +49,7 @@ impl DocumentKind {
         self
     }
 
-    /// Its JSON Schema.
+    /// The JSON Schema of the document.
     pub(crate) fn json_schema_text(&self) -> String {
         let fields = self.fields_schema();
         let mut properties = Map::new();
@@ -69,14 +69,14 @@ impl DocumentKind {
         format!("{schema:#}\n")
     }
 
-    /// Its fields in order, those of items and objects below them.
+    /// The fields of the document in order, those of items and objects below them.
     pub(crate) fn field_outline(&self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         add_outline_lines(&self.fields_schema(), 0, &mut lines);
         lines
     }
 
-    /// The schema of its fields.
+    /// The schema of the fields of the document.
     pub(crate) fn fields_schema(&self) -> Value {
         let parsed = FIELDS.lines().map(serde_json::from_str::<Value>);
         let mut documents = parsed.filter_map(Result::ok);
@@ -94,12 +94,12 @@ pub(crate) fn members_of(schema: &Value, key: &str) -> Map<String, Value> {
 pub(crate) struct OutlineLine {
     /// How many objects or lists the field is in.
     pub depth: usize,
-    /// Its name and type: `expires: time or null`.
+    /// The name and type of the field: `expires: time or null`.
     pub field: String,
     pub meaning: String,
 }
 
-/// Adds a line for each field that has a meaning, those of objects one step deeper.
+/// Adds a line for each field that has a meaning; the fields of an object are one step deeper.
 fn add_outline_lines(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
     for (name, field) in members_of(schema, "properties") {
         if let Some(meaning) = field["description"].as_str() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::json::OrderedMembers;
+use crate::json::OrderedFields;
 
 /// The result of the search for a path.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub(crate) enum FieldLookup {
 /// Finds `data.user` or `tags.0` in a document. A key that contains dots is tried as a whole before
 /// its parts.
 pub(crate) fn find_field(document: &str, path: &str) -> FieldLookup {
-    let fields = object_members(document);
+    let fields = object_fields(document);
     let first = path.split('.').next().unwrap_or_default();
     if fields.iter().any(|(key, _)| key == path || key == first) {
         find_in_value(document, path).unwrap_or(FieldLookup::Nothing)
@@ -33,7 +33,7 @@ pub(crate) fn find_field(document: &str, path: &str) -> FieldLookup {
 
 /// Finds a path in a JSON value.
 fn find_in_value(value: &str, path: &str) -> Option<FieldLookup> {
-    let members = object_members(value);
+    let fields = object_fields(value);
     let ends = path
         .match_indices('.')
         .map(|(at, _)| at)
@@ -42,18 +42,18 @@ fn find_in_value(value: &str, path: &str) -> Option<FieldLookup> {
     ends.reverse();
     for end in ends {
         let (key, rest) = (&path[..end], path[end..].strip_prefix('.'));
-        // If two members have the same name, the last one counts.
-        let member = members
+        // If two fields have the same name, the last one counts.
+        let field = fields
             .iter()
             .rev()
             .find(|(name, _)| name == key)
             .map(|(_, value)| *value);
-        let Some(member) = member.or_else(|| list_element(value, key)) else {
+        let Some(field) = field.or_else(|| list_element(value, key)) else {
             continue;
         };
         let found = match rest {
-            None => Some(lookup_of_value(member)),
-            Some(rest) => find_in_value(member.get(), rest),
+            None => Some(lookup_of_value(field)),
+            Some(rest) => find_in_value(field.get(), rest),
         };
         if found.is_some() {
             return found;
@@ -76,9 +76,9 @@ fn list_element<'a>(value: &'a str, index: &str) -> Option<&'a RawValue> {
     elements.get(index.parse::<usize>().ok()?).copied()
 }
 
-/// The members of an object in their order; nothing if the value is not an object.
-fn object_members(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
-    serde_json::from_str(value).map_or_else(|_| Vec::new(), |OrderedMembers(members)| members)
+/// The fields of an object in their order; nothing if the value is not an object.
+fn object_fields(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+    serde_json::from_str(value).map_or_else(|_| Vec::new(), |OrderedFields(fields)| fields)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What several members show, as one: tables with a column for the member, documents whose items name it.
+//! The output of several members as one: tables with a column for the member, documents whose items name it.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -10,7 +10,7 @@ use crate::json::Json;
 use crate::name::Name;
 use crate::text::Sanitized;
 
-/// What the members of a context are.
+/// The kind of members that a context has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemberKind {
     /// Prefixes of one server or cluster.
@@ -45,12 +45,12 @@ impl MemberKind {
     }
 }
 
-/// What one view shows, in the format that was asked for.
+/// The output of one view, in the requested format.
 #[derive(Debug)]
 pub(crate) enum Shown {
     /// A table, and which of its sorted rows are shown.
     Table(Table, Option<(u64, Option<u64>)>),
-    /// A row of a table whose rows come one by one.
+    /// A row of a table whose rows are written as they arrive.
     Row(Table),
     Text(String),
     /// A text about jobs, such as their details, or only their jids.

@@ -11,9 +11,9 @@ use crate::name::Name;
 /// Items of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct List<T> {
-    /// How many match, if the index knows the number
+    /// The number of matching items, if the index knows it
     pub total: Option<u64>,
-    /// How many were skipped at the beginning
+    /// The number of items that were skipped at the beginning
     pub offset: u64,
     /// One for each, the lines of ndjson
     pub items: Vec<T>,
@@ -62,7 +62,7 @@ pub(crate) trait Row: Serialize + Sized + 'static {
     /// The columns, with the cell of a row in each.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Its jid, if it is a job.
+    /// The jid of the row, if the row is a job.
     fn jid(&self) -> Option<&Name> {
         None
     }

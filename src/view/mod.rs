@@ -77,7 +77,7 @@ impl RenderOptions {
         }
     }
 
-    /// What follows a stamp that does not name its zone.
+    /// The suffix of a time that does not name its zone.
     pub fn zone_suffix(&self) -> &'static str {
         match self.times {
             Times::Relative => " UTC",
@@ -194,12 +194,12 @@ pub(crate) trait View: Serialize {
         None
     }
 
-    /// Whether its text is about jobs: then a line needs no name of the member of the context that has it.
+    /// Whether the text is about jobs. Then a line needs no name of the member of the context that has the job.
     fn is_about_jobs(&self) -> bool {
         self.output_jids().is_some()
     }
 
-    /// Whether its jids are also its text, each on a line.
+    /// Whether the text is the jids, each on a line.
     fn text_is_jids(&self) -> bool {
         false
     }

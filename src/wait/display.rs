@@ -1,4 +1,4 @@
-//! What a terminal shows during a wait: a line for each pending job, or a bar if there are many.
+//! The display of a wait on a terminal: a line for each pending job, or a bar if there are many.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use crate::ui::{LiveLines, Progress, Ui};
 /// The number of jobs that have a line of their own on a terminal.
 const LINES: usize = 10;
 
-/// What a terminal shows while jobs are pending.
+/// The display on a terminal while jobs are pending.
 pub(super) enum WaitDisplay {
     /// A line for each job.
     Lines(Option<LiveLines>),

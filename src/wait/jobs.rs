@@ -16,19 +16,19 @@ use crate::name::Name;
 #[derive(Debug)]
 struct AwaitedJob {
     item: WaitItem,
-    /// The number of its history entries when it was last read.
+    /// The number of the job's history entries when it was last read.
     entries: Option<usize>,
     /// An event that is about its end.
     heard: Option<EventKind>,
-    /// When it was first found to be missing.
+    /// When the job was first found to be missing.
     missing_since: Option<Instant>,
 }
 
-/// What a read of a job showed.
+/// The result of a read of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReadOutcome {
     Pending,
-    /// The wait for it ended.
+    /// The wait for the job ended.
     Ended,
     /// The job does not exist. An event on its way may tell why.
     Missing,
@@ -128,13 +128,13 @@ impl AwaitedJobs {
         std::mem::take(&mut self.dirty).into_iter().collect()
     }
 
-    /// The next jobs of the periodic read, up to `most`, in turn.
-    pub(super) fn next_batch(&mut self, most: usize) -> Vec<usize> {
+    /// The next jobs of the periodic read, up to `max_jobs`, in turn.
+    pub(super) fn next_batch(&mut self, max_jobs: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut turn = Vec::new();
         for step in 0..all {
             let at = (self.next + step) % all;
-            if turn.len() == most {
+            if turn.len() == max_jobs {
                 self.next = at;
                 break;
             }
@@ -192,7 +192,7 @@ impl AwaitedJobs {
         let known = &mut self.jobs[at];
         let before = known.entries.unwrap_or(0);
         known.entries = job.history_length();
-        // A shorter history is that of another job with this jid.
+        // A shorter history belongs to another job with the same jid.
         let fresh = entries.get(before..).unwrap_or(entries);
         let completed = known.heard.take() == Some(EventKind::Completed);
         let passed = |entry: &HistoryEntry| match (self.awaited, entry.what.as_bytes()) {
@@ -233,7 +233,7 @@ impl AwaitedJobs {
     }
 }
 
-/// What it means for the wait that a job is in this state.
+/// The result of the wait for a job that is now in this state.
 fn result_for_state(awaited: State, state: State) -> WaitResult {
     if state == awaited {
         WaitResult::Reached(state)

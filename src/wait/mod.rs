@@ -19,7 +19,7 @@ use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
-use crate::model::event::EventSource;
+use crate::model::event::EventChannel;
 use crate::model::job::State;
 use crate::model::queue::RoundedSeconds;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
@@ -31,7 +31,7 @@ use display::WaitDisplay;
 pub(crate) use failure::wait_error;
 use jobs::{AwaitedJobs, ReadOutcome};
 
-/// What to wait for.
+/// The condition of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitOptions {
     pub awaited: State,
@@ -72,7 +72,7 @@ pub(crate) struct Waiter {
     pub deadline: Option<Instant>,
     /// The server when the wait began; `None` if it does not report it.
     epoch: Option<ServerEpoch>,
-    /// `None` if the user may not subscribe.
+    /// `None` if the user is not allowed to subscribe.
     log: Option<EventStream>,
     interrupt: Interrupt,
     /// Whether another member of the context has decided the wait.
@@ -96,7 +96,7 @@ impl Waiter {
         core.set_call_deadline(deadline);
         let epoch = core.server_epoch().ok().flatten();
         core.set_call_deadline(None);
-        let log = match core.event_stream(&[EventSource::Log]) {
+        let log = match core.event_stream(&[EventChannel::Log]) {
             Ok(log) => Some(log),
             Err(error) if error.kind() == Kind::NoPerm => {
                 ui.note_on_terminal("note: the user may not subscribe; reading every 2s");
@@ -267,7 +267,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 None | Some(Err(_)) => break,
                 Some(Ok(EventNotice::Lost(_))) => {}
                 Some(Ok(EventNotice::Back(_))) => return true,
-                // The events behind it have probably arrived: take them, and read.
+                // Further events have probably arrived behind this one: take them, and read.
                 Some(Ok(EventNotice::Event(event))) if self.jobs.mark_dirty_by_event(&event) => {
                     until = Instant::now()
                 }

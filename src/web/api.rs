@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{Asked, CommandOutput, RunMode, SharedAnswer, WebServer, facts_of, status_of};
+use super::{CommandOutput, PageRequest, RunMode, SharedResponse, WebServer, facts_of, status_of};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -19,45 +19,45 @@ const JSON: &str = "application/json; charset=utf-8";
 
 impl WebServer<'_> {
     /// The document at a path below `api/`.
-    pub(super) fn read_document(&self, asked: &Asked) -> SharedAnswer {
-        let (status, text) = match self.document(asked) {
+    pub(super) fn read_document(&self, page_request: &PageRequest) -> SharedResponse {
+        let (status, text) = match self.document(page_request) {
             Ok(text) => (Status::Ok, text),
             Err(error) => (
                 status_of(&error),
                 json::compact_line(&error).unwrap_or_default(),
             ),
         };
-        SharedAnswer {
+        SharedResponse {
             status,
             content_type: JSON,
             text,
         }
     }
 
-    fn document(&self, asked: &Asked) -> Result<Vec<u8>, Error> {
-        let words = asked.words();
+    fn document(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
+        let words = page_request.words();
         let command = match words.as_slice() {
-            [b"api", b"v1", b"stats"] => return self.stats(asked),
+            [b"api", b"v1", b"stats"] => return self.stats(page_request),
             [b"api", b"v1", b"status"] => CommandLine::new("status"),
             [b"api", b"v1", b"queues"] => CommandLine::new("queues"),
             [b"api", b"v1", b"queues", _] => {
-                CommandLine::new("queues").name(escape_wildcards(&asked.names[3]))
+                CommandLine::new("queues").name(escape_wildcards(&page_request.names[3]))
             }
-            [b"api", b"v1", b"jobs", _] => CommandLine::new("get").name(&asked.names[3]),
+            [b"api", b"v1", b"jobs", _] => CommandLine::new("get").name(&page_request.names[3]),
             [b"api", b"v1", b"failed"] => CommandLine::new("failed"),
             [b"api", b"v1", b"workers"] => CommandLine::new("workers"),
             _ => return Err(Error::not_found("there is no such document")),
         };
-        let server = &self.contexts[asked.context].server;
+        let server = &self.contexts[page_request.context].server;
         let CommandOutput { text, result } =
             server.read(|session| Ok((self.run)(&command, RunMode::Document, session)))?;
         result.map(|_| text)
     }
 
-    /// What Lowkiq's page asks for. A worker there is a queue here.
-    fn stats(&self, asked: &Asked) -> Result<Vec<u8>, Error> {
-        let look = self.contexts[asked.context].server.look();
-        let (facts, now) = facts_of(&look)?;
+    /// The document that the page of Lowkiq requests. A worker of Lowkiq is a queue here.
+    fn stats(&self, page_request: &PageRequest) -> Result<Vec<u8>, Error> {
+        let snapshot = self.contexts[page_request.context].server.snapshot();
+        let (facts, now) = facts_of(&snapshot)?;
         json::pretty_value(&LowkiqStats::new(facts, now)).map_err(Error::internal)
     }
 }

@@ -1,4 +1,4 @@
-//! What every page shares: the style, the script and the icon. They stand in the binary.
+//! The files that every page shares: the style, the script and the icon. They are part of the binary.
 
 use crate::listen::{Response, Status};
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::page::{Content, Page, job_path, shown};
 use super::pages::error::hint;
-use super::{Asked, RunMode, WebServer, html_response, path};
+use super::{PageRequest, RunMode, WebServer, html_response, path};
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -22,10 +22,10 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean_line, clean_text, plural, short_jid, with_thousands_separators};
 
-/// The most lines of a result that come before its totals.
+/// Maximum number of lines of a result that come before its totals.
 const RESULT_LINES: usize = 100;
 
-/// The most jobs that a plan is read of: the change itself takes all.
+/// Maximum number of jobs that a plan is read of: the change itself takes all.
 const PLANNED: u64 = 1000;
 
 /// How many results are kept for the pages that follow them.
@@ -34,7 +34,7 @@ const RESULTS: usize = 32;
 /// The header in which a browser says where a request comes from.
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// A word that only the forms of this process know, and what the last changes said.
+/// A word that only the forms of this process know, and the results of the last changes.
 pub(super) struct FormToken {
     word: String,
     results: Mutex<VecDeque<(String, String)>>,
@@ -52,26 +52,26 @@ impl FormToken {
         self.word.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// Keeps what a change said, and returns the name under which a page finds it.
-    fn keep(&self, said: String) -> String {
+    /// Keeps the result of a change, and returns the name under which a page finds it.
+    fn keep(&self, result_text: String) -> String {
         let name = Uuid::new_v4().simple().to_string();
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         if results.len() >= RESULTS {
             results.pop_front();
         }
-        results.push_back((name.clone(), said));
+        results.push_back((name.clone(), result_text));
         name
     }
 
-    /// What a change said.
-    pub(super) fn said(&self, name: &str) -> Option<String> {
+    /// The message of a change.
+    pub(super) fn result_text(&self, name: &str) -> Option<String> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let found = results.iter().find(|(known, _)| known == name);
-        found.map(|(_, said)| said.clone())
+        found.map(|(_, result_text)| result_text.clone())
     }
 }
 
-/// What is changed.
+/// The thing that a change is for.
 #[derive(Clone, Debug, PartialEq)]
 enum Subject {
     Job(Name),
@@ -79,7 +79,7 @@ enum Subject {
     Queue(Name),
 }
 
-/// What can be done.
+/// An action that a button offers.
 #[derive(Clone, Copy, Debug, PartialEq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 enum Verb {
@@ -126,7 +126,7 @@ impl Change {
         verbs.contains(&verb).then_some(Change { subject, verb })
     }
 
-    /// The command that makes it. `value` is what was typed into the form.
+    /// The command that makes the change. `value` is what was entered into the form.
     fn command(&self, value: &str) -> CommandLine {
         let verb: &str = self.verb.into();
         match (&self.subject, self.verb) {
@@ -164,7 +164,7 @@ impl Change {
         Ok(session.core()?.index_slice(now, &index, 0, 0)?.total)
     }
 
-    /// What the form asks for: the words of the field, and whether it may stay empty.
+    /// The field of the form: its label, and whether it may stay empty.
     fn field(&self) -> Option<(&'static str, bool)> {
         match self.verb {
             Verb::Priority => Some(("New priority; higher runs first", false)),
@@ -201,7 +201,7 @@ impl Change {
     /// The path of the page that shows what was changed.
     fn page(&self) -> String {
         match (&self.subject, self.verb) {
-            // What it changes is no longer there.
+            // The thing that the change was for no longer exists.
             (Subject::Group(_), _) => "failed".to_owned(),
             (Subject::Job(_), Verb::Cancel) => "jobs".to_owned(),
             (Subject::Job(jid), _) => job_path(jid),
@@ -223,13 +223,13 @@ impl WebServer<'_> {
     /// The page that asks. `refused` says why the form comes again.
     pub(super) fn confirmation(
         &self,
-        asked: &Asked,
+        page_request: &PageRequest,
         change: &Change,
         page: &mut Page,
         refused: Option<&str>,
     ) -> Result<Content, Error> {
         page.is_live = false;
-        let form = form_fields(asked.request);
+        let form = form_fields(page_request.request);
         let value = field(&form, "value").unwrap_or_default();
         let needs_value = change
             .field()
@@ -242,7 +242,7 @@ impl WebServer<'_> {
         let plan = if needs_value && value.is_empty() {
             html! {}
         } else {
-            let server = &self.contexts[asked.context].server;
+            let server = &self.contexts[page_request.context].server;
             let (total, output) = server.read(|session| {
                 let total = change.count(session)?;
                 let part = match total {
@@ -299,31 +299,33 @@ impl WebServer<'_> {
     }
 
     /// Makes a change that a form asks for.
-    pub(super) fn change(&self, asked: &Asked) -> Response<'static> {
-        let Some(change) = Change::of_path(&asked.names).filter(|_| self.may_change(asked)) else {
+    pub(super) fn change(&self, page_request: &PageRequest) -> Response<'static> {
+        let Some(change) =
+            Change::of_path(&page_request.names).filter(|_| self.may_make_changes(page_request))
+        else {
             return Response::text(Status::NotFound, "there is no such page");
         };
-        if let Err(why) = self.check_origin(asked.request) {
+        if let Err(why) = self.check_origin(page_request.request) {
             return Response::text(Status::Forbidden, why);
         }
-        let form = form_fields(asked.request);
-        let server = &self.contexts[asked.context].server;
-        let destination = &self.contexts[asked.context].destination;
-        let mut page = self.frame(asked, server.now());
+        let form = form_fields(page_request.request);
+        let server = &self.contexts[page_request.context].server;
+        let destination = &self.contexts[page_request.context].destination;
+        let mut page = self.frame(page_request, server.now());
         let label = destination
             .label
             .clone()
             .filter(|_| destination.is_protected);
-        let typed = field(&form, "label").unwrap_or_default().trim();
+        let entered = field(&form, "label").unwrap_or_default().trim();
         let refused = if !self.token.is(field(&form, "token").unwrap_or_default()) {
             Some("This form is not one of this process: look again, then decide.")
-        } else if label.as_ref().is_some_and(|label| label.trim() != typed) {
+        } else if label.as_ref().is_some_and(|label| label.trim() != entered) {
             Some("The label was not typed; nothing was changed.")
         } else {
             None
         };
         if let Some(why) = refused {
-            return match self.confirmation(asked, &change, &mut page, Some(why)) {
+            return match self.confirmation(page_request, &change, &mut page, Some(why)) {
                 Ok(content) => html_response(Status::Forbidden, page.render(content).into_string()),
                 Err(error) => failure(&page, &error, ""),
             };
@@ -334,20 +336,20 @@ impl WebServer<'_> {
             Ok(output) => output,
             Err(error) => return failure(&page, &error, ""),
         };
-        self.forget_answers(asked.context);
-        let said = shortened(clean_text(&output.text).trim());
+        self.forget_responses(page_request.context);
+        let result_text = shortened(clean_text(&output.text).trim());
         match output.result {
             Ok(exit) => {
-                let said = match (said.as_str(), exit) {
+                let result_text = match (result_text.as_str(), exit) {
                     ("", Exit::Ok) => format!("{}: done.", change.word()),
-                    _ => said,
+                    _ => result_text,
                 };
                 let to = page.link(&change.page());
                 let mark = if to.contains('?') { '&' } else { '?' };
-                let to = format!("{to}{mark}did={}", self.token.keep(said));
+                let to = format!("{to}{mark}did={}", self.token.keep(result_text));
                 Response::text(Status::SeeOther, "done").with_header("Location", to)
             }
-            Err(error) => failure(&page, &error, &said),
+            Err(error) => failure(&page, &error, &result_text),
         }
     }
 
@@ -388,11 +390,11 @@ fn field<'f>(form: &'f [(String, String)], name: &str) -> Option<&'f str> {
 
 /// A result without most of its rows: it may have one for each of a million jobs. The totals stay: the last line that
 /// is not indented, and their details below it.
-fn shortened(said: &str) -> String {
-    let lines: Vec<&str> = said.lines().collect();
+fn shortened(result_text: &str) -> String {
+    let lines: Vec<&str> = result_text.lines().collect();
     let totals = lines.iter().rposition(|line| !line.starts_with(' '));
     match totals.unwrap_or(0).checked_sub(RESULT_LINES) {
-        None | Some(0) => said.to_owned(),
+        None | Some(0) => result_text.to_owned(),
         Some(left_out) => {
             let (rows, totals) = lines.split_at(RESULT_LINES + left_out);
             let rows = rows[..RESULT_LINES].join("\n");
@@ -404,7 +406,7 @@ fn shortened(said: &str) -> String {
 
 /// The page after a change that ended with an error. `said` is what it printed before: a change of many jobs can fail
 /// after some of them.
-fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
+fn failure(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
     let title = match error.exit() {
         Exit::Usage | Exit::NotFound | Exit::Conflict | Exit::NotConfirmed => "Nothing was changed",
         _ => "The change failed",
@@ -413,7 +415,7 @@ fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
         h1 { (title) "." }
         p { (clean_line(error.message().as_bytes())) }
         (hint(error))
-        @if !said.is_empty() { pre tabindex="0" { (said) } }
+        @if !result_text.is_empty() { pre tabindex="0" { (result_text) } }
         p { a href=(page.link(".")) { "To the overview" } }
     };
     let content = Content {
@@ -425,9 +427,9 @@ fn failure(page: &Page, error: &Error, said: &str) -> Response<'static> {
     html_response(super::status_of(error), page.render(content).into_string())
 }
 
-/// What a change said, above the page that follows it.
-pub(super) fn notice(said: Option<String>) -> Markup {
-    html! { @if let Some(said) = said { pre.notice role="status" { (said) } } }
+/// The message of a change, above the page that follows it.
+pub(super) fn notice(result_text: Option<String>) -> Markup {
+    html! { @if let Some(result_text) = result_text { pre.notice role="status" { (result_text) } } }
 }
 
 #[cfg(test)]
@@ -435,7 +437,7 @@ mod tests {
     use super::*;
 
     fn line(path: &str, value: &str) -> Option<String> {
-        let names = path::names(path);
+        let names = path::decode_path(path);
         Change::of_path(&names)?.command(value).shell_line()
     }
 

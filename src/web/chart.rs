@@ -18,7 +18,7 @@ const FLOW_WIDTH: usize = 120;
 const FLOW_HEIGHT: f64 = 26.0;
 const MINUTES_PER_POINT: usize = 2;
 
-/// What was put and done in the last hour. Nothing where nobody watched.
+/// The jobs put and done in the last hour. Blank for times without a snapshot.
 pub(super) fn flow(flow: &Flow) -> Markup {
     let points = |rates: &[Option<f64>]| -> Vec<Option<f64>> {
         let points = rates.chunks(MINUTES_PER_POINT).map(|rates| {
@@ -28,30 +28,30 @@ pub(super) fn flow(flow: &Flow) -> Markup {
         points.collect()
     };
     let (put, done) = (points(&flow.put), points(&flow.done));
-    let most = put.iter().chain(&done).flatten().copied();
-    let most = most.fold(0.0, f64::max);
-    if most <= 0.0 {
+    let highest = put.iter().chain(&done).flatten().copied();
+    let highest = highest.fold(0.0, f64::max);
+    if highest <= 0.0 {
         return html! {};
     }
     let rates = (rate_words(flow.put_per_s), rate_words(flow.done_per_s));
     let label = format!("put {} and done {} in the last hour", rates.0, rates.1);
     html! {
         svg.flow viewBox={ "0 0 " (FLOW_WIDTH) " 28" } role="img" aria-label=(label) {
-            path.area d=(flow_path(&done, most, true)) {}
-            path.done d=(flow_path(&done, most, false)) {}
-            path.put d=(flow_path(&put, most, false)) {}
+            path.area d=(flow_path(&done, highest, true)) {}
+            path.done d=(flow_path(&done, highest, false)) {}
+            path.put d=(flow_path(&put, highest, false)) {}
         }
     }
 }
 
 /// A line through points, and down to the ground if it is an area. Coordinates are whole, since a page has many.
-fn flow_path(points: &[Option<f64>], most: f64, is_area: bool) -> String {
+fn flow_path(points: &[Option<f64>], highest: f64, is_area: bool) -> String {
     let step = FLOW_WIDTH / points.len().saturating_sub(1).max(1);
     let mut path = String::new();
     let (mut last, mut begun) = (None, 0);
     for (at, point) in points.iter().enumerate() {
         let x = at * step;
-        let y = point.map(|rate| 27 - (rate / most * FLOW_HEIGHT).round() as i64);
+        let y = point.map(|rate| 27 - (rate / highest * FLOW_HEIGHT).round() as i64);
         match (last, y) {
             (None, Some(y)) => {
                 begun = x;
@@ -84,18 +84,18 @@ pub(super) fn rate_words(rate: Option<f64>) -> String {
     }
 }
 
-/// Failures in slots of ten minutes over two hours.
-pub(super) fn failure_bars(slots: &[Option<f64>]) -> Markup {
-    let most = slots.iter().flatten().copied().fold(0.0, f64::max);
-    if most <= 0.0 {
+/// Failures per bin of ten minutes over two hours.
+pub(super) fn failure_bars(bins: &[Option<f64>]) -> Markup {
+    let highest = bins.iter().flatten().copied().fold(0.0, f64::max);
+    if highest <= 0.0 {
         return html! {};
     }
-    let count: f64 = slots.iter().flatten().sum();
+    let count: f64 = bins.iter().flatten().sum();
     let label = format!("{count:.0} failures seen in the last two hours");
     let mut bars = String::new();
-    for (at, slot) in slots.iter().enumerate() {
-        let Some(failures) = slot else { continue };
-        let height = (failures / most * 22.0).round().max(1.0);
+    for (at, bin) in bins.iter().enumerate() {
+        let Some(failures) = bin else { continue };
+        let height = (failures / highest * 22.0).round().max(1.0);
         let (x, y) = (at * 7, 22.0 - height);
         _ = write!(
             bars,
@@ -126,8 +126,8 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
         *bar = bar.saturating_add(bucket.count);
     }
     let count = bars.iter().fold(0_u64, |sum, bar| sum.saturating_add(*bar));
-    let most = bars.iter().copied().max().unwrap_or_default();
-    if most == 0 {
+    let highest = bars.iter().copied().max().unwrap_or_default();
+    if highest == 0 {
         return html! {
             figure { figcaption { (title) } p.none { "No job yet today." } }
         };
@@ -135,7 +135,7 @@ pub(super) fn histogram(title: &str, spreads: &[&DurationSpread], oldest_s: Opti
     let step = (RIGHT - LEFT) / bars.len() as f64;
     let mut drawing = String::new();
     // The middle of the axis is a whole number of jobs.
-    let top = most.checked_next_multiple_of(2).unwrap_or(most);
+    let top = highest.checked_next_multiple_of(2).unwrap_or(highest);
     for (share, label) in [(0.5, short_count(top / 2)), (1.0, short_count(top))] {
         let y = GROUND - (GROUND - TOP) * share;
         _ = write!(
@@ -215,9 +215,9 @@ fn short_count(count: u64) -> String {
     }
 }
 
-/// What a job does.
+/// A part of the life of a job.
 enum Part {
-    /// It waits; what made it wait again stands before the wait.
+    /// The job waits. The word is what made it wait again, and stands before the wait.
     Wait(&'static str),
     /// A worker of this short name runs it.
     Run(String),
@@ -344,11 +344,11 @@ fn close(stretches: &mut Vec<Stretch>, began: &mut Option<(f64, Part)>, to: f64)
         return;
     };
     let to = to.max(from);
-    let took = duration(to - from);
+    let elapsed = duration(to - from);
     let words = match &part {
-        Part::Run(worker) if worker.is_empty() => format!("ran {took}"),
-        Part::Run(worker) => format!("ran {took} on {worker}"),
-        Part::Wait(why) => format!("{why}waited {took}"),
+        Part::Run(worker) if worker.is_empty() => format!("ran {elapsed}"),
+        Part::Run(worker) => format!("ran {elapsed} on {worker}"),
+        Part::Wait(why) => format!("{why}waited {elapsed}"),
     };
     stretches.push(Stretch {
         from,

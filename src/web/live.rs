@@ -4,24 +4,28 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::listen::Response;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 
 /// A comment is sent after this time without an event, so that no proxy takes the connection for dead.
 const PING: Duration = Duration::from_secs(15);
 
-/// An event for each new look, as long as the client stays: `look` with `{"interval_s":2.0}`, or `away` if Redis does
-/// not answer.
-pub(super) fn stream<'a>(server: &'a LookServer<'_>, interval: Duration) -> Response<'a> {
+/// An event for each new snapshot, as long as the client stays: `look` with `{"interval_s":2.0}`, or `away` if
+/// Redis does not answer.
+pub(super) fn stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> Response<'a> {
     Response::events(move |stream| {
         // A browser that lost the connection asks again after this time.
         stream.send(format!("retry: {}\n\n", interval.as_millis().max(1000)).as_bytes())?;
         let mut last_at = None;
         let mut sent = Instant::now();
         loop {
-            let look = Arc::clone(&server.look());
-            if last_at != Some(look.at) {
-                last_at = Some(look.at);
-                let name = if look.facts.is_ok() { "look" } else { "away" };
+            let snapshot = Arc::clone(&server.snapshot());
+            if last_at != Some(snapshot.at) {
+                last_at = Some(snapshot.at);
+                let name = if snapshot.facts.is_ok() {
+                    "look"
+                } else {
+                    "away"
+                };
                 let seconds = server.interval().as_secs_f64();
                 let event = format!("event: {name}\ndata: {{\"interval_s\":{seconds}}}\n\n");
                 stream.send(event.as_bytes())?;

@@ -1,6 +1,6 @@
 //! The pages of `qless web`: HTML that is made here, with the style and the script that stand in the binary.
 //!
-//! Everything is read by the looks and the calls of the other commands. Answers are shared for an interval, so that
+//! Everything is read by the looks and the calls of the other commands. Responses are shared for an interval, so that
 //! ten browsers cost what one does, and nothing is read while nobody asks.
 
 mod api;
@@ -24,15 +24,15 @@ use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::doctor;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::listen::{CachedAnswer, Method, Request, Response, Status};
+use crate::listen::{CachedValue, Method, Request, Response, Status};
 use crate::look::metrics::SeriesChoice;
-use crate::look::server::{Look, LookServer, PATIENCE, overdue};
+use crate::look::server::{PATIENCE, Snapshot, SnapshotServer, overdue_error};
 use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
 
-/// The most pages and documents that are shared at a time.
-const MOST_SHARED: usize = 64;
+/// Maximum number of pages and documents that are shared at a time.
+const MAX_SHARED: usize = 64;
 
 const HTML: &str = "text/html; charset=utf-8";
 
@@ -43,15 +43,15 @@ const CONTENT_POLICY: &str =
 /// How a command is run for a page.
 #[derive(Clone, Debug)]
 pub(crate) enum RunMode {
-    /// For its JSON document.
+    /// For the JSON document of the page.
     Document,
-    /// For its plan; nothing is changed.
+    /// For the plan of the change; nothing is changed.
     Rehearsed,
-    /// Really, with the label that was typed if the context is protected.
+    /// Really, with the label that was entered if the context is protected.
     Confirmed { label: Option<String> },
 }
 
-/// What a command printed, and how it ended.
+/// The output of a command, and its end.
 pub(crate) struct CommandOutput {
     pub text: Vec<u8>,
     pub result: Result<Exit, Error>,
@@ -60,7 +60,7 @@ pub(crate) struct CommandOutput {
 /// Runs a command as a shell would, but takes what it prints.
 pub(crate) type RunCommand = dyn Fn(&CommandLine, RunMode, &mut Session) -> CommandOutput + Sync;
 
-/// What the flags say of the pages.
+/// The flags that concern the pages.
 #[derive(Clone, Debug)]
 pub(crate) struct WebOptions {
     pub interval: Duration,
@@ -75,10 +75,10 @@ pub(crate) struct WebOptions {
 struct WebContext<'s> {
     destination: Destination,
     is_read_only: bool,
-    server: LookServer<'s>,
+    server: SnapshotServer<'s>,
     /// Finds the steps to the server while its other sessions wait for it.
     doctor: Mutex<Session>,
-    steps: CachedAnswer<Result<Diagnosis, Error>>,
+    steps: CachedValue<Result<Diagnosis, Error>>,
 }
 
 /// Answers the requests of browsers.
@@ -89,35 +89,35 @@ pub(crate) struct WebServer<'s> {
     options: WebOptions,
     run: &'s RunCommand,
     token: FormToken,
-    shared: Mutex<HashMap<AnswerKey, Arc<CachedAnswer<Arc<SharedAnswer>>>>>,
+    shared: Mutex<HashMap<ResponseKey, Arc<CachedValue<Arc<SharedResponse>>>>>,
 }
 
 /// The path and the query of a request.
-type AnswerKey = (String, Vec<(String, String)>);
+type ResponseKey = (String, Vec<(String, String)>);
 
 /// A page or a document that is ready to be sent.
-struct SharedAnswer {
+struct SharedResponse {
     status: Status,
     content_type: &'static str,
     text: Vec<u8>,
 }
 
-impl SharedAnswer {
-    /// Whether it tells how long reading takes, and stands for others.
-    fn has_read(&self) -> bool {
+impl SharedResponse {
+    /// Whether the response tells how long reading takes, and is shared with other requests.
+    fn is_shareable(&self) -> bool {
         self.status != Status::ServiceUnavailable
     }
 }
 
 /// A request with what its path and query say.
-struct Asked<'r> {
+struct PageRequest<'r> {
     request: &'r Request,
     /// The parts of the path.
     names: Vec<Name>,
     context: usize,
 }
 
-impl Asked<'_> {
+impl PageRequest<'_> {
     fn query(&self, name: &str) -> Option<&str> {
         self.request.query_value(name)
     }
@@ -128,7 +128,7 @@ impl Asked<'_> {
 }
 
 impl<'s> WebServer<'s> {
-    /// `sessions` are those of the servers to show, at least one.
+    /// `sessions`: a session for each server to show, at least one.
     pub(crate) fn new(
         sessions: impl Iterator<Item = &'s mut Session>,
         options: WebOptions,
@@ -152,8 +152,8 @@ impl<'s> WebServer<'s> {
                 destination,
                 is_read_only: session.globals.read_only,
                 doctor: Mutex::new(session.copy()),
-                server: LookServer::new(session, choice, Vec::new(), options.interval),
-                steps: CachedAnswer::new(options.interval, |_| false),
+                server: SnapshotServer::new(session, choice, Vec::new(), options.interval),
+                steps: CachedValue::new(options.interval, |_| false),
             });
         }
         let names = contexts.iter();
@@ -168,18 +168,18 @@ impl<'s> WebServer<'s> {
         })
     }
 
-    /// Looks once at each server. An error if one of them will never answer.
-    pub(crate) fn try_looks(&self) -> Result<(), Error> {
+    /// Reads one snapshot from each server. An error if one of them will never reply.
+    pub(crate) fn try_snapshots(&self) -> Result<(), Error> {
         let mut contexts = self.contexts.iter();
-        contexts.try_for_each(|context| context.server.try_look())
+        contexts.try_for_each(|context| context.server.try_snapshot())
     }
 
     /// Uses what was seen of the first server.
-    pub(crate) fn first(&self) -> Option<&LookServer<'s>> {
+    pub(crate) fn first(&self) -> Option<&SnapshotServer<'s>> {
         self.contexts.first().map(|context| &context.server)
     }
 
-    /// The answer to a request.
+    /// The response to a request.
     pub(crate) fn respond(&self, request: &Request) -> Response<'_> {
         let path = request.path.strip_prefix(self.options.base_path.as_str());
         // `/qless` alone would make the links of the page lead elsewhere.
@@ -198,25 +198,25 @@ impl<'s> WebServer<'s> {
         {
             set_server_of_thread(flag, name);
         }
-        let asked = Asked {
+        let page_request = PageRequest {
             request,
-            names: path::names(path),
+            names: path::decode_path(path),
             context,
         };
         match (request.method, path) {
-            (_, "readyz") if asked.query("context").is_none() => self.readiness(),
+            (_, "readyz") if page_request.query("context").is_none() => self.readiness(),
             (_, "metrics" | "livez" | "readyz" | "healthz") => {
                 let server = &self.contexts[context].server;
                 server.respond_to(&format!("/{path}"), &request.query)
             }
-            (Method::Post, _) => self.change(&asked),
+            (Method::Post, _) => self.change(&page_request),
             (_, "live") => live::stream(&self.contexts[context].server, self.options.interval),
-            // Who decides must see the plan of this moment.
-            _ if Change::of_path(&asked.names).is_some() => {
-                let page = self.read_page(&asked);
+            // The plan is not shared with other requests: the user who decides must see the plan of this moment.
+            _ if Change::of_path(&page_request.names).is_some() => {
+                let page = self.read_page(&page_request);
                 html_response(page.status, page.text)
             }
-            _ => self.shared_answer(&asked),
+            _ => self.shared_response(&page_request),
         }
     }
 
@@ -238,22 +238,23 @@ impl<'s> WebServer<'s> {
 
     /// Whether each of the servers answers.
     fn readiness(&self) -> Response<'static> {
-        let looks: Vec<Arc<Look>> = thread::scope(|scope| {
+        let snapshots: Vec<Arc<Snapshot>> = thread::scope(|scope| {
             let servers = self.contexts.iter().map(|context| &context.server);
-            let looks: Vec<_> = servers
-                .map(|server| scope.spawn(|| server.look()))
+            let snapshots: Vec<_> = servers
+                .map(|server| scope.spawn(|| server.snapshot()))
                 .collect();
-            looks
+            snapshots
                 .into_iter()
-                .filter_map(|look| look.join().ok())
+                .filter_map(|snapshot| snapshot.join().ok())
                 .collect()
         });
-        let mut failed = self.contexts.iter().zip(&looks);
-        let failed = failed.find_map(|(context, look)| Some((context, look.facts.as_ref().err()?)));
+        let mut failed = self.contexts.iter().zip(&snapshots);
+        let failed =
+            failed.find_map(|(context, snapshot)| Some((context, snapshot.facts.as_ref().err()?)));
         match failed {
             None => Response::text(Status::Ok, "ok"),
             Some((context, error)) => {
-                let name = context.destination.name().filter(|_| looks.len() > 1);
+                let name = context.destination.name().filter(|_| snapshots.len() > 1);
                 let name = name.map_or_else(String::new, |name| format!("{name}: "));
                 let why = format!("{name}{}", error.message());
                 Response::text(Status::ServiceUnavailable, why)
@@ -261,91 +262,100 @@ impl<'s> WebServer<'s> {
         }
     }
 
-    fn may_change(&self, asked: &Asked) -> bool {
-        self.options.allow_changes && !self.contexts[asked.context].is_read_only
+    fn may_make_changes(&self, page_request: &PageRequest) -> bool {
+        self.options.allow_changes && !self.contexts[page_request.context].is_read_only
     }
 
     /// A page or a document, shared by all who ask for it within the interval.
-    fn shared_answer(&self, asked: &Asked) -> Response<'static> {
-        let key = (asked.request.path.clone(), asked.request.query.clone());
+    fn shared_response(&self, page_request: &PageRequest) -> Response<'static> {
+        let key = (
+            page_request.request.path.clone(),
+            page_request.request.query.clone(),
+        );
         let all = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = {
             let mut all = all();
-            if all.len() >= MOST_SHARED && !all.contains_key(&key) {
+            if all.len() >= MAX_SHARED && !all.contains_key(&key) {
                 all.clear();
             }
-            let has_read = |answer: &Arc<SharedAnswer>| answer.has_read();
-            let new = || Arc::new(CachedAnswer::new(self.options.interval, has_read));
+            let is_shareable = |response: &Arc<SharedResponse>| response.is_shareable();
+            let new = || Arc::new(CachedValue::new(self.options.interval, is_shareable));
             Arc::clone(all.entry(key.clone()).or_insert_with(new))
         };
-        let is_document = asked.words().first() == Some(&&b"api"[..]);
-        let answer = shared.get(PATIENCE, || {
+        let is_document = page_request.words().first() == Some(&&b"api"[..]);
+        let response = shared.get(PATIENCE, || {
             Arc::new(if is_document {
-                self.read_document(asked)
+                self.read_document(page_request)
             } else {
-                self.read_page(asked)
+                self.read_page(page_request)
             })
         });
-        let Some(answer) = answer else {
-            let page = self.error_page(asked, &overdue());
+        let Some(response) = response else {
+            let page = self.error_page(page_request, &overdue_error());
             return html_response(page.status, page.text);
         };
-        if !answer.has_read() {
-            // The look knows whether Redis is away, and its failure stands for others.
+        if !response.is_shareable() {
+            // The snapshot shows whether Redis is away, and its failure is shared.
             all().remove(&key);
         }
         if is_document {
-            Response::new(answer.status, answer.content_type, answer.text.clone())
+            Response::new(
+                response.status,
+                response.content_type,
+                response.text.clone(),
+            )
         } else {
-            html_response(answer.status, answer.text.clone())
+            html_response(response.status, response.text.clone())
         }
     }
 
     /// Drops all that is shared, so that the next page shows what was changed.
-    fn forget_answers(&self, context: usize) {
-        self.contexts[context].server.forget_looks();
+    fn forget_responses(&self, context: usize) {
+        self.contexts[context].server.forget_snapshots();
         let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();
     }
 
-    fn read_page(&self, asked: &Asked) -> SharedAnswer {
-        let server = &self.contexts[asked.context].server;
-        let mut page = self.frame(asked, server.now());
-        match self.content(asked, server, &mut page) {
+    fn read_page(&self, page_request: &PageRequest) -> SharedResponse {
+        let server = &self.contexts[page_request.context].server;
+        let mut page = self.frame(page_request, server.now());
+        match self.content(page_request, server, &mut page) {
             Ok(content) => rendered(&page, Status::Ok, content),
-            Err(error) => self.error_page(asked, &error),
+            Err(error) => self.error_page(page_request, &error),
         }
     }
 
     /// The page that tells why there is no other.
-    fn error_page(&self, asked: &Asked, error: &Error) -> SharedAnswer {
-        let context = &self.contexts[asked.context];
-        let page = self.frame(asked, context.server.now());
+    fn error_page(&self, page_request: &PageRequest, error: &Error) -> SharedResponse {
+        let context = &self.contexts[page_request.context];
+        let page = self.frame(page_request, context.server.now());
         let content = pages::error::content(&page, error, || context.steps());
         rendered(&page, status_of(error), content)
     }
 
-    /// What the request says about its page.
-    fn frame(&self, asked: &Asked, now: Moment) -> Page<'_> {
-        let context = &self.contexts[asked.context];
-        let times = asked.query("time").and_then(|words| words.parse().ok());
+    /// The facts of the page that its request decides.
+    fn frame(&self, page_request: &PageRequest, now: Moment) -> Page<'_> {
+        let context = &self.contexts[page_request.context];
+        let times = page_request
+            .query("time")
+            .and_then(|words| words.parse().ok());
         let times: TimeWords = times.unwrap_or_default();
         let mut kept = Vec::new();
-        if let (Some(name), true) = (context.destination.name(), asked.context > 0) {
+        if let (Some(name), true) = (context.destination.name(), page_request.context > 0) {
             kept.push(("context", name.to_owned()));
         }
         if times != TimeWords::default() {
             let word: &str = times.into();
             kept.push(("time", word.to_owned()));
         }
-        let is_live = asked.query("live") != Some("0");
+        let is_live = page_request.query("live") != Some("0");
         if !is_live {
             kept.push(("live", "0".to_owned()));
         }
-        let query = asked.request.query.iter();
+        let query = page_request.request.query.iter();
         let query = query.filter(|(name, _)| !matches!(name.as_str(), "time" | "did"));
         Page {
-            root: match asked.names.len() {
+            root: match page_request.names.len() {
                 0 | 1 => "./".to_owned(),
                 deep => "../".repeat(deep - 1),
             },
@@ -353,24 +363,26 @@ impl<'s> WebServer<'s> {
             times,
             is_live,
             hides_data: self.options.hide_data,
-            has_changes: self.may_change(asked),
+            has_changes: self.may_make_changes(page_request),
             destination: &context.destination,
             contexts: &self.names,
             kept,
-            said: asked.query("did").and_then(|name| self.token.said(name)),
+            result_text: page_request
+                .query("did")
+                .and_then(|name| self.token.result_text(name)),
             query: query.cloned().collect(),
         }
     }
 
     fn content(
         &self,
-        asked: &Asked,
-        server: &LookServer,
+        page_request: &PageRequest,
+        server: &SnapshotServer,
         page: &mut Page,
     ) -> Result<Content, Error> {
-        let words = asked.words();
-        if let Some(change) = Change::of_path(&asked.names).filter(|_| page.has_changes) {
-            return self.confirmation(asked, &change, page, None);
+        let words = page_request.words();
+        if let Some(change) = Change::of_path(&page_request.names).filter(|_| page.has_changes) {
+            return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
             server.read(|session| {
@@ -383,25 +395,25 @@ impl<'s> WebServer<'s> {
             [b"queues"] => pages::queues::content(page, server),
             [b"workers"] => pages::workers::content(page, server),
             [b"jobs"] => {
-                read(&mut |session, page| pages::jobs::content(page, session, asked.request))
+                read(&mut |session, page| pages::jobs::content(page, session, page_request.request))
             }
-            [b"jobs", _] => {
-                read(&mut |session, page| pages::job::content(page, session, &asked.names[1]))
-            }
-            [b"jobs", _, b"graph"] => {
-                read(&mut |session, page| pages::graph::of_job(page, session, &asked.names[1]))
-            }
+            [b"jobs", _] => read(&mut |session, page| {
+                pages::job::content(page, session, &page_request.names[1])
+            }),
+            [b"jobs", _, b"graph"] => read(&mut |session, page| {
+                pages::graph::of_job(page, session, &page_request.names[1])
+            }),
             [b"failed"] => pages::failed::content(page, server),
-            [b"failed", _] => {
-                read(&mut |session, page| pages::group::content(page, session, &asked.names[1]))
-            }
-            [b"queues", _] => pages::queue::content(page, server, &asked.names[1]),
-            [b"queues", _, b"graph"] => {
-                read(&mut |session, page| pages::graph::of_queue(page, session, &asked.names[1]))
-            }
-            [b"workers", _] => {
-                read(&mut |session, page| pages::worker::content(page, session, &asked.names[1]))
-            }
+            [b"failed", _] => read(&mut |session, page| {
+                pages::group::content(page, session, &page_request.names[1])
+            }),
+            [b"queues", _] => pages::queue::content(page, server, &page_request.names[1]),
+            [b"queues", _, b"graph"] => read(&mut |session, page| {
+                pages::graph::of_queue(page, session, &page_request.names[1])
+            }),
+            [b"workers", _] => read(&mut |session, page| {
+                pages::worker::content(page, session, &page_request.names[1])
+            }),
             [b"recurring"] => pages::recurring::content(page, server),
             [b"limits"] => read(&mut |session, page| pages::limits::content(page, session)),
             _ => Err(Error::not_found("there is no such page")),
@@ -418,21 +430,21 @@ impl WebContext<'_> {
         };
         self.steps
             .get(PATIENCE, diagnose)
-            .unwrap_or_else(|| Err(overdue()))
+            .unwrap_or_else(|| Err(overdue_error()))
     }
 }
 
-fn rendered(page: &Page, status: Status, content: Content) -> SharedAnswer {
-    SharedAnswer {
+fn rendered(page: &Page, status: Status, content: Content) -> SharedResponse {
+    SharedResponse {
         status,
         content_type: HTML,
         text: page.render(content).into_string().into_bytes(),
     }
 }
 
-/// The facts of a look, or why there are none.
-fn facts_of(look: &Look) -> Result<(&crate::model::overview::SystemFacts, Moment), Error> {
-    match &look.facts {
+/// The facts of a snapshot, or why there are none.
+fn facts_of(snapshot: &Snapshot) -> Result<(&crate::model::overview::SystemFacts, Moment), Error> {
+    match &snapshot.facts {
         Ok((facts, now)) => Ok((facts, *now)),
         Err(error) => Err(error.clone()),
     }

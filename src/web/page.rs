@@ -46,7 +46,7 @@ const PLACES: [(Place, &str, &str); 6] = [
 /// The server that a page is about, as its header names it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Destination {
-    /// The flag that names it among several.
+    /// The flag that names this destination among several.
     pub flag: Option<(&'static str, String)>,
     /// The label of the context.
     pub label: Option<String>,
@@ -56,15 +56,15 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// The name of its context, or its prefix.
+    /// The name of the context of the destination, or its prefix.
     pub(super) fn name(&self) -> Option<&str> {
         self.flag.as_ref().map(|(_, name)| name.as_str())
     }
 }
 
-/// What a request says about every page.
+/// The facts in a request that every page needs.
 pub(super) struct Page<'p> {
-    /// The way to the first page: `./`, or `../` for each part of the path but one.
+    /// The relative path of the first page: `./`, or `../` for each part of the path but one.
     pub root: String,
     pub now: Moment,
     pub times: TimeWords,
@@ -72,15 +72,15 @@ pub(super) struct Page<'p> {
     pub is_live: bool,
     /// Whether lists show no data of jobs.
     pub hides_data: bool,
-    /// Whether it has buttons.
+    /// Whether the page has buttons.
     pub has_changes: bool,
     pub destination: &'p Destination,
     /// The names of all contexts, if there are several.
     pub contexts: &'p [String],
     /// The values of the query that links keep: the context and the form of times.
     pub kept: Vec<(&'static str, String)>,
-    /// What the change before has said.
-    pub said: Option<String>,
+    /// The message of the change before.
+    pub result_text: Option<String>,
     /// The rest of the query, which the links to other forms of times keep.
     pub query: Vec<(String, String)>,
 }
@@ -112,7 +112,7 @@ impl Page<'_> {
         self.link_with(path, self.kept.iter())
     }
 
-    /// The way to the events of the server: one for all tabs, however they show times.
+    /// The path of the events of the server. All tabs share it, whatever their setting for times is.
     fn stream(&self) -> String {
         let kept = self.kept.iter();
         self.link_with("live", kept.filter(|(name, _)| *name == "context"))
@@ -295,7 +295,7 @@ impl Page<'_> {
                             button.live type="button" hidden title="Space stops and continues" {}
                         }
                     }
-                    main #main { (notice(self.said.clone())) (content.main) }
+                    main #main { (notice(self.result_text.clone())) (content.main) }
                     footer {
                         (content.footer)
                         span { "qless " (env!("CARGO_PKG_VERSION")) }
@@ -395,7 +395,7 @@ pub(super) fn state_word(state: Option<State>, text: &str) -> Markup {
     html! { span class=(class) { (text) } }
 }
 
-/// What the footer says of the server.
+/// The footer about the server.
 pub(super) fn server_footer(facts: &SystemFacts) -> Markup {
     html! {
         @if let Some(server) = &facts.server {

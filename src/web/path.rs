@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_e
 
 use crate::name::Name;
 
-/// What is encoded. The others mean nothing in a part of a path or of a query.
+/// The characters that are encoded. Others have no special meaning in a part of a path or of a query.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -41,7 +41,7 @@ pub(super) fn query_value(value: &str) -> String {
 }
 
 /// The names of a path, without the `/` at its start.
-pub(super) fn names(path: &str) -> Vec<Name> {
+pub(super) fn decode_path(path: &str) -> Vec<Name> {
     let parts = path.split('/').map(|part| {
         let bytes: Vec<u8> = percent_decode_str(part).collect();
         Name::from(bytes.strip_prefix(b"~").unwrap_or(&bytes))
@@ -72,8 +72,11 @@ mod tests {
                 !text.is_empty() && !text.contains(['/', '?', '#', ' ']),
                 "{text}"
             );
-            assert_eq!(names(&text), [name]);
+            assert_eq!(decode_path(&text), [name]);
         }
-        assert_eq!(names("jobs/a%2Fb"), [Name::from("jobs"), Name::from("a/b")]);
+        assert_eq!(
+            decode_path("jobs/a%2Fb"),
+            [Name::from("jobs"), Name::from("a/b")]
+        );
     }
 }

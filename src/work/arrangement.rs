@@ -56,24 +56,24 @@ impl PopArrangement {
         &mut self,
         core: &mut Core,
         max_jobs: u64,
-        asked: Vec<(Name, u64)>,
+        requested: Vec<(Name, u64)>,
     ) -> Vec<(Name, u64)> {
         match self {
-            _ if asked.len() < 2 => asked,
-            PopArrangement::AsAsked => asked,
+            _ if requested.len() < 2 => requested,
+            PopArrangement::AsAsked => requested,
             PopArrangement::ByLag => {
-                let names: Vec<Name> = asked.iter().map(|(queue, _)| queue.clone()).collect();
+                let names: Vec<Name> = requested.iter().map(|(queue, _)| queue.clone()).collect();
                 let Ok(lags) = core.poppable_lags(core.now(), &names) else {
-                    return asked;
+                    return requested;
                 };
-                let mut queues: Vec<(f64, (Name, u64))> = lags.into_iter().zip(asked).collect();
+                let mut queues: Vec<(f64, (Name, u64))> = lags.into_iter().zip(requested).collect();
                 // Queues without a lag come last, in their order: a pop puts recurring jobs.
                 queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
                 queues.into_iter().map(|(_, queue)| queue).collect()
             }
             PopArrangement::ByPatterns(buckets) => {
-                let mut turns = Vec::with_capacity(asked.len());
-                let names: Vec<Name> = asked.iter().map(|(name, _)| name.clone()).collect();
+                let mut turns = Vec::with_capacity(requested.len());
+                let names: Vec<Name> = requested.iter().map(|(name, _)| name.clone()).collect();
                 for (bucket, rotation) in buckets {
                     if let Some(rotation) = rotation {
                         rotation.set_ready(&names);
@@ -88,7 +88,7 @@ impl PopArrangement {
                             // rest, before the next bucket.
                             if max_jobs == 1 || shares.len() == 1 {
                                 turns.extend(shares);
-                            } else if 2 * asked.len() <= MAX_QUEUES {
+                            } else if 2 * requested.len() <= MAX_QUEUES {
                                 turns.extend(shares);
                                 turns.extend(all);
                             } else {
@@ -97,10 +97,10 @@ impl PopArrangement {
                         }
                     }
                 }
-                let mut new: HashSet<&Name> = asked.iter().map(|(name, _)| name).collect();
+                let mut new: HashSet<&Name> = requested.iter().map(|(name, _)| name).collect();
                 turns.retain(|(name, _)| new.contains(name));
                 turns.iter().for_each(|(name, _)| _ = new.remove(name));
-                let new = asked.iter().filter(|(name, _)| new.contains(name));
+                let new = requested.iter().filter(|(name, _)| new.contains(name));
                 turns.extend(new.cloned());
                 turns
             }

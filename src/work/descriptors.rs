@@ -6,17 +6,17 @@ use super::hooks;
 use super::options::WorkOptions;
 use super::process::Directory;
 use crate::error::{Error, Kind};
-use crate::listen::MOST_CONNECTIONS;
+use crate::listen::MAX_CONNECTIONS;
 use crate::text::plural;
 
 /// The pipes of a program that runs: stdin, stdout, stderr and its answers.
 const PROGRAM: u64 = 4;
 
-/// What is open only at times: both subscriptions, a connection that is made again, and what a start needs
-/// beside the pipes of the program.
+/// Descriptors that are open only at times: both subscriptions, a connection that is made again, and those that a
+/// start needs besides the pipes of the program.
 const AT_TIMES: u64 = 12;
 
-/// What the removal of a tree of directories needs.
+/// The descriptors that the removal of a tree of directories needs.
 const REMOVAL: u64 = 12;
 
 /// Lowers the number of slots to what the limit of open files allows. Returns a note about it, and an
@@ -46,7 +46,7 @@ pub(super) fn lower_slots_to_file_limit(
             _ => 0,
         }
         + if options.metrics.listen.is_some() {
-            MOST_CONNECTIONS as u64
+            MAX_CONNECTIONS as u64
         } else {
             0
         };

@@ -14,7 +14,7 @@ use crate::name::Name;
 /// The number of jobs that are read together.
 const SLICE: u64 = 500;
 
-/// What is left in queues from which a pop brought nothing.
+/// The work that is left in queues from which a pop brought nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RemainingWork {
     /// Nothing that runs without a put or an operator.
@@ -26,9 +26,9 @@ pub(super) enum RemainingWork {
     Waits,
 }
 
-/// What is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
-/// dependencies and those that another worker holds do not count as left, and neither do jobs that wait
-/// behind one of these.
+/// The work that is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
+/// dependencies and those that another worker holds do not count as left, and neither do jobs that wait behind one
+/// of these.
 pub(super) fn find_remaining_work(
     core: &mut Core,
     now: Moment,

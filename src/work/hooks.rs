@@ -20,7 +20,7 @@ use crate::text::{Sanitized, plural};
 /// How many hooks run at a time.
 pub(super) const MAX_RUNNING: usize = 4;
 
-/// The most hooks that wait. A storm of failures runs no more.
+/// Maximum number of hooks that wait. A storm of failures runs no more.
 const MAX_WAITING: usize = 1000;
 
 /// A run of a hook that waits for a free slot.
@@ -35,7 +35,7 @@ struct PendingHook {
 #[derive(Debug)]
 pub(super) struct HookQueue {
     hooks: HookCommands,
-    /// The slots of hooks, which follow those of jobs, and the hook that runs in each.
+    /// The slots of hooks, numbered after the slots of jobs, and the hook that runs in each.
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
     waiting: VecDeque<PendingHook>,
@@ -45,7 +45,7 @@ pub(super) struct HookQueue {
     kill_after: Duration,
     /// When the hooks that run get SIGTERM.
     term_at: Option<Instant>,
-    /// When they get SIGKILL.
+    /// When the hooks get SIGKILL.
     kill_at: Option<Instant>,
     /// Whether the hooks got SIGTERM. No hook is started after that.
     is_closed: bool,
@@ -55,7 +55,7 @@ pub(super) struct HookQueue {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StartHook {
     Succeeded,
-    /// A signal came meanwhile, and the hook got SIGTERM.
+    /// A signal came while the hook ran, and the hook got SIGTERM.
     Stopped,
     /// This second signal came, and the hook got SIGKILL.
     Killed(i32),

@@ -4,8 +4,8 @@ use crate::clock::moment::Moment;
 use crate::name::Name;
 use crate::text::clean_line;
 
-/// The longest jid that is not shortened, and how much of a longer one is kept at both ends: those of
-/// recurring jobs differ at the end only.
+/// The longest jid that is not shortened, and how many characters of a longer one are kept at both ends: jids of
+/// one recurring job differ only at the end.
 const WHOLE: usize = 16;
 const ENDS: (usize, usize) = (8, 4);
 

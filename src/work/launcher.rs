@@ -20,7 +20,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{Sanitized, clean_text};
 
-/// The most output that becomes data.
+/// Maximum size of the output that becomes data.
 const MAX_DATA: usize = 16 * 1024 * 1024;
 
 /// Starts the command.
@@ -124,7 +124,7 @@ impl Launcher {
         })
     }
 
-    /// What the end of a process means.
+    /// The event for the end of a process.
     pub(super) fn to_ended_process(
         &self,
         slot: usize,
@@ -206,7 +206,8 @@ fn start_failure(fault: StartFault) -> StartFailure {
     }
 }
 
-/// Looks for the program as a start would. A relative path is one from the directory of this program.
+/// Finds the program in the way the start of a process does. A relative path is resolved from the working directory
+/// of `qless`, not from that of the process.
 fn find_program(program: &OsStr, directory: &Directory) -> Result<(), String> {
     if let Directory::Shared(directory) = directory
         && !directory.is_dir()

@@ -30,7 +30,7 @@ use crate::view::joined::with_first_field;
 /// Time before a worker whose server was away is started again.
 const RESTART_DELAY: Duration = Duration::from_secs(5);
 
-/// Time between two looks at whether output may be read again.
+/// Time between two checks whether output may be read again.
 const CHECK: Duration = Duration::from_millis(20);
 
 /// How long the end waits for a reader of stdout.
@@ -46,7 +46,7 @@ pub(crate) fn end_with_parent() {
     }
 }
 
-/// What happens while the workers run.
+/// An event while the workers run.
 enum Event {
     Stdout(usize, Vec<u8>),
     Stderr(usize, Vec<u8>),
@@ -60,11 +60,11 @@ enum Event {
 /// The worker of a member.
 #[derive(Default)]
 struct Worker {
-    /// Its process, while it runs.
+    /// The process of the member, while it runs.
     pid: Option<Pid>,
-    /// How it ended; `None` while it runs.
+    /// How the process ended; `None` while it runs.
     exit: Option<u8>,
-    /// When it is started again, if its server was away.
+    /// When the process is started again, if its server was away.
     restart_at: Option<Instant>,
 }
 

@@ -37,10 +37,10 @@ impl MetricsServer {
     ) -> Result<MetricsServer, Error> {
         let url = listener.url();
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = stop.clone();
+        let stop_flag = stop.clone();
         let serve = move || {
             let respond = |request: &Request| respond(request, &monitor);
-            listener.serve(respond, || asked.load(Ordering::Relaxed));
+            listener.serve(respond, || stop_flag.load(Ordering::Relaxed));
         };
         let thread = thread::Builder::new().spawn(serve).map_err(|fault| {
             let why = io_message(&fault);

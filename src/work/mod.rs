@@ -51,7 +51,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::event::EventSource;
+use crate::model::event::EventChannel;
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::Queue;
 use crate::model::worker_name;
@@ -69,7 +69,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// While programs run, the clock is read at least this often: a machine that slept may have lost locks.
 const AWAKE: Duration = Duration::from_secs(1);
 
-/// The most queues that are named in notes of one kind. The others are counted.
+/// Maximum number of queues that are named in notes of one kind. The others are counted.
 const NAMED: usize = 10;
 
 /// The lock and the grace period of a queue without settings, in seconds.
@@ -283,7 +283,7 @@ fn note_queue_peculiarities(
 ) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
-    let waits = !options.limit.ends_when_empty();
+    let waits = !options.limit.ends_worker_when_empty();
     let waiting_for = |what| {
         if waits {
             format!("; waiting for {what}")
@@ -344,8 +344,8 @@ fn note_queue_peculiarities(
     Ok(())
 }
 
-/// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user may
-/// not subscribe: the worker does without.
+/// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user is not allowed
+/// to subscribe: the worker does without.
 fn subscribe(
     core: &Core,
     worker: &Name,
@@ -353,7 +353,7 @@ fn subscribe(
     waker: &Waker,
     session: &mut Session,
 ) -> Option<PutWatch> {
-    match core.event_stream(&[EventSource::Worker(worker.clone())]) {
+    match core.event_stream(&[EventChannel::Worker(worker.clone())]) {
         Ok(notices) => {
             notices::forward_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();
@@ -415,16 +415,16 @@ struct Work {
     hooks: HookQueue,
     server: ServerThread,
     notices: Receiver<Event>,
-    /// `None` if the user may not subscribe.
+    /// `None` if the user is not allowed to subscribe.
     watch: Option<PutWatch>,
     reporter: Reporter,
-    /// What monitoring systems learn, if they may ask.
+    /// The facts for monitoring systems, if `--metrics` is given.
     monitor: Option<Arc<WorkMonitor>>,
     /// Since when a reply of the server is awaited.
     awaited_since: Option<Instant>,
     time: ServerClock,
     retry_delay: Duration,
-    /// Whether each line of the programs gets a label.
+    /// Whether each line that the programs write gets a label.
     has_labels: bool,
     resolve_at: Option<Instant>,
     /// The signal to end that came last.
@@ -434,7 +434,7 @@ struct Work {
     manager: ServiceManager,
     result: Option<WorkResult>,
     has_summary: bool,
-    /// Whether no further job begins until what was written is read.
+    /// Whether no further job begins, because the reader of stdout has not yet read what was written.
     is_on_hold: bool,
     /// Why stdout could not be written to.
     fault: Option<Error>,
@@ -460,7 +460,7 @@ impl Work {
             if let Some(result) = self.result.take_if(|_| is_over) {
                 self.write_summary_once(session);
                 let is_hasty = self.gives_up_readers || self.stops > 1;
-                if is_hasty || session.ui.has_written() {
+                if is_hasty || session.ui.has_written_everything() {
                     return Ok(match result {
                         // The second signal stopped hooks.
                         WorkResult::Done if self.stops > 1 => WorkResult::Stopped {
@@ -527,7 +527,7 @@ impl Work {
         });
     }
 
-    /// Warns that stdout cannot be written to. The jobs matter more: the work goes on.
+    /// Warns that stdout cannot be written to. The jobs matter more: the work continues.
     fn warn_of_write_fault(&mut self, session: &mut Session) {
         if let Some(fault) = session.ui.write_fault() {
             let why = fault.message();
@@ -727,7 +727,7 @@ impl Work {
         Ok(())
     }
 
-    /// What a line is about a job, and which. Warns of what is ignored in it.
+    /// The job and the content of a line. Warns about parts of the line that are ignored.
     fn parse_job_line(
         &mut self,
         slot: usize,

@@ -1,4 +1,4 @@
-//! What monitoring systems learn of a worker: figures, and whether it is alive and ready.
+//! The facts about a worker for monitoring systems: figures, and whether it is alive and ready.
 //!
 //! The loop and the thread of the calls write, the threads of the listener read.
 
@@ -18,20 +18,21 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::format_measured_duration;
 
-/// The most queues with series of their own. The jobs of further ones count as those of `other`.
-const MOST_QUEUES: usize = 500;
+/// Maximum number of queues with series of their own. The jobs of further ones count as those of `other`.
+const MAX_QUEUES: usize = 500;
 
-/// The queue of the jobs that are not counted by their own.
+/// The name under which jobs are counted whose queue has no series of its own.
 const OTHER: &str = "other";
 
-/// What the loop of the worker does next.
+/// The state of the loop of the worker, and its next step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LoopState {
     /// `None` until the loop has begun.
     pub readiness: Option<Readiness>,
     /// The number of slots whose process has a job.
     pub busy: usize,
-    /// Since when a reply is awaited, or else when the loop goes on at the latest. `None` if it may wait for ever.
+    /// Since when a reply is awaited; or else the time at which the loop continues at the latest. `None` if it may
+    /// wait for ever.
     pub due_at: Option<Instant>,
 }
 
@@ -47,7 +48,7 @@ struct CallTimes {
 /// How many jobs of a queue ended in each way, by [`WorkEventKind`].
 type ResultCounts = [AtomicU64; WorkEventKind::VARIANTS.len()];
 
-/// What a worker shares with the threads of its listener.
+/// The state that a worker shares with the threads of its listener.
 #[derive(Debug)]
 pub(super) struct WorkMonitor {
     slots: usize,
@@ -124,7 +125,7 @@ impl WorkMonitor {
 
     fn use_counts(&self, queue: &Name, add: impl Fn(&ResultCounts)) {
         let known = self.jobs.read().unwrap_or_else(PoisonError::into_inner);
-        let name = if known.contains_key(queue) || known.len() < MOST_QUEUES {
+        let name = if known.contains_key(queue) || known.len() < MAX_QUEUES {
             queue.clone()
         } else {
             Name::from(OTHER.to_owned())
@@ -137,7 +138,8 @@ impl WorkMonitor {
         add(known.entry(name).or_default());
     }
 
-    /// Why the worker does not go on; `None` if it does. A server that is away is no reason: calls end at their time limit.
+    /// Why the worker is stuck; `None` if it is not. A server that is away is no reason: calls end at their time
+    /// limit.
     pub(super) fn why_not_alive(&self, now: Instant) -> Option<String> {
         let due_at = self.state().due_at?;
         let ended_at = self.calls().any;
@@ -232,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// What the probes say after these seconds.
+    /// The results of the probes after these seconds.
     fn probes(monitor: &WorkMonitor, begun: Instant, seconds: [u64; 3]) -> String {
         let shown = |why: Option<String>| why.unwrap_or_else(|| "ok".into());
         let lines = seconds.map(|after| {
@@ -277,7 +279,7 @@ mod tests {
             50: ok, ok
             51: stuck: the last turn or heartbeat ended 31.0s ago, stuck: the last turn or heartbeat ended 31.0s ago
         "#]].assert_eq(&probes(&monitor, begun, [36, 50, 51]));
-        // It may wait for ever.
+        // The loop may wait for ever.
         set(None);
         expect![[r#"
             36: ok, ok

@@ -1,4 +1,4 @@
-//! What the server publishes to a worker: lost locks, cancelled jobs, and new jobs in its queues.
+//! Messages that the server publishes to a worker: lost locks, cancelled jobs, and new jobs in its queues.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
@@ -10,8 +10,8 @@ use crate::core::api::event::{EventNotice, EventStream, PutNotice};
 use crate::core::call::Core;
 use crate::model::event::EventKind;
 
-/// How long a thread waits for a notice before it looks whether it is still needed.
-const LOOK: Duration = Duration::from_millis(200);
+/// How long a thread waits for a notice before it checks whether it is still needed.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Maximum duration of one wait for a notice. The thread then waits again.
 const NOTICE_WAIT: Duration = Duration::from_secs(3600);
@@ -32,7 +32,7 @@ pub(super) fn forward_notices(notices: EventStream, events: Sender<Event>, waker
     });
 }
 
-/// What a notice means for the worker to which it was sent.
+/// The event for a notice to this worker.
 fn event_of_notice(notice: EventNotice) -> Option<Event> {
     match notice {
         EventNotice::Lost(_) => None,
@@ -124,7 +124,7 @@ fn watch_for_jobs(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, 
                 waker.wake();
             }
             event = notices
-                .next_notice(Instant::now() + LOOK)
+                .next_notice(Instant::now() + PATIENCE)
                 .map(|notice| match notice {
                     PutNotice::Gap => Event::Put(None),
                     PutNotice::Put(queue) => Event::Put(Some(queue)),

@@ -1,4 +1,4 @@
-//! What `qless work` was asked to do.
+//! The options of `qless work`.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::QueueSelector;
 use crate::name::Name;
 
-/// What `qless work` was asked to do.
+/// The options of `qless work`.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkOptions {
     pub queues: Vec<QueueSelector>,
@@ -28,7 +28,7 @@ pub(crate) struct WorkOptions {
     /// How long a process may have a job.
     pub time_limit: Option<Duration>,
     pub capture: bool,
-    /// Whether each line of the programs gets a label.
+    /// Whether each line that the programs write gets a label.
     pub label: bool,
     /// Whether answers may come on stdout, too.
     pub answers_on_stdout: bool,

@@ -10,10 +10,10 @@ use crate::model::queue_patterns::{IdentifierPatterns, PriorityBucket, sort_by_p
 use crate::model::work_queue::{QueueSelector, SelectedNames};
 use crate::name::Name;
 
-/// The most queues of one turn.
+/// Maximum number of queues of one turn.
 pub(super) const MAX_QUEUES: usize = 500;
 
-/// The queues of a worker as typed, in order.
+/// The queues of a worker as given, in order.
 #[derive(Clone, Debug)]
 pub(super) struct QueueList {
     pub queues: Vec<QueueSelector>,
@@ -23,7 +23,7 @@ pub(super) struct QueueList {
 /// The queues that were found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FoundQueues {
-    /// With their weights.
+    /// The queues with their weights.
     pub queues: Vec<(Name, u32)>,
     /// The queues grouped by the stored priority patterns, if these order them.
     pub buckets: Option<Vec<PriorityBucket>>,

@@ -1,5 +1,5 @@
-//! What people and programs learn of the work: a line for each start and end, a status line on a
-//! terminal, and a summary.
+//! The reports of the work, for people and programs: a line for each start and end, a status line on a terminal,
+//! and a summary.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(500);
 const SOON: Duration = Duration::from_secs(5);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
 
-/// The most warnings about what is ignored in answers.
+/// Maximum number of warnings about what is ignored in answers.
 const MAX_IGNORED: usize = 20;
 
 /// A loss of the server that was reported.
@@ -34,9 +34,9 @@ const MAX_IGNORED: usize = 20;
 struct ReportedLoss {
     message: String,
     said_at: Instant,
-    /// When it came last.
+    /// When the loss came last.
     at: Instant,
-    /// How often it came since, without a word.
+    /// How often the loss was repeated since then without a message.
     hidden: u64,
     /// Whether the server is away again and that was not said.
     is_silent: bool,
@@ -63,7 +63,7 @@ pub(super) struct Reporter {
     lines: String,
     /// The loss of the server that was reported last.
     loss: Option<ReportedLoss>,
-    /// What was ignored in answers, to be reported once each.
+    /// The parts of answers that were ignored, to be reported once each.
     ignored: HashSet<String>,
     /// How many queues with jobs were not named at the end.
     left_queues: u64,
@@ -409,7 +409,7 @@ format!("the command ended with {exit}")
         self.has_status.then(|| self.shown_at + TICK)
     }
 
-    /// Shows the status line, on a terminal, and says what lasts.
+    /// Shows the status line on a terminal, and reports a loss of the server that has lasted for some time.
     pub(super) fn update_status(&mut self, running: usize, session: &Session) {
         self.report_lasting_loss();
         if !self.has_status || self.shown_at.elapsed() < TICK {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::arrangement::PopArrangement;
 use super::drain::{self, RemainingWork};
-use super::machine::event::{Event, LeftJobs, Request, TurnReply};
+use super::machine::event::{Event, LeftJobs, Request, ServerTurnReply};
 use super::monitor::WorkMonitor;
 use super::process::Waker;
 use super::queues::{FoundQueues, MAX_QUEUES, QueueList};
@@ -25,7 +25,7 @@ use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 
-/// How many queues a turn asks first, if more than the most may have jobs.
+/// How many queues a turn asks first, if more than the maximum may have jobs.
 const FIRST_QUEUES: usize = 32;
 
 /// How long a worker that ends waits until its name is off the list of workers.
@@ -34,7 +34,7 @@ const LEAVING: Duration = Duration::from_secs(1);
 /// A job that is due before this many seconds have passed is due at once.
 const AT_ONCE: f64 = 0.01;
 
-/// What is asked of the thread.
+/// A request to the thread.
 pub(super) enum ServerOrder {
     Ask(Request),
     /// Find the queues whose names match.
@@ -43,8 +43,8 @@ pub(super) enum ServerOrder {
     Leave,
 }
 
-/// What the server replied, and its time then.
-pub(super) struct TimedReply {
+/// A reply of the server, with the server's time when it replied.
+pub(super) struct TimestampedReply {
     /// Whether another server than before replied, which may lack the last changes.
     pub is_successor: bool,
     pub event: Event,
@@ -54,7 +54,7 @@ pub(super) struct TimedReply {
 /// The thread and its mailboxes.
 pub(super) struct ServerThread {
     orders: Sender<ServerOrder>,
-    replies: Receiver<TimedReply>,
+    replies: Receiver<TimestampedReply>,
 }
 
 impl ServerThread {
@@ -94,7 +94,7 @@ impl ServerThread {
                 };
                 let is_successor = calls.has_server_changed();
                 let now = calls.core.now();
-                let reply = TimedReply {
+                let reply = TimestampedReply {
                     is_successor,
                     event,
                     now,
@@ -113,7 +113,8 @@ impl ServerThread {
         self.orders.send(order).map_err(ended)
     }
 
-    /// Takes the worker out of the list of workers, unless it holds jobs. Without a reply in time it stays there.
+    /// Removes the worker from the list of workers, unless it holds jobs. If no reply comes in time, the worker
+    /// stays in the list.
     pub(super) fn unlist_worker(self) {
         _ = self.orders.send(ServerOrder::Leave);
         drop(self.orders);
@@ -124,7 +125,7 @@ impl ServerThread {
     }
 
     /// The next reply; `None` if there is none yet.
-    pub(super) fn next_reply(&self) -> Result<Option<TimedReply>, Error> {
+    pub(super) fn next_reply(&self) -> Result<Option<TimestampedReply>, Error> {
         match self.replies.try_recv() {
             Ok(reply) => Ok(Some(reply)),
             Err(TryRecvError::Empty) => Ok(None),
@@ -148,7 +149,7 @@ struct ServerCalls {
     /// The server of the last replies, if it says which it is, and its node in a cluster.
     epoch: Option<ServerEpoch>,
     node: Option<Node>,
-    /// The number of the connection on which it was asked.
+    /// The number of the connection on which this was asked.
     connection: u64,
 }
 
@@ -220,8 +221,8 @@ impl ServerCalls {
                         (false, Vec::new())
                     };
                     self.arrangement.note_popped(&turn.jobs);
-                    Ok(TurnReply {
-                        exhausted: exhausted_queues(total, &queues, &turn.jobs),
+                    Ok(ServerTurnReply {
+                        emptied: emptied_queues(total, &queues, &turn.jobs),
                         endings: turn.endings,
                         jobs: turn.jobs,
                         refused: turn.refused,
@@ -240,15 +241,15 @@ impl ServerCalls {
                     .and_then(|endings| {
                         let jobs = core
                             .take_over_unknown_jobs(now, &self.worker, |jid| known.contains(jid))?;
-                        Ok(TurnReply {
+                        Ok(ServerTurnReply {
                             endings,
                             jobs,
-                            ..TurnReply::default()
+                            ..ServerTurnReply::default()
                         })
                     });
                 Event::Recovered(reply)
             }
-            Request::Look => Event::Ready(self.find_ready_queues(now)),
+            Request::FindReadyQueues => Event::ReadyQueues(self.find_ready_queues(now)),
             Request::Extend(jids) => {
                 let reply = self.core.extend_locks(now, &self.worker, &jids);
                 Event::Extended(reply)
@@ -328,21 +329,21 @@ impl ServerCalls {
 }
 
 /// The queues of a turn that gave fewer jobs than they were asked for.
-fn exhausted_queues(max_jobs: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
+fn emptied_queues(max_jobs: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {
         *given.entry(&job.queue).or_default() += 1;
     }
     let mut left = max_jobs;
-    let mut exhausted = Vec::new();
+    let mut emptied = Vec::new();
     for (queue, count) in queues {
         let count = (*count).min(left);
         let got = given.get(queue).copied().unwrap_or_default().min(count);
         if got < count {
-            exhausted.push(queue.clone());
+            emptied.push(queue.clone());
         }
         left -= got;
         given.entry(queue).and_modify(|given| *given -= got);
     }
-    exhausted
+    emptied
 }

@@ -1,13 +1,13 @@
-//! What a service manager such as systemd learns of a worker: that it is ready, alive, or stopping.
+//! The messages of a worker to a service manager such as systemd: it is ready, alive, or stopping.
 
 use std::time::{Duration, Instant};
 
 use sd_notify::NotifyState;
 
-/// The service manager of this program. Without one, nothing is sent.
+/// The service manager, such as systemd, that started this program. Without one, nothing is sent.
 #[derive(Debug)]
 pub(super) struct ServiceManager {
-    /// How often it wants a sign of life.
+    /// How often the service manager wants a sign of life.
     every: Option<Duration>,
     next: Instant,
 }

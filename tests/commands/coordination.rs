@@ -855,13 +855,13 @@ fn lines_with_the_names_of_flags_get_a_hint() {
             .shows(match line {
                 r#"{"unique":true}"# => expect![[r#"
                     --- stderr
-                    error: stdin, line 1, column 2: a job has no member `unique`
+                    error: stdin, line 1, column 2: a job has no field `unique`
                     hint: `"dup":"skip"` is what `--unique` does
                     --- exit 2
                 "#]],
                 r#"{"merge":true}"# => expect![[r#"
                     --- stderr
-                    error: stdin, line 1, column 2: a job has no member `merge`
+                    error: stdin, line 1, column 2: a job has no field `merge`
                     hint: `"dup":"merge"` is what `--merge` does
                     --- exit 2
                 "#]],

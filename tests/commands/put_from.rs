@@ -240,7 +240,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             b"{\"qeue\":\"q\"}",
-            "line 2, column 2: a job has no member `qeue`\nhint: did you mean `queue`?",
+            "line 2, column 2: a job has no field `qeue`\nhint: did you mean `queue`?",
         ),
         (
             b"{\"data\":1,\"data\":2}",

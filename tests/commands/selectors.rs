@@ -212,7 +212,7 @@ fn a_path_may_begin_with_data_unless_the_data_have_such_a_member() {
         .shows(expect![[r#"
             other
             --- stderr
-            `--where data.user.id` means `user.id` in data without a member `data`
+            `--where data.user.id` means `user.id` in data without a field `data`
             1 cancelled
         "#]]);
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use qless::internals::listen::CachedAnswer;
+use qless::internals::listen::CachedValue;
 
 use crate::support::listener::wait_until;
 
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn ten_clients_share_one_read() {
-    let cache = CachedAnswer::new(Duration::from_secs(600), |_| true);
+    let cache = CachedValue::new(Duration::from_secs(600), |_| true);
     let reads = AtomicUsize::new(0);
     let asking = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -35,7 +35,7 @@ fn ten_clients_share_one_read() {
 
 #[test]
 fn an_answer_is_read_again_after_the_interval() {
-    let cache = CachedAnswer::new(Duration::from_millis(1), |_| true);
+    let cache = CachedValue::new(Duration::from_millis(1), |_| true);
     let reads = AtomicUsize::new(0);
     let next = || cache.get(PATIENCE, || reads.fetch_add(1, Ordering::Relaxed));
     assert_eq!(next(), Some(0));
@@ -44,7 +44,7 @@ fn an_answer_is_read_again_after_the_interval() {
 
 #[test]
 fn slow_reads_become_rarer() {
-    let cache = CachedAnswer::new(Duration::from_millis(20), |_| true);
+    let cache = CachedValue::new(Duration::from_millis(20), |_| true);
     let read = |value| {
         let was_read = AtomicBool::new(false);
         cache.get(PATIENCE, || {
@@ -62,7 +62,7 @@ fn slow_reads_become_rarer() {
 
 #[test]
 fn after_a_failure_only_the_caller_that_reads_waits() {
-    let cache = CachedAnswer::new(Duration::from_millis(1), Result::<u32, ()>::is_ok);
+    let cache = CachedValue::new(Duration::from_millis(1), Result::<u32, ()>::is_ok);
     let (is_reading, may_end) = (AtomicBool::new(false), AtomicBool::new(false));
     let slow = |answer| {
         is_reading.store(true, Ordering::Relaxed);

@@ -31,11 +31,16 @@ pub(crate) struct ScanResult {
 }
 
 impl CandidateSink for ScanResult {
-    fn candidate(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
-        self.candidate_group(core, place, vec![item])
+    fn take_candidate(
+        &mut self,
+        core: &mut Plain,
+        place: &Location,
+        item: Name,
+    ) -> Result<(), Error> {
+        self.take_candidate_group(core, place, vec![item])
     }
 
-    fn candidate_group(
+    fn take_candidate_group(
         &mut self,
         _: &mut Plain,
         place: &Location,
@@ -57,7 +62,7 @@ impl CandidateSink for ScanResult {
         Ok(())
     }
 
-    fn unlisted_lock(&mut self) {}
+    fn note_unlisted_lock(&mut self) {}
 
     fn members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
         Ok(())
@@ -114,8 +119,13 @@ struct Between<'a> {
 }
 
 impl CandidateSink for Between<'_> {
-    fn candidate(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
-        self.scanned.candidate(core, place, item)
+    fn take_candidate(
+        &mut self,
+        core: &mut Plain,
+        place: &Location,
+        item: Name,
+    ) -> Result<(), Error> {
+        self.scanned.take_candidate(core, place, item)
     }
 
     fn keys_scanned(&mut self, core: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
@@ -123,7 +133,7 @@ impl CandidateSink for Between<'_> {
         self.scanned.keys_scanned(core, seen)
     }
 
-    fn unlisted_lock(&mut self) {}
+    fn note_unlisted_lock(&mut self) {}
 
     fn members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
         (self.act)(members);

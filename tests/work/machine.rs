@@ -7,7 +7,7 @@ use qless::internals::ending::{EndingAction, EndingOutcome, ExtendOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
-    Request, Signal, StartFailure, TurnReply, WorkLimit,
+    Request, ServerTurnReply, Signal, StartFailure, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -46,8 +46,8 @@ fn name(text: &str) -> Name {
 }
 
 /// The error of a server that does not reply, or without a connection.
-fn failure(may_be_applied: bool) -> Error {
-    let kind = if may_be_applied {
+fn failure(may_have_been_applied: bool) -> Error {
+    let kind = if may_have_been_applied {
         Kind::Timeout
     } else {
         Kind::Unreachable
@@ -152,7 +152,7 @@ impl Worker {
                 self.endings = endings.len();
                 format!("recover: {} endings, known {}", endings.len(), jids(known))
             }
-            Action::Request(Request::Look) => "look".to_owned(),
+            Action::Request(Request::FindReadyQueues) => "look".to_owned(),
             Action::Request(Request::Extend(locks)) => {
                 format!("extend: {}", jids(locks))
             }
@@ -198,10 +198,10 @@ impl Worker {
             remaining: 5,
             ..PoppedJob::default()
         });
-        let reply = TurnReply {
+        let reply = ServerTurnReply {
             endings: vec![done; self.endings],
             jobs: jobs.collect(),
-            ..TurnReply::default()
+            ..ServerTurnReply::default()
         };
         self.at(now, Event::Turn(Ok(reply)))
     }
@@ -357,10 +357,10 @@ fn queues_take_turns_by_their_weights() {
             state: name("complete"),
             remaining: None,
         };
-        let reply = TurnReply {
+        let reply = ServerTurnReply {
             endings: vec![done; rotation.endings],
             jobs: vec![job],
-            ..TurnReply::default()
+            ..ServerTurnReply::default()
         };
         rotation.at(1.0, Event::Turn(Ok(reply)));
         popped.push(queue);
@@ -858,9 +858,9 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
     };
     let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
-    let held = TurnReply {
+    let held = ServerTurnReply {
         has_rest: true,
-        ..TurnReply::default()
+        ..ServerTurnReply::default()
     };
     expect![""].assert_eq(&worker.at(1.0, Event::Turn(Ok(held))));
     expect![""].assert_eq(&worker.later(5.9));
@@ -871,9 +871,9 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
 #[test]
 fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
     let due_in = |seconds| {
-        Event::Turn(Ok(TurnReply {
+        Event::Turn(Ok(ServerTurnReply {
             due_in: Some(seconds),
-            ..TurnReply::default()
+            ..ServerTurnReply::default()
         }))
     };
     let mut worker = Worker::single(1);
@@ -921,12 +921,12 @@ fn a_count_limits_what_is_popped() {
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a"]);
     worker.at(1.0, ended(0, 1));
-    let failed = TurnReply {
+    let failed = ServerTurnReply {
         endings: vec![EndingOutcome::Done {
             state: name("failed"),
             remaining: None,
         }],
-        ..TurnReply::default()
+        ..ServerTurnReply::default()
     };
     expect![[r#"
         * Failed a exit-1: stderr
@@ -950,7 +950,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
         recover: 1 endings, known a
     "#]]
     .assert_eq(&worker.at(3.0, gone));
-    let found = TurnReply {
+    let found = ServerTurnReply {
         endings: vec![EndingOutcome::Done {
             state: name("complete"),
             remaining: None,
@@ -961,7 +961,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
             expires: 60.0,
             ..PoppedJob::default()
         }],
-        ..TurnReply::default()
+        ..ServerTurnReply::default()
     };
     expect![[r#"
         * Completed a
@@ -1202,7 +1202,7 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
             if line.starts_with("recover") {
                 worker
                     .machine
-                    .handle_event(worker.now, Event::Recovered(Ok(TurnReply::default())));
+                    .handle_event(worker.now, Event::Recovered(Ok(ServerTurnReply::default())));
             } else if line.starts_with("turn") {
                 turns += 1;
                 let refused = Event::Turn(Err(refusal(false)));
@@ -1218,7 +1218,7 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
         recover: 0 endings, known 
     "#]]
     .assert_eq(&worker.later(20.0));
-    let found = Event::Recovered(Ok(TurnReply::default()));
+    let found = Event::Recovered(Ok(ServerTurnReply::default()));
     expect![[r#"
         turn: [] pop 1 from q:1
     "#]]
@@ -1270,7 +1270,9 @@ fn locks_are_extended_while_turns_are_refused() {
                     extended_at.push(worker.now);
                     extended(&[worker.now + 60.0])
                 }
-                line if line.starts_with("recover") => Event::Recovered(Ok(TurnReply::default())),
+                line if line.starts_with("recover") => {
+                    Event::Recovered(Ok(ServerTurnReply::default()))
+                }
                 line if line.starts_with("turn") => {
                     turns += 1;
                     Event::Turn(Err(refusal(true)))
@@ -1326,7 +1328,7 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
     worker.later(5.0);
     worker.at(5.0, Event::Turn(Err(refusal(false))));
     worker.at(6.0, Event::Stop);
-    let found = Event::Recovered(Ok(TurnReply::default()));
+    let found = Event::Recovered(Ok(ServerTurnReply::default()));
     worker.at(6.0, found);
     expect![[r#"
         extend: a
@@ -1349,14 +1351,14 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
     let queues: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
     for order in [QueueOrder::Ordered, QueueOrder::RoundRobin] {
         let mut worker = Worker::new(config(DispatchMode::Single, 2), &queues, order);
-        let none = |exhausted: &[&str]| {
-            Event::Turn(Ok(TurnReply {
-                exhausted: exhausted.iter().map(|queue| name(queue)).collect(),
-                ..TurnReply::default()
+        let none = |emptied: &[&str]| {
+            Event::Turn(Ok(ServerTurnReply {
+                emptied: emptied.iter().map(|queue| name(queue)).collect(),
+                ..ServerTurnReply::default()
             }))
         };
         let ready = |queues: &[&str], due_in| {
-            Event::Ready(Ok(ReadyQueues {
+            Event::ReadyQueues(Ok(ReadyQueues {
                 queues: queues.iter().map(|queue| name(queue)).collect(),
                 due_in,
             }))

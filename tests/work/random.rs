@@ -11,7 +11,7 @@ use qless::internals::ending::{EndingAction, EndingOutcome, EndingRequest, Exten
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
     Action, DispatchMode, EndedProcess, Event, LineContent, MachineConfig, ProcessExit, Report,
-    Request, Signal, StartFailure, TurnReply, WorkLimit,
+    Request, ServerTurnReply, Signal, StartFailure, WorkLimit,
 };
 use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
@@ -334,16 +334,16 @@ impl World {
                     *self.popped.entry(jid.clone()).or_default() += 1;
                     jobs.push(self.popped_job(&jid));
                 }
-                let exhausted = if (jobs.len() as u64) < *total {
+                let emptied = if (jobs.len() as u64) < *total {
                     queues.iter().map(|(queue, _)| queue.clone()).collect()
                 } else {
                     Vec::new()
                 };
-                Event::Turn(Ok(TurnReply {
+                Event::Turn(Ok(ServerTurnReply {
                     endings,
                     jobs,
-                    exhausted,
-                    ..TurnReply::default()
+                    emptied,
+                    ..ServerTurnReply::default()
                 }))
             }
             Request::Recover { endings, known } => {
@@ -366,10 +366,10 @@ impl World {
                     *self.popped.entry(jid.clone()).or_default() += 1;
                     self.popped_job(jid)
                 });
-                Event::Recovered(Ok(TurnReply {
+                Event::Recovered(Ok(ServerTurnReply {
                     endings,
                     jobs: jobs.collect(),
-                    ..TurnReply::default()
+                    ..ServerTurnReply::default()
                 }))
             }
             Request::Extend(jids) => {
@@ -391,7 +391,7 @@ impl World {
                 }
                 Event::Released(Ok(held))
             }
-            Request::Look => Event::Ready(Ok(ReadyQueues {
+            Request::FindReadyQueues => Event::ReadyQueues(Ok(ReadyQueues {
                 queues: if self.waiting.is_empty() {
                     Vec::new()
                 } else {
@@ -404,8 +404,8 @@ impl World {
     }
 
     /// Returns the reply to a request that failed.
-    fn failed(request: &Request, may_be_applied: bool, is_refusal: bool) -> Event {
-        let kind = match (is_refusal, may_be_applied) {
+    fn failed(request: &Request, may_have_been_applied: bool, is_refusal: bool) -> Event {
+        let kind = match (is_refusal, may_have_been_applied) {
             (true, _) => Kind::Oom,
             (false, true) => Kind::Timeout,
             (false, false) => Kind::Unreachable,
@@ -416,7 +416,7 @@ impl World {
             Request::Recover { .. } => Event::Recovered(Err(failure)),
             Request::Extend(_) => Event::Extended(Err(failure)),
             Request::Release(_) => Event::Released(Err(failure)),
-            Request::Look => Event::Ready(Err(failure)),
+            Request::FindReadyQueues => Event::ReadyQueues(Err(failure)),
             Request::Log { .. } => Event::Missed,
         }
     }

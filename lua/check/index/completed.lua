@@ -1,4 +1,4 @@
--- Checks a member of the list of complete jobs.
+-- Checks a member of the list of completed jobs.
 -- Takes: jid
 return function(check)
   return function(jid)

@@ -1,4 +1,4 @@
--- Checks an entry of the complete jobs of a queue.
+-- Checks an entry of the completed jobs of a queue.
 -- Takes: jid
 return function(check, queue)
   local key = Keys.queue .. queue .. Keys.completed_in

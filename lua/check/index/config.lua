@@ -29,13 +29,13 @@ return function(check)
     if not value then return end
     local why = ignored_reason(option, value)
     if why then return check.add('config-value', option, why) end
-    local most = string.find(option, '%-max%-concurrency$')
-    if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
+    local is_limit = string.find(option, '%-max%-concurrency$')
+    if not numeric[option] and not is_limit and not string.find(option, '%-heartbeat$') then return end
     local n = need('value/number')(value)
     if not n then
       local unread = option == 'stats-history' or option == 'histogram-history'
       check.add('config-value', option, unread and 'nobody reads it, is no number' or 'is no number')
-    elseif n < 0 and (most or option == 'max-worker-age') then
+    elseif n < 0 and (is_limit or option == 'max-worker-age') then
       check.add('config-value', option, 'is below 0')
     end
   end

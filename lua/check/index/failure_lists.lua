@@ -4,10 +4,10 @@ return function(check)
   local lists = {}
 
   -- The positions of a job in the list of a group, the length of the list, and whether the list
-  -- is longer than `most`, the number of entries searched; nil if the key is not a list. One LPOS; pages
+  -- is longer than `limit`, the number of entries searched; nil if the key is not a list. One LPOS; pages
   -- if the user has no right to LPOS.
-  function lists.find(group, jid, most)
-    most = most or 100000
+  function lists.find(group, jid, limit)
+    limit = limit or 100000
     local key = Keys.group .. group
     local length, wrong = check.ask('llen', key)
     if wrong then
@@ -17,12 +17,12 @@ return function(check)
     local places = {}
     if length == 0 then return places, 0, false end
     -- A search compares about 70 entries in a microsecond.
-    check.cost = check.cost + math.min(length, most) / 70
-    local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', most)
+    check.cost = check.cost + math.min(length, limit) / 70
+    local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', limit)
     if reply.err then lists.paged = true end
     if lists.paged then
-      for from = 0, math.min(length, most) - 1, 1000 do
-        local page = redis.call('lrange', key, from, math.min(from + 999, most - 1))
+      for from = 0, math.min(length, limit) - 1, 1000 do
+        local page = redis.call('lrange', key, from, math.min(from + 999, limit - 1))
         for i = 1, #page do
           if page[i] == jid then places[#places + 1] = from + i - 1 end
         end
@@ -30,7 +30,7 @@ return function(check)
     else
       places = reply
     end
-    return places, length, length > most
+    return places, length, length > limit
   end
 
   -- The positions of neighboring jobs that are removed: the list is searched only for the first of them. A

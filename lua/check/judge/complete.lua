@@ -1,4 +1,4 @@
--- Checks that a job is in the list of complete jobs if, and only if, it is complete.
+-- Checks that a job is in the list of completed jobs if, and only if, it is complete.
 -- Takes: job
 return function(check)
   return function(job)

@@ -41,8 +41,8 @@ return function(now, t, repair, run, findings)
     return rawget(check, name)
   end})
 
-  -- Runs a read. Returns nil and true if the key is of another type. Any other refusal is raised: keys
-  -- that the user may not read must not count as clean.
+  -- Runs a read. Returns nil and true if the key is of another type. Any other refusal is raised: keys that the
+  -- user is not allowed to read must not count as clean.
   local function ask(...)
     check.cost = check.cost + 1
     local reply = redis.pcall(...)

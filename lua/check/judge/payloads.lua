@@ -6,7 +6,7 @@ return function(check)
     local count, wrong = check.ask('zcard', key)
     if wrong then return check.wrong_type(key, 'zset') end
     if count == 0 then
-      -- Its data is all that is left of them: as a plain job it keeps the data.
+      -- The data of the job is all that is left of them: as a plain job it keeps the data.
       return check.add('payloads-missing', job.id, '', {{'hash', job.key, 'dup', 'merge', false}})
     end
     -- A running job may have replaced its data.

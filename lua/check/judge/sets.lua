@@ -31,7 +31,7 @@ return function(check)
     if job.state == 'complete' and own ~= '' then return check.need('judge/complete')(job) end
     if seen == own and job.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
-    -- Complete jobs have no queue.
+    -- Completed jobs have no queue.
     if home or job.state == 'failed' then held, fine = add_queue_entries(entries, own, job.id) end
     if not fine then return end
     job.scores = held

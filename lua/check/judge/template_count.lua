@@ -2,13 +2,13 @@
 -- is reported.
 -- Takes: jid of the template; n
 return function(check)
-  local most = {}
+  local highest = {}
   return function(id, n)
     local key = Keys.recurring .. id
     local stored, wrong = check.ask('hget', key, 'count')
     local count = need('value/number')(stored)
-    if wrong or not count or count % 1 ~= 0 or n <= count or n <= (most[id] or 0) then return end
-    most[id] = n
+    if wrong or not count or count % 1 ~= 0 or n <= count or n <= (highest[id] or 0) then return end
+    highest[id] = n
     local made = string.format('%.0f', n)
     check.add('recurring-count', id, made, {{'hash', key, 'count', stored, made}})
   end

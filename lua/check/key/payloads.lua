@@ -1,4 +1,4 @@
--- Checks that the payloads of a merge job belong to one: complete jobs, plain ones and missing ones have none.
+-- Checks that the payloads of a merge job belong to one: completed jobs, plain ones and missing ones have none.
 -- Takes: name without the prefix; key; jid
 return function(check)
   return function(name, key, jid)

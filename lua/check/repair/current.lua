@@ -1,4 +1,4 @@
--- What a field, a member or a list entry holds.
+-- The value of a field, a member or a list entry.
 -- Takes: kind key item
 -- Result: text (`1` for a member of a set); false for nothing; nil if the key is of another type
 return function(kind, key, item)

@@ -35,8 +35,8 @@ return function(check)
 
   -- The number of free slots of a throttle: infinite if it has no limit.
   function held.free(id)
-    local most = need('throttle/maximum')(id)
-    return most == 0 and math.huge or most - (ask('zcard', Keys.throttle .. id .. Keys.locks) or 0)
+    local maximum = need('throttle/maximum')(id)
+    return maximum == 0 and math.huge or maximum - (ask('zcard', Keys.throttle .. id .. Keys.locks) or 0)
   end
 
   -- Notes that a set of a throttle is of another type, unless the key is the hash of a throttle whose id ends so.

@@ -1,15 +1,15 @@
 -- The dependents of a job that are in state `depends` and name it; and those that have failed and name it, as
 -- a buried job does that keeps its place in its lane.
--- Takes: jid; whether to leave out the job behind it in its lane; the most entries to read, if there is a
---   limit: of a job with more, nothing is returned; if any other job that waits keeps this one, the set of those
+-- Takes: jid; whether to leave out the job behind it in its lane; the maximum number of entries to read, if there
+--   is a limit: of a job with more, nothing is returned; if any other job that waits keeps this one, the set of those
 --   that do not: then a hundred of the others are enough
 -- Result: those that wait; those that failed; how many entries there are
 -- Refuses: raises a missing right
 local members = need('value/members')
 
-return function(jid, apart, most, known)
+return function(jid, apart, limit, known)
   local list, found, failed, others = members(Keys.job .. jid .. Keys.dependents), {}, {}, 0
-  if most and #list > most then return nil, nil, #list end
+  if limit and #list > limit then return nil, nil, #list end
   for i = 1, #list do
     local key = Keys.job .. list[i]
     local above = key .. Keys.dependencies

@@ -63,8 +63,8 @@ local function by_score(name)
       if options[i] == 'WITHSCORES' then scores = true end
       if options[i] == 'LIMIT' then offset, count = options[i + 1], options[i + 2] end
     end
-    local most, theirs = count == math.huge and -1 or offset + count + (entry.hidden or 0), {}
-    if entry.server then theirs = redis.call(name, key, first, last, 'WITHSCORES', 'LIMIT', 0, most) end
+    local server_limit, theirs = count == math.huge and -1 or offset + count + (entry.hidden or 0), {}
+    if entry.server then theirs = redis.call(name, key, first, last, 'WITHSCORES', 'LIMIT', 0, server_limit) end
     local inside = reverse and between(last, first) or between(first, last)
     local range = {from = offset, to = offset + count - 1, scores = scores, inside = inside}
     return merge(entry, theirs, reverse, range)

@@ -1,18 +1,18 @@
 -- Collects what the endings of one call write to shared keys, and writes it once: locks, the list of the worker,
--- statistics, complete jobs, queues and failure lists. A batch of one job would cost 2.9 times the command `retry`,
--- 2.3 times `fail` and twice `complete`, so these commands write by themselves.
+-- statistics, completed jobs, queues and failure lists. A batch of one job would cost 2.9 times the command
+-- `retry`, 2.3 times `fail` and twice `complete`, so these commands write by themselves.
 -- Takes: now; t; seconds; worker; a list that begins with the stored settings `max-job-history`, `jobs-history`,
 --   `jobs-history-count`
 -- Result: the batch. Its `queue(name)` is the record of a queue; `fault` tests keys as value/key_fault;
---   `refuse(jid)` and `invalid(text)` are rows of the reply, and so is `single(command, ...)`, which ends a job by the
---   single command; `flush()` writes everything
+--   `refuse(jid)` and `invalid(text)` are rows of the reply, and so is `single(command, ...)`, which ends a job by
+--   the single command; `flush()` writes everything
 local call = redis.call
 
 return function(now, t, seconds, worker, settings)
-  local age, most = settings[2], settings[3]
+  local age, history_count = settings[2], settings[3]
   local batch = {
     now = now, t = t, seconds = seconds, worker = worker,
-    limit = tonumber(settings[1] or 100) or 100, jobs_history = age, jobs_history_count = most,
+    limit = tonumber(settings[1] or 100) or 100, jobs_history = age, jobs_history_count = history_count,
     stamp = string.format('%.20f', now),
     held = {}, completed = {}, groups = {}, failed = {},
     -- Whether anything is tracked, or has dependents among the jobs of the call.
@@ -67,7 +67,7 @@ return function(now, t, seconds, worker, settings)
     need('value/in_chunks')('zadd', Keys.completed, list, 1, #list)
     local forget = need('job/forget_complete')
     for _ = 2, math.min(#list, 4), 2 do
-      local ok, gone = pcall(forget, now, age, most)
+      local ok, gone = pcall(forget, now, age, history_count)
       if not ok or gone == 0 then break end
     end
   end

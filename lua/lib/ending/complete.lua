@@ -10,7 +10,7 @@ return function(batch, argv)
   local call, encode, decode = redis.call, cjson.encode, cjson.decode
   local now, t, worker, stamp, place = batch.now, batch.t, batch.worker, batch.stamp, need('queue/place')
   local done = '[' .. batch.seconds .. ',"done"]'
-  -- Whether the keys are sound that no queue has.
+  -- Whether the keys that belong to no queue have the right types.
   local sound = false
 
   -- Makes a job wait for others. Returns what is wrong with a key, nil if nothing is.

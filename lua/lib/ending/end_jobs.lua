@@ -14,7 +14,7 @@ return function(now, t, seconds, argv, first, settings)
     local complete = need('complete', true)
     local words = {'complete', t, argv[first + 1], worker, argv[first + 2], argv[count]}
     local ok, state = pcall(complete, words, now, t, seconds, settings)
-    -- What it refuses, it has not begun: then the rest finds out what that means.
+    -- If `complete` refuses the ending, nothing was changed: the code below then finds the reason.
     if ok then return {{'done', state}} end
   end
   local positions = need('ending/positions')(argv, first)

@@ -8,20 +8,20 @@ local Job = Fields('state', 'failure', 'queue', 'worker', 'tags')
 local call, pcall_redis = redis.call, redis.pcall
 
 -- The maximum number of entries that one call reads, and of jobs that it deletes. The next call continues.
-local most_read, most_deleted = 200, 100
+local max_read, max_deleted = 200, 100
 
 -- The maximum number of jobs that stay and are read again by each call; of more, the next minute's calls read none.
-local most_kept = 10
+local max_kept = 10
 
 -- The maximum number of dependents that are read. Of more, one is taken for granted.
-local most_dependents = 20
+local max_dependents = 20
 
 -- Whether a job that exists names this one as its dependency.
 local function has_dependents(jid)
   local key = Keys.job .. jid .. Keys.dependents
   local count = pcall_redis('scard', key)
   if count == 0 then return false end
-  if type(count) ~= 'number' or count > most_dependents then return true end
+  if type(count) ~= 'number' or count > max_dependents then return true end
   local names = call('smembers', key)
   for i = 1, #names do
     local other = Keys.job .. names[i]
@@ -43,19 +43,19 @@ return function(now, t, jids, age)
   for i = 1, #jids do entries[2 * i - 1], entries[2 * i] = t, jids[i] end
   in_chunks('zadd', times, entries, 1, #entries)
   local last = now - age
-  local page = call('zrangebyscore', times, '-inf', string.format('%.17g', last), 'LIMIT', 0, most_read)
+  local page = call('zrangebyscore', times, '-inf', string.format('%.17g', last), 'LIMIT', 0, max_read)
   if not page[1] then return end
   local old, kept, drop = {}, {}, {}
   local number, decode, key_fault = need('value/number'), need('failure/decode'), need('value/key_fault')()
   for i = 1, #page do
     local jid = page[i]
-    if #old == most_deleted then break end
+    if #old == max_deleted then break end
     local job = pcall_redis('hmget', Keys.job .. jid, unpack(Job))
     local when = number(decode(job[Job.failure]).when)
     if job[Job.state] ~= 'failed' then
       drop[#drop + 1] = jid
     elseif when and when > last then
-      -- It failed again since, under a script that does not note it.
+      -- The job failed again since, under a script that does not note the time of a failure.
       call('zadd', times, string.format('%.17g', when), jid)
     elseif not when or has_dependents(jid) or not is_sound(key_fault, jid, job) then
       kept[#kept + 1] = jid
@@ -68,7 +68,7 @@ return function(now, t, jids, age)
     local related = need('dependency/any_related')(old, 1, #old)
     need('job/delete')(now, old, related, call('exists', Keys.tracked) == 1)
   end
-  if #kept > most_kept then
+  if #kept > max_kept then
     local later = string.format('%.17g', last + 60)
     for i = 1, #kept do call('zadd', times, later, kept[i]) end
   end

@@ -8,7 +8,7 @@ end
 
 -- Removes jobs from one list: reads it once from its oldest end until all are found, and writes back the
 -- entries it passed. Bulk commands take jobs in that order. A few jobs that are not near that end are
--- removed one by one, which costs less than writing back a long list. Of several entries that an older
+-- removed one at a time, which costs less than writing back a long list. Of several entries that an older
 -- script left for one job, the passed ones are removed: all of them in a list of up to 1000.
 -- `wanted`: a set of jids, `count` of them; found ones become false.
 local function remove_from_list(group, wanted, count)

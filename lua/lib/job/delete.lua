@@ -1,7 +1,7 @@
--- Deletes jobs with everything that belongs to them. Complete jobs are left alone.
+-- Deletes jobs with everything that belongs to them. Completed jobs are left alone.
 -- Takes: now; jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
---   read and found correct, with their `dependencies` and `tag_list`; the most tags and dependencies of several jobs,
---   if there is a limit
+--   read and found correct, with their `dependencies` and `tag_list`; the maximum number of tags and dependencies
+--   of several jobs, if there is a limit
 -- Refuses: more tags and dependencies
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'throttles')
@@ -22,7 +22,7 @@ end
 
 local call, encode = redis.call, cjson.encode
 
-return function(now, jids, related, tracked, known, most)
+return function(now, jids, related, tracked, known, max_links)
   local count = #jids
   local failed, untag, remove_from_state_set
   -- All are read before the first is deleted: a key of another type stops the call here.
@@ -42,8 +42,8 @@ return function(now, jids, related, tracked, known, most)
         job.dependencies = names
         links = links + #names
       end
-      if most and links > most and i > 1 then
-        error('Cancel(): jids with more than ' .. most .. ' tags and dependencies')
+      if max_links and links > max_links and i > 1 then
+        error('Cancel(): jids with more than ' .. max_links .. ' tags and dependencies')
       end
     end
     jobs[i] = job

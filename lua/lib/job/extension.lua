@@ -1,5 +1,5 @@
--- Reads what a job has of lane, payloads and back-off. A job that has any of it has the field `throttles` as well, so
--- that the others need not be read: `[ ]`, with a blank, if no throttles were given.
+-- Reads the fields of a job about its lane, payloads and back-off. A job with any of them also has the field
+-- `throttles`: `[ ]`, with a blank, if no throttles were given. So a job without that field need not be read here.
 -- Takes: jid
 -- Result: the fields
 local Ext = Fields('key', 'dup', 'hold', 'rescore', 'backoff', 'fence')

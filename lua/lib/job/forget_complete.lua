@@ -1,15 +1,16 @@
--- Deletes complete jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
+-- Deletes completed jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
 -- Takes: now; the stored settings `jobs-history` and `jobs-history-count`
 -- Result: how many jobs were deleted or removed from the set
 
 -- The maximum number of jobs that one call deletes, and of tags that it removes from their index. The next call
 -- continues.
-local most, most_tags = 1000, 20000
+local max_jobs, max_tags = 1000, 20000
 
--- How many of the jobs it dealt with.
+-- Deletes jobs, up to the limit of tags.
+-- Result: how many of the jobs it deleted or removed from the set
 local function delete(jids)
   local call, tags_of, untag = redis.call, need('job/tags'), need('job/untag')
-  local done, left = #jids, most_tags
+  local done, left = #jids, max_tags
   for i = 1, #jids do
     if left <= 0 then
       done = i - 1
@@ -37,11 +38,11 @@ return function(now, age, count)
   age, count = tonumber(age), tonumber(count)
   if not age or age - age ~= 0 then age = 604800 end
   if not count or count - count ~= 0 then count = 50000 end
-  local old = call('zrangebyscore', Keys.completed, '0', now - age, 'LIMIT', '0', most)
+  local old = call('zrangebyscore', Keys.completed, '0', now - age, 'LIMIT', '0', max_jobs)
   local gone = old[1] and delete(old) or 0
   -- A negative count has always meant: that many of the oldest.
   count = math.floor(count)
   local excess = count < 0 and -count or call('zcard', Keys.completed) - count
-  if excess <= 0 or #old >= most or gone < #old then return gone end
-  return gone + delete(call('zrange', Keys.completed, 0, math.min(excess, most - #old) - 1))
+  if excess <= 0 or #old >= max_jobs or gone < #old then return gone end
+  return gone + delete(call('zrange', Keys.completed, 0, math.min(excess, max_jobs - #old) - 1))
 end

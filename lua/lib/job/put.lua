@@ -120,7 +120,7 @@ return function(now, t, seconds, job, old)
     need('stats/count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
     call('sadd', Keys.failures, failed.group)
     call('lpush', Keys.group .. failed.group, jid)
-    -- Its age counts from now, so that the next failure does not delete what was just restored.
+    -- The age of the failure counts from now, so that the next failure does not delete what was just restored.
     local age = need('failure/age')(redis.pcall('hget', Keys.config, 'jobs-failed-history'))
     if age then call('zadd', Keys.failed_times, t, jid) end
   end

@@ -1,8 +1,8 @@
 -- Puts a job that has throttles, a lane, or a queue with defaults. The caller has checked everything.
 -- Takes: now; t; seconds; the job as job/put takes it; its stored fields; the stored `<queue>-defaults`, or false. The
 --   job may have `coordination`, the options given (option/read), and there to restore a job, `lane` and `payloads`;
---   `who`, the command as errors name it, if that is not `Put`; `most`, the setting `merge-max`, if the caller has
---   read it
+--   `who`, the command as errors name it, if that is not `Put`; `merge_max`, the setting `merge-max`, if the caller
+--   has read it
 -- Result: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
 --   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle, if the job that it would replace
 --   came to wait for itself: only dead entries have left the lane then
@@ -51,7 +51,7 @@ return function(now, t, seconds, job, old, stored_defaults)
     end
   end
 
-  -- A lane changes what the job depends on, and another job may take the put.
+  -- A lane changes what the job depends on, and the put may be a duplicate of another job.
   if lane or home then job.related = nil end
   if not exists then
     job.priority, job.retries = job.priority or defaults.priority, job.retries or defaults.retries

@@ -3,12 +3,12 @@
 -- Refuses: documents that a client could not read
 local Restore = {}
 
--- Whether a document is nested at most `most` levels deep.
-local function shallow(value, most)
+-- Whether a document is nested at most `max_depth` levels deep.
+local function shallow(value, max_depth)
   if type(value) ~= 'table' then return true end
-  if most == 0 then return false end
+  if max_depth == 0 then return false end
   for _, member in pairs(value) do
-    if not shallow(member, most - 1) then return false end
+    if not shallow(member, max_depth - 1) then return false end
   end
   return true
 end

@@ -1,5 +1,5 @@
--- Since when a waiting job waits, as text. Its place says when it was queued. That differs from its newest
--- history entry after a release by its lane or its dependencies, and after a note.
+-- Since when a waiting job waits, as text. Its score says when it was queued. That differs from its newest history
+-- entry after a release by its lane or its dependencies, and after a note.
 -- Takes: now; jid; queue; the time of its newest history entry, or nil
 return function(now, jid, queue, newest)
   local number = need('value/number')

@@ -46,10 +46,10 @@ return function(now, job, given, defaults, met)
     return name, 'skipped'
   elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == job.klass
     and not (job.depends and job.depends[1]) and not given.payloads then
-    local most = job.most
-    if most == nil then most = redis.pcall('hget', Keys.config, 'merge-max') end
-    local rescore = given.rescore or other[Job.rescore]
-    if need('merge/add')(last, job.data, given.score, rescore, need('merge/most')(most)) then return last, 'merged' end
+    local setting = job.merge_max
+    if setting == nil then setting = redis.pcall('hget', Keys.config, 'merge-max') end
+    local rescore, max_payloads = given.rescore or other[Job.rescore], need('merge/max_payloads')(setting)
+    if need('merge/add')(last, job.data, given.score, rescore, max_payloads) then return last, 'merged' end
   elseif dup == 'replace' and fits then
     local path = job.depends and job.depends[1] and replace_depends(last, job)
     if path then return nil, 'cycle', path end

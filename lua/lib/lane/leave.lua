@@ -8,7 +8,7 @@ local Job = Fields('lane/live')
 return function(now, lane, jid, released, keeps)
   local call, key = redis.call, Keys.lane .. lane
   local live, unlink = need('lane/live'), need('dependency/unlink')
-  -- Usually it is the first.
+  -- Usually the job is the first of its lane.
   local first = redis.pcall('zrange', key, 0, 1)
   -- A key of another type has no entries.
   if first.err then return false end

@@ -3,23 +3,24 @@
 -- Takes: jid; payload; score; rescore; how many payloads it takes
 -- Result: whether the job took it: false if it has that many already, or if its data would become too long. Without a
 --   limit it takes any
-return function(jid, payload, score, rescore, most)
+return function(jid, payload, score, rescore, max_payloads)
   local call, key = redis.call, Keys.job .. jid
   -- The data of the job has to stay JSON. The decoder stops at a NUL.
   if string.find(payload, '%z') then payload = cjson.encode(cjson.decode(payload)) end
   local set = key .. Keys.payloads
   local stored, all, at = call('zrange', set, 0, -1, 'WITHSCORES'), {}, nil
-  if #stored >= 2 * most then return false end
+  if #stored >= 2 * max_payloads then return false end
   local before, bytes = nil, #payload
   for i = 1, #stored, 2 do
     all[#all + 1], bytes = stored[i], bytes + #stored[i]
     if stored[i] == payload then before = tonumber(stored[i + 1]) end
     if tonumber(stored[i + 1]) >= score then at = at or #all end
   end
-  if not before and most < math.huge and need('merge/too_long')(#all + 1, bytes) then return false end
+  if not before and max_payloads < math.huge and need('merge/too_long')(#all + 1, bytes) then return false end
   local worse = before and (rescore == 'max' and before >= score or rescore ~= 'max' and before <= score)
   if not worse then call('zadd', set, string.format('%.17g', score), payload) end
-  -- Only behind all others its place is plain: equal scores stand in the order of their bytes.
+  -- The position of a payload is known without a search only behind all others: equal scores stand in the order of
+  -- their bytes.
   if not before and not at then
     all[#all + 1] = payload
   elseif not worse then

@@ -7,5 +7,5 @@ return function(one, other, setting)
     count = count + #payloads
     for i = 1, #payloads do bytes = bytes + #payloads[i] end
   end
-  return count <= need('merge/most')(setting) and not need('merge/too_long')(count, bytes)
+  return count <= need('merge/max_payloads')(setting) and not need('merge/too_long')(count, bytes)
 end

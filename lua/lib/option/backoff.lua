@@ -3,13 +3,13 @@
 -- Result: the kind and its numbers in a list; nil if the text is no policy
 return function(text)
   local kind, rest = string.match(text, '^(%l+)(.*)$')
-  local most = kind == 'fixed' and 1 or kind == 'linear' and 1 or kind == 'exp' and 4 or kind == 'lowkiq' and 1
-  if not most then return nil end
+  local max_numbers = kind == 'fixed' and 1 or kind == 'linear' and 1 or kind == 'exp' and 4 or kind == 'lowkiq' and 1
+  if not max_numbers then return nil end
   local numbers = {}
   while rest ~= '' do
     local part, after = string.match(rest, '^:([%d.eE+]+)(.*)$')
     local n = part and tonumber(part)
-    if not n or n - n ~= 0 or #numbers == most then return nil end
+    if not n or n - n ~= 0 or #numbers == max_numbers then return nil end
     numbers[#numbers + 1], rest = n, after
   end
   if kind ~= 'lowkiq' and not numbers[1] then return nil end

@@ -6,7 +6,7 @@ return function(policy, jid, retries, remaining, now)
   if not policy then return 0 end
   local kind, numbers = need('option/backoff')(policy)
   if not kind then return 0 end
-  local most = need('value/longest_delay')()
+  local longest = need('value/longest_delay')()
   retries = math.floor(need('value/number')(retries) or 5)
   local n = math.max(0, retries - remaining - 1)
   local function random_fraction()
@@ -19,11 +19,11 @@ return function(policy, jid, retries, remaining, now)
   elseif kind == 'linear' then
     delay = first * (n + 1)
   elseif kind == 'exp' then
-    delay = math.min(first * (numbers[2] or 2) ^ n, numbers[3] or most)
+    delay = math.min(first * (numbers[2] or 2) ^ n, numbers[3] or longest)
     if numbers[4] then delay = delay * (1 + (2 * random_fraction() - 1) * numbers[4]) end
   else
     -- The formula of Lowkiq and Sidekiq: n^4 + 15 + a number from 0 to 29 times n + 1.
-    delay = math.min(n ^ 4 + 15 + math.floor(random_fraction() * 30) * (n + 1), first or most)
+    delay = math.min(n ^ 4 + 15 + math.floor(random_fraction() * 30) * (n + 1), first or longest)
   end
-  return math.min(delay, most)
+  return math.min(delay, longest)
 end

@@ -12,7 +12,7 @@ return function(now, t, seconds, queue)
   local given, unset, assumed = {}, {}, {}
 
   function g.give(maxima)
-    for id, most in pairs(maxima) do given[id], free[id] = most, nil end
+    for id, maximum in pairs(maxima) do given[id], free[id] = maximum, nil end
   end
 
   function g.assume(maxima) assumed, free = maxima, {} end
@@ -20,12 +20,12 @@ return function(now, t, seconds, queue)
   function g.free(id)
     local count = free[id]
     if not count then
-      local most, is_unset = assumed[id], false
-      if not most then most, is_unset = need('throttle/maximum')(id, given[id]) end
-      if is_unset then unset[id] = most end
-      local held = most ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
+      local maximum, is_unset = assumed[id], false
+      if not maximum then maximum, is_unset = need('throttle/maximum')(id, given[id]) end
+      if is_unset then unset[id] = maximum end
+      local held = maximum ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
       -- A key of another type must not stop a queue: the throttle limits nothing then.
-      count = type(held) == 'number' and most - held or math.huge
+      count = type(held) == 'number' and maximum - held or math.huge
       free[id] = count
     end
     return count
@@ -67,8 +67,8 @@ return function(now, t, seconds, queue)
   end
 
   function g.wake()
-    for id, most in pairs(unset) do
-      call('hmset', Keys.throttle .. id, 'id', id, 'maximum', string.format('%.0f', most))
+    for id, maximum in pairs(unset) do
+      call('hmset', Keys.throttle .. id, 'id', id, 'maximum', string.format('%.0f', maximum))
       need('throttle/enlist')(t, id)
     end
     for id in pairs(released) do need('throttle/wake')(id) end

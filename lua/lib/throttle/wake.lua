@@ -1,6 +1,6 @@
 -- Puts as many pending jobs of a throttle to work again as it has free slots, up to 5000; 1000 if it has no limit.
 -- Entries whose job is not held by this throttle are dropped.
--- Takes: id; the most jobs, or nil
+-- Takes: id; the maximum number of jobs, or nil
 -- Result: how many it returned
 local Job = Fields('state', 'queue', 'throttles')
 
@@ -9,10 +9,10 @@ return function(id, limit)
   local waiting = redis.pcall('zcard', pending)
   -- A key of another type has no entries.
   if type(waiting) ~= 'number' or waiting == 0 then return 0 end
-  local most = need('throttle/maximum')(id)
-  local free = most == 0 and 1000 or most - (tonumber(redis.pcall('zcard', Keys.throttle .. id .. Keys.locks)) or 0)
+  local maximum, slots = need('throttle/maximum')(id), Keys.throttle .. id .. Keys.locks
+  local free = maximum == 0 and 1000 or maximum - (tonumber(redis.pcall('zcard', slots)) or 0)
   free = math.max(0, math.min(free, limit or 5000, 5000))
-  local decode, most_woken = need('job/tags'), free
+  local decode, max_woken = need('job/tags'), free
   while free > 0 do
     local page = call('zrange', pending, 0, math.min(free, 1000) - 1, 'WITHSCORES')
     if not page[1] then break end
@@ -28,5 +28,5 @@ return function(id, limit)
       if held then free = free - 1 else call('zrem', pending, jid) end
     end
   end
-  return most_woken - free
+  return max_woken - free
 end

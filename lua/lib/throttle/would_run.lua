@@ -7,9 +7,9 @@ return function(now, queue, maxima)
   local judge = need('throttle/holder')
   local function is_free(id, jid)
     if free[id] == nil then
-      local locks, most = Keys.throttle .. id .. Keys.locks, need('throttle/maximum')(id, maxima and maxima[id])
-      local held = most ~= 0 and pcall('zcard', locks)
-      local count = type(held) == 'number' and most - held or math.huge
+      local locks, maximum = Keys.throttle .. id .. Keys.locks, need('throttle/maximum')(id, maxima and maxima[id])
+      local held = maximum ~= 0 and pcall('zcard', locks)
+      local count = type(held) == 'number' and maximum - held or math.huge
       for _, holder in ipairs(count <= 0 and pcall('zrange', locks, 0, 2) or {}) do
         if judge(now, id, holder, queue, grace) then count = count + 1 end
       end

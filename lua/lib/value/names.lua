@@ -1,11 +1,11 @@
 -- A JSON array of names as a list of texts without repeats. `{}` is the empty list.
 -- Takes: json; `loose`, which values qless-core takes as well. `objects`: an object is the empty list. `all`: so
---   is every document but `false`, and array items that are not names are left out; `most`: after so many, and one
+--   is every document but `false`, and array items that are not names are left out; `limit`: after so many, and one
 --   more, the rest is not read
 -- Result: the list; nil for the document `false`; false for any other document that is not an array or holds
 --   anything but texts and numbers
 -- Refuses: text that is not JSON, in the words of the decoder
-return function(json, loose, most)
+return function(json, loose, limit)
   local list = cjson.decode(json)
   if list == false then return nil end
   if type(list) ~= 'table' then return loose == 'all' and {} end
@@ -19,7 +19,7 @@ return function(json, loose, most)
     if type(name) ~= 'string' then
       if loose ~= 'all' then return false end
     elseif not seen[name] then
-      if most and count > most then break end
+      if limit and count > limit then break end
       seen[name] = true
       count = count + 1
       names[count] = name

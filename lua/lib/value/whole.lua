@@ -1,7 +1,7 @@
--- The whole number in a text, nil if it is none from `least` to `most`.
--- Takes: text, may be nil; least; most, or nil for as many as doubles count
-return function(text, least, most)
+-- The whole number in a text, nil if it is none from `min` to `max`.
+-- Takes: text, may be nil; min; max, or nil for as many as doubles count
+return function(text, min, max)
   local n = text and tonumber(text)
   -- Of -0, which Redis does not take for a number, this makes 0.
-  if n and n >= least and n <= (most or 9007199254740992) and n % 1 == 0 then return n + 0 end
+  if n and n >= min and n <= (max or 9007199254740992) and n % 1 == 0 then return n + 0 end
 end

@@ -7,14 +7,14 @@ use clap::{Arg, ArgAction, Command};
 
 use super::line::TypedLine;
 
-/// What the word at the cursor belongs to: its command, its flag, and the value typed so far.
+/// The command, the flag and the value that the word at the cursor belongs to.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     pub command: &'t Command,
     pub slot: CursorSlot<'t>,
     /// The part of the value that was typed before the cursor.
     pub begun: String,
-    /// What stands before the value in the same word: `--queue=`, or the values before a comma.
+    /// The part of the word before the value: `--queue=`, or the values before a comma.
     pub before: String,
     /// Whether the shell would expand a part of the word.
     pub expands: bool,
@@ -28,7 +28,7 @@ pub(super) struct Cursor<'t> {
     pub positionals: Vec<String>,
 }
 
-/// What can be typed at the cursor.
+/// The kind of word that can be typed at the cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CursorSlot<'t> {
     /// The name of a flag.
@@ -129,8 +129,7 @@ impl<'t> PartialLineParser<'t> {
         }
     }
 
-    /// What the last word is: the slot that it fills, the part of its value that was typed, and what stands
-    /// before that.
+    /// The kind of the last word, the part of its value that was typed, and the part of the word before the value.
     fn slot_of_last_word<'w>(
         &self,
         word: &'w str,
@@ -259,8 +258,8 @@ impl<'t> PartialLineParser<'t> {
     fn next_positional(&self) -> Option<&'t Arg> {
         let all: Vec<&Arg> = self.command.get_positionals().collect();
         let many = |arg: &&&Arg| {
-            let most = arg.get_num_args().map_or(1, |count| count.max_values());
-            most > 1 || matches!(arg.get_action(), ArgAction::Append)
+            let max_values = arg.get_num_args().map_or(1, |count| count.max_values());
+            max_values > 1 || matches!(arg.get_action(), ArgAction::Append)
         };
         let next = all.get(self.positionals.len());
         next.or_else(|| all.last().filter(many)).copied()

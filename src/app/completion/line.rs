@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::shell::Shell;
 
-/// What was typed of a command line. The last word is the one to complete.
+/// The words of a command line up to the cursor. The last word is the one to complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TypedLine {
     pub words: Vec<TypedWord>,

@@ -60,8 +60,10 @@ pub(super) fn find_candidates(
             let (globals, file) = (member.globals.clone(), member.file.clone());
             scope.spawn(move || names_at(kind, globals, &file, deadline))
         };
-        let asked: Vec<_> = members.list.iter().map(ask).collect();
-        let replies = asked.into_iter().map(|asked| asked.join().ok().flatten());
+        let lookups: Vec<_> = members.list.iter().map(ask).collect();
+        let replies = lookups
+            .into_iter()
+            .map(|lookup| lookup.join().ok().flatten());
         replies.flatten().collect::<Vec<_>>()
     });
     let mut names = found.into_iter().reduce(|mut one, other| {

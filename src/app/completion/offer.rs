@@ -1,4 +1,4 @@
-//! What can be typed at the cursor.
+//! The candidates for the word at the cursor.
 
 use std::any::TypeId;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::name;
 /// The maximum number of names that are offered.
 const NAMES: usize = 200;
 
-/// What fits the last word.
+/// The candidates that fit the last word.
 #[derive(Debug, Default)]
 pub(super) struct CompletionOffer {
     pub candidates: Vec<Candidate>,

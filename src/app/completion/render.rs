@@ -39,7 +39,7 @@ pub(super) fn shell_lines(
     lines
 }
 
-/// What readline inserts: the rest of the word as the open quote requires it.
+/// The text that readline inserts: the rest of the word, in the form that the open quote requires.
 fn bash_insertion(word: &str, typed: &TypedLine) -> String {
     let escaped = |text: &str, special: &dyn Fn(char) -> bool| {
         let mut escaped = String::with_capacity(text.len());

@@ -69,7 +69,7 @@ impl DocParts {
                 let quoted = examples.split('`').skip(1).step_by(2);
                 parts
                     .examples
-                    .extend(quoted.map(|typed| typed.replace('\n', " ")));
+                    .extend(quoted.map(|example| example.replace('\n', " ")));
             } else {
                 parts.text.push(paragraph.to_owned());
             }
@@ -139,7 +139,10 @@ pub(crate) fn lay_out_root(root: Command) -> Command {
         }
         list.push('\n');
     }
-    let examples = parts.examples.iter().map(|typed| format!("  {typed}\n"));
+    let examples = parts
+        .examples
+        .iter()
+        .map(|example| format!("  {example}\n"));
     let examples: String = examples.collect();
     let text = parts.text.join("\n\n");
     let more = "`qless help COMMAND` prints the help of a command, `qless help TOPIC` that of a topic: recipes,\n\
@@ -173,7 +176,7 @@ mod tests {
                 if let Some(example) = parts
                     .examples
                     .iter()
-                    .find(|typed| typed.contains("qless  "))
+                    .find(|example| example.contains("qless  "))
                 {
                     wrong.push(format!("{path}: {example}"));
                 }

@@ -107,8 +107,8 @@ fn command_help(path: &[&str]) -> Result<String, Error> {
         command = match command.find_subcommand_mut(word) {
             Some(below) => below,
             None => {
-                let typed = path[..=at].join(" ");
-                let error = Error::usage(format!("no command or topic is called `{typed}`"));
+                let name = path[..=at].join(" ");
+                let error = Error::usage(format!("no command or topic is called `{name}`"));
                 return Err(error.hint(unknown_path_hint(at, word)));
             }
         };
@@ -130,7 +130,7 @@ fn unknown_path_hint(at: usize, word: &str) -> String {
 fn exit_codes_text() -> String {
     let mut text = String::new();
     for exit in Exit::VARIANTS {
-        let (name, when) = exit.description();
+        let (name, when) = exit.name_and_meaning();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }
     text.push_str("\nIf jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,\n");

@@ -28,7 +28,7 @@ pub(crate) struct RetryOptions {
     pub to: Option<Name>,
     pub delay: Option<Duration>,
     pub priority: Option<i64>,
-    /// Run complete jobs again.
+    /// Run completed jobs again.
     pub completed: bool,
     /// Take running jobs from their workers.
     pub force: bool,

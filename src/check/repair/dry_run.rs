@@ -70,7 +70,7 @@ pub(super) fn run_dry_run(
     for batch in queue.into_batches() {
         let Some(findings) = options
             .filter
-            .findings_to_repair(batch.stage, &batch.excluded)
+            .finding_list_to_repair(batch.stage, &batch.excluded)
         else {
             continue;
         };

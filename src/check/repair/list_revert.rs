@@ -18,13 +18,13 @@ use crate::model::finding::FindingId;
 use crate::model::verdict::Change;
 use crate::name::Name;
 
-/// Fewer entries than this return one by one.
+/// If fewer entries than this were removed, they are put back one at a time.
 const MIN_ENTRIES: usize = 50;
 
 /// Maximum number of entries collected (20 MB).
 const MAX_ENTRIES: usize = 200_000;
 
-/// How often a list is written that other clients change meanwhile.
+/// How often a list is written again because other clients changed it at the same time.
 const MAX_TRIES: usize = 3;
 
 /// The number of entries read by one command.
@@ -92,8 +92,8 @@ impl ListRevert {
         self.entries.len() >= MIN_ENTRIES
     }
 
-    /// The changes of this list that are still to be reverted, to be made one by one. An entry that is
-    /// anywhere in the list counts as restored: earlier reverts may have shifted its index.
+    /// The changes of this list that are still to be reverted, to be made one at a time. An entry that is anywhere
+    /// in the list counts as restored: earlier reverts may have shifted its index.
     pub(super) fn changes_not_yet_reverted(
         &self,
         core: &mut Core,

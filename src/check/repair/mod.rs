@@ -35,7 +35,7 @@ use crate::text::plural;
 const SKIPPED_BY_QUEUE: &str =
     "note: a job that lost its dependencies is repaired only without `--queue`";
 
-/// What a repair does, and how.
+/// The options of a repair.
 #[derive(Debug)]
 pub(crate) struct RepairOptions<'a> {
     pub check: CheckOptions,

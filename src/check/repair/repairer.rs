@@ -84,7 +84,9 @@ impl Repairer {
         self.expected = queue.take_expected();
         let mut repaired = 0;
         for batch in queue.into_batches() {
-            let Some(findings) = self.filter.findings_to_repair(batch.stage, &batch.excluded)
+            let Some(findings) = self
+                .filter
+                .finding_list_to_repair(batch.stage, &batch.excluded)
             else {
                 continue;
             };
@@ -159,7 +161,7 @@ impl Repairer {
 
     /// The items as the server has to be asked for them. Entries of a list move towards its
     /// end when entries behind them are removed.
-    fn shifted_list_items(&self, location: &Location, items: &[Name]) -> Vec<Name> {
+    fn items_at_current_positions(&self, location: &Location, items: &[Name]) -> Vec<Name> {
         if location.kind != ItemKind::Entries {
             return items.to_vec();
         }
@@ -171,8 +173,8 @@ impl Repairer {
         items.iter().map(shifted).collect()
     }
 
-    /// Repairs items in one call, or in several if they cost too much. What the server refuses midway
-    /// is retried, so that it says why.
+    /// Repairs items in one call, or in several if they cost too much. If a call ends early because the server
+    /// refused an item, the next call begins with this item: its reply says why.
     fn repair_items(
         &mut self,
         core: &mut Core,
@@ -187,7 +189,7 @@ impl Repairer {
             let times = 1 + usize::from(self.undo.is_some());
             self.keep_pace(times * rest.len())?;
             let now = core.now();
-            let mut items = self.shifted_list_items(location, rest);
+            let mut items = self.items_at_current_positions(location, rest);
             let mut planned = None;
             if let Some(undo) = &mut self.undo {
                 let plan = core.plan_item_repairs(now, findings, &self.run, location, &items)?;
@@ -200,10 +202,11 @@ impl Repairer {
             }
             let begun = Instant::now();
             let reply = core.repair_items(now, findings, &self.run, location, &items);
-            let took = begun.elapsed();
-            let asked = items.len();
-            let verified = reply.as_ref().map_or(asked, |reply| reply.verified);
-            self.batch_sizes.adjust_size(location.kind, verified, took);
+            let elapsed = begun.elapsed();
+            let item_count = items.len();
+            let verified = reply.as_ref().map_or(item_count, |reply| reply.verified);
+            self.batch_sizes
+                .adjust_size(location.kind, verified, elapsed);
             let (reply, recorded) = match (reply, &mut self.undo) {
                 (Ok(reply), Some(undo)) => {
                     let recorded = undo.write_done(&reply);
@@ -243,7 +246,7 @@ impl Repairer {
             // On a full disk the plan counts; this batch is repaired all the same.
             recorded?;
             if with(VerdictOutcome::Repairable).next().is_none() {
-                rest = &rest[verified.clamp(1, asked)..];
+                rest = &rest[verified.clamp(1, item_count)..];
             } else if repaired == before {
                 for verdict in with(VerdictOutcome::Repairable) {
                     self.counts_of(verdict).refused += 1;

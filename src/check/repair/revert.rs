@@ -94,7 +94,7 @@ pub(crate) fn run_revert(
     let message = format!("{} after {} of {changes}", error.message(), count(tried));
     Err(
         Error::new(error.kind(), message).hint(match session.typed_line() {
-            Some(typed) => format!("run the same command again to continue: `{typed}`"),
+            Some(line) => format!("run the same command again to continue: `{line}`"),
             None => "run the same command again to continue".to_owned(),
         }),
     )
@@ -276,8 +276,9 @@ impl Reverter<'_> {
         keep_pace(&mut self.pace, &self.interrupt, changes.len())?;
         let begun = Instant::now();
         let (reverted, skipped) = self.core.revert_changes(self.core.now(), changes)?;
-        let took = begun.elapsed();
-        self.batch_sizes.adjust_size(ANY_KIND, changes.len(), took);
+        let elapsed = begun.elapsed();
+        self.batch_sizes
+            .adjust_size(ANY_KIND, changes.len(), elapsed);
         self.sum.done += usize::try_from(reverted).unwrap_or(usize::MAX);
         self.sum.skipped += usize::try_from(skipped).unwrap_or(usize::MAX);
         self.progress.add_done(changes.len() as u64);

@@ -1,4 +1,4 @@
-//! An approved repair: rounds of a repair and a scan, and the report of both.
+//! An approved repair: repairs and scans in turn, and the report of both.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct ApprovedRepair<'a> {
     pub interrupt: Interrupt,
     pub repairer: Repairer,
     pub begun: Moment,
-    /// What was repaired before the last scan, which does not count it.
+    /// The repairs made before the last scan, which does not count them.
     pub before_scan: BTreeMap<FindingId, RepairCounts>,
 }
 
@@ -50,8 +50,8 @@ impl ApprovedRepair<'_> {
         let (mut last, error) = self.repair_and_rescan(first_scan, session)?;
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
-        let took = session.now().since(self.begun);
-        last.check.scan.elapsed_s = Number((took * 10.0).round() / 10.0);
+        let elapsed = session.now().since(self.begun);
+        last.check.scan.elapsed_s = Number((elapsed * 10.0).round() / 10.0);
         let repaired = self.make_report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
         let summary = repaired.totals_line();
@@ -205,7 +205,7 @@ impl ApprovedRepair<'_> {
             error.message_without_effect()
         );
         let hint = match session.typed_line() {
-            Some(typed) => format!("run the same command again to continue: `{typed}`"),
+            Some(line) => format!("run the same command again to continue: `{line}`"),
             None => "run the same command again to continue".to_owned(),
         };
         Error::new(error.kind(), reason).hint(error.hint_text().unwrap_or(&hint))

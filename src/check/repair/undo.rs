@@ -427,7 +427,7 @@ mod tests {
         r#"{"slice":1,"plan":[{"finding":"ghost-waiting","changes":[{"key":"ql:q:mail-work","item":"ghost","before":"0","after":null}]}]}"#,
     ];
 
-    /// What a file of this text would revert, or why it is refused.
+    /// The changes that a file of this text would revert, or why the file is refused.
     fn reverted(text: &[u8]) -> Result<String, Error> {
         let dir = tempfile::tempdir().unwrap();
         let private = std::fs::Permissions::from_mode(0o700);

@@ -13,7 +13,7 @@ use super::scanned_job::ScannedJob;
 /// Maximum number of requests on their way. Those about edges are short.
 pub(super) const MAX_AHEAD: usize = 3;
 
-/// What is read next, and what is on its way.
+/// The reads to send next, and the reads that wait for their replies.
 #[derive(Debug, Default)]
 pub(super) struct ReadPipeline {
     jobs: Vec<Vec<u8>>,

@@ -7,7 +7,7 @@ use crate::model::verdict::ItemKind;
 
 use super::{MAX_DEFERRED_BYTES, Scanner, validate};
 
-/// Options that must be numbers, beside those of queues.
+/// Options that must be numbers, apart from the options of queues.
 const NUMERIC: [&[u8]; 13] = [
     b"backoff-factor",
     b"backoff-initial-delay",

@@ -133,10 +133,10 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Reports jobs without dependencies that another job still lists among its dependents: they are
-    /// not released. The scan may have matched both sides of such an edge before one was lost. So all
-    /// dependents are read once more, after the jobs were seen without dependencies: since then, an
-    /// edge to them cannot have been added without becoming a dependency of theirs.
+    /// Reports jobs that another job lists among its dependents although they have no dependencies: no completion
+    /// releases them. The scan may have matched both sides of such an edge before one side was lost. So all sets of
+    /// dependents are read once more. That read comes after the jobs were seen without dependencies. An edge added
+    /// since then has both sides, so it is not reported.
     pub(super) fn report_one_sided_dependencies(&mut self) -> Result<(), Error> {
         if self.without_dependencies.is_empty() {
             return Ok(());

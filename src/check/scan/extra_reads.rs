@@ -1,4 +1,4 @@
-//! What is read about jobs beyond hash and history, because their fields require it.
+//! Further reads about a job, besides hash and history, because its fields require them.
 
 use crate::core::api::read::{ReadCommand, ReadReply};
 use crate::core::script::keys::{Companion, QueueKey};
@@ -14,7 +14,7 @@ use super::{MAX_LOCK, Replies, Scanner, validate};
 const TOLERANCE: f64 = 0.001;
 
 impl Scanner<'_> {
-    /// The reads of what else is needed to examine jobs.
+    /// The further reads that are needed to examine jobs.
     pub(super) fn open_job_reads(&self, jobs: &[ScannedJob]) -> Vec<ReadCommand> {
         let reads = jobs.iter().flat_map(|job| {
             let read = |extra: &ExtraRead| self.extra_read(job, *extra);

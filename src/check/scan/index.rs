@@ -107,11 +107,11 @@ impl Scanner<'_> {
             ItemKind::Group => self.unmatched.add_entry(hash) == MatchResult::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !self.will_run(score)
+                self.first_pass && !self.can_become_due(score)
             }
             ItemKind::Scheduled => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !score.is_nan() && !self.will_run(score)
+                self.first_pass && !score.is_nan() && !self.can_become_due(score)
             }
             ItemKind::Completed => {
                 self.unmatched.add_entry(hash);
@@ -193,7 +193,7 @@ impl Scanner<'_> {
             self.has_completed_in |= sets.iter().any(lists_completed);
             for ((_, listed), sets) in queues.iter().zip(sets.chunks(kinds.len())) {
                 if listed.is_none() && sets.iter().any(has_lock) {
-                    self.sink.unlisted_lock();
+                    self.sink.note_unlisted_lock();
                 }
             }
             if self.rescanning || !self.first_pass {
@@ -240,7 +240,7 @@ impl Scanner<'_> {
     }
 
     /// Whether a time of a schedule will come.
-    pub(super) fn will_run(&self, due: f64) -> bool {
+    pub(super) fn can_become_due(&self, due: f64) -> bool {
         self.now.can_become_due(due)
     }
 

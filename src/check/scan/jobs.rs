@@ -154,7 +154,7 @@ impl Scanner<'_> {
         let (Some(queue), Some(state), Some(home), true) =
             (text(2), text(1), home, text(0) == Some(jid))
         else {
-            // Its location is unknown without these fields.
+            // The job's location is unknown without these fields.
             job.is_candidate = self.first_pass;
             return Ok(Some(job));
         };
@@ -176,7 +176,8 @@ impl Scanner<'_> {
         job.is_candidate |= time.is_none_or(|time| time > self.now_in_seconds() + MAX_CLOCK_DRIFT);
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
-        job.is_candidate |= text(12).is_some() && !number(12).is_some_and(|due| self.will_run(due));
+        job.is_candidate |=
+            text(12).is_some() && !number(12).is_some_and(|due| self.can_become_due(due));
         job.is_candidate |= text(16).is_some();
         match number(4) {
             Some(priority) => job.priority = priority,
@@ -340,7 +341,7 @@ impl Scanner<'_> {
         if dup == Some(b"merge") && job.state != b"complete" {
             let hash = self.hash_payloads(&job.jid);
             self.unmatched.match_pair(hash, EntrySide::Lower);
-            // Its data has to be compared with its payloads.
+            // The job's data has to be compared with its payloads.
             job.is_candidate |= self.first_pass;
         }
         let ids = throttles.map(validate::parse_tags);

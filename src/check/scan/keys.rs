@@ -131,7 +131,7 @@ impl Scanner<'_> {
             KeyFamily::Slots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
             KeyFamily::Pending(id) => {
                 page.coordination.push((ItemKind::Pending, id.to_vec()));
-                // Its throttle may have a free slot.
+                // The throttle of this key may have a free slot.
                 page.candidates.push(key.to_vec());
             }
             KeyFamily::Throttle(_)
@@ -204,7 +204,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Adds statistics whose slots do not add up to their total.
+    /// Adds statistics whose buckets do not add up to their total.
     fn check_statistics(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
         for keys in keys.chunks(HASHES_PER_READ) {
             let reads = keys
@@ -213,7 +213,7 @@ impl Scanner<'_> {
                 .collect();
             for (key, replies) in keys.iter().zip(self.run_reads(reads)?) {
                 let right = match replies {
-                    ReadReply::Page(None, fields) => slots_match_total(&fields),
+                    ReadReply::Page(None, fields) => buckets_match_total(&fields),
                     _ => false,
                 };
                 if !right {
@@ -246,9 +246,9 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether the slots add up to the total, and mean and deviation are numbers.
-fn slots_match_total(fields: &[Vec<u8>]) -> bool {
-    let (mut total, mut slots, mut valid) = (0, 0_u64, true);
+/// Whether the buckets add up to the total, and mean and deviation are numbers.
+fn buckets_match_total(fields: &[Vec<u8>]) -> bool {
+    let (mut total, mut buckets, mut valid) = (0, 0_u64, true);
     for pair in fields.chunks_exact(2) {
         let (name, text) = (pair[0].as_slice(), pair[1].as_slice());
         let count = || std::str::from_utf8(text).ok()?.parse::<u64>().ok();
@@ -259,14 +259,16 @@ fn slots_match_total(fields: &[Vec<u8>]) -> bool {
             },
             b"mean" => valid &= validate::parse_number(text).is_some(),
             b"vk" => valid &= validate::parse_number(text).is_some_and(|vk| vk >= 0.0),
-            [b's' | b'm' | b'h' | b'd', slot @ ..] if validate::is_integer(slot) => match count() {
-                Some(count) => slots = slots.saturating_add(count),
-                None => valid = false,
-            },
+            [b's' | b'm' | b'h' | b'd', bucket @ ..] if validate::is_integer(bucket) => {
+                match count() {
+                    Some(count) => buckets = buckets.saturating_add(count),
+                    None => valid = false,
+                }
+            }
             _ => {}
         }
     }
-    valid && total == slots && total < 1 << 53
+    valid && total == buckets && total < 1 << 53
 }
 
 #[cfg(test)]
@@ -277,7 +279,7 @@ mod tests {
     fn slots_add_up_to_the_total() {
         let adds_up = |text: &str| {
             let words = text.split(' ').map(|word| word.as_bytes().to_vec());
-            slots_match_total(&words.collect::<Vec<_>>())
+            buckets_match_total(&words.collect::<Vec<_>>())
         };
         assert!(adds_up("total 3 mean 1.5 vk 0 s1 2 d400 1"));
         assert!(adds_up("total 1 s-5 1"));

@@ -48,7 +48,7 @@ pub struct ScanScope {
     pub queues: Vec<Name>,
 }
 
-/// What a scan has passed.
+/// The counts of what a scan has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanCounts {
     pub keys: u64,
@@ -59,7 +59,12 @@ pub struct ScanCounts {
 /// The receiver of candidates.
 pub trait CandidateSink {
     /// Takes a candidate. The same one may come more than once.
-    fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error>;
+    fn take_candidate(
+        &mut self,
+        core: &mut Core,
+        location: &Location,
+        item: Name,
+    ) -> Result<(), Error>;
 
     /// Takes a large candidate: verified with others, it would block the server for long.
     fn large_candidate(
@@ -68,19 +73,19 @@ pub trait CandidateSink {
         location: &Location,
         item: Name,
     ) -> Result<(), Error> {
-        self.candidate(core, location, item)
+        self.take_candidate(core, location, item)
     }
 
     /// Takes candidates to verify in one call: a cycle, or all jobs that list the same job as a
     /// dependent although it does not list them as dependencies.
-    fn candidate_group(
+    fn take_candidate_group(
         &mut self,
         core: &mut Core,
         location: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         let mut items = items.into_iter();
-        items.try_for_each(|item| self.candidate(core, location, item))
+        items.try_for_each(|item| self.take_candidate(core, location, item))
     }
 
     /// Notes a job that another one lists as a dependent, but that does not list the other one as a
@@ -112,7 +117,7 @@ pub trait CandidateSink {
 
     /// Notes that a job may be running in a queue that is not listed: the core looks for locks in
     /// listed queues only.
-    fn unlisted_lock(&mut self);
+    fn note_unlisted_lock(&mut self);
 
     /// Notes that everything was scanned. The candidates that follow may be verified for findings that
     /// require a complete scan: jobs in `depends` without dependencies, `names` of
@@ -153,7 +158,7 @@ const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
 /// Maximum number of keys or members read at once: meanwhile the server serves no other client.
 const MAX_READ: usize = 4000;
 
-/// Minimum number of them, however slow the pace is.
+/// Minimum number of replies, however slow the pace is.
 const MIN_READ: usize = 10;
 
 /// A lock that expires later than this is implausible, in seconds.
@@ -165,7 +170,7 @@ const MAX_CLOCK_DRIFT: f64 = 3600.0;
 /// Replies in the order of their reads.
 type Replies = std::vec::IntoIter<ReadReply>;
 
-/// Why a name is remembered; the numbers are beyond those of [`ItemKind`].
+/// Why a name is remembered; the numbers begin above the numbers of [`ItemKind`].
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum RememberedAs {
@@ -281,7 +286,7 @@ impl<'a> Scanner<'a> {
 
     fn run(mut self, unmatched: UnmatchedTable) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
-        let server = self.server_run()?;
+        let server = self.server_run_id()?;
         self.place = self.core.route_version();
         self.expiring = !self.core.no_key_expires(self.now)?;
         self.reads_whole = self.core.may_read_whole_hashes(self.now)?;
@@ -291,7 +296,7 @@ impl<'a> Scanner<'a> {
             self.rescan_unmatched()?;
             self.first_pass = false;
             self.known.clear();
-            if !self.unmatched.next_part() {
+            if !self.unmatched.clear_for_next_part() {
                 break;
             }
         }
@@ -304,7 +309,7 @@ impl<'a> Scanner<'a> {
         self.core.follow_moving_keys()?;
         self.require_same_server()?;
         // A cursor is meaningless after a restart of the server: keys may have been missed.
-        if self.server_run()? != server {
+        if self.server_run_id()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
         }
@@ -322,7 +327,7 @@ impl<'a> Scanner<'a> {
 
     /// The run id of the server, if it reports one. After a lost reply, the second question
     /// follows a new connection.
-    fn server_run(&mut self) -> Result<Option<String>, Error> {
+    fn server_run_id(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
         }

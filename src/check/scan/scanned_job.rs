@@ -8,7 +8,7 @@ pub(super) struct ScannedJob {
     pub jid: Vec<u8>,
     pub queue: Vec<u8>,
     pub state: Vec<u8>,
-    /// The set of its queue that holds it.
+    /// The set of the queue that holds the job.
     pub home: Option<ItemKind>,
     pub worker: Vec<u8>,
     pub priority: f64,
@@ -35,19 +35,20 @@ impl ScannedJob {
     }
 }
 
-/// What else has to be read about a job.
+/// A further read that a job requires.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ExtraRead {
-    /// Its score among the waiting jobs.
+    /// The job's score among the waiting jobs.
     WorkScore,
-    /// Its lock, in the grace period.
+    /// The job's lock, in the grace period.
     LockScore,
-    /// Its score in the list of a worker that may have lost it.
+    /// The job's score in the list of a worker that may have lost the job.
     WorkerScore,
-    /// Whether it has dependencies.
+    /// Whether the job has dependencies.
     HasDependencies,
-    /// The count of its template.
+    /// The count of the job's template.
     TemplateCount,
-    /// Its entry in a lane or a set of a throttle, by its position in [`ScannedJob::coordination`].
+    /// The job's entry in a lane or in a set of a throttle, by the position of the entry in
+    /// [`ScannedJob::coordination`].
     Coordination(usize),
 }

@@ -32,7 +32,7 @@ impl Scanner<'_> {
         let location = Location::new(kind, name);
         let item = Name::from(item);
         if self.covers_all_queues() {
-            return self.sink.candidate(self.core, &location, item);
+            return self.sink.take_candidate(self.core, &location, item);
         }
         use ItemKind::{
             CompletedIn, Depends, Failed, FailedTimes, Job, Key, Lane, Locks, Names, Pending,
@@ -42,7 +42,7 @@ impl Scanner<'_> {
             Work | Locks | Scheduled | Depends | Throttled | Recur | CompletedIn
                 if self.is_in_scope(name) =>
             {
-                self.sink.candidate(self.core, &location, item)
+                self.sink.take_candidate(self.core, &location, item)
             }
             // A set of another queue, a lane or a throttle may have a job of this one.
             Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
@@ -58,13 +58,13 @@ impl Scanner<'_> {
                 if matches!(name, b"queues" | b"paused_queues")
                     && self.is_in_scope(item.as_bytes()) =>
             {
-                self.sink.candidate(self.core, &location, item)
+                self.sink.take_candidate(self.core, &location, item)
             }
             Key => {
                 let key = [self.keys.with_prefix("").as_bytes(), item.as_bytes()].concat();
                 match self.keys.family_of_key(&key) {
                     KeyFamily::Queue(_, queue) if self.is_in_scope(queue) => {
-                        self.sink.candidate(self.core, &location, item)
+                        self.sink.take_candidate(self.core, &location, item)
                     }
                     _ => Ok(()),
                 }
@@ -87,7 +87,7 @@ impl Scanner<'_> {
         self.sink.members_read(self.core, open.len())?;
         for ((location, item), replies) in open.into_iter().zip(replies) {
             if matches!(replies, ReadReply::Text(Some(queue)) if self.is_in_scope(&queue)) {
-                self.sink.candidate(self.core, &location, item)?;
+                self.sink.take_candidate(self.core, &location, item)?;
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ impl Scanner<'_> {
             ReadReply::Number(0) => {
                 let bare = Name::from(self.keys.without_prefix(key));
                 self.sink
-                    .candidate(self.core, &Location::new(ItemKind::Key, ""), bare)
+                    .take_candidate(self.core, &Location::new(ItemKind::Key, ""), bare)
             }
             _ => Ok(()),
         }
@@ -142,8 +142,8 @@ impl Scanner<'_> {
             }
         }
         match items.as_slice() {
-            [one] => self.sink.candidate(self.core, location, one.clone()),
-            _ => self.sink.candidate_group(self.core, location, items),
+            [one] => self.sink.take_candidate(self.core, location, one.clone()),
+            _ => self.sink.take_candidate_group(self.core, location, items),
         }
     }
 }

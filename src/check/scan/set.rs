@@ -135,7 +135,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans sets; the first pages of several sets together, the others one by one. The server reads
+    /// Scans sets; the first pages of several sets together, the further pages one at a time. The server reads
     /// further pages while one is examined.
     pub(super) fn scan_sets(&mut self, sets: &mut [IndexedSet]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages_per_round_trip(SETS_PER_READ)) {
@@ -390,7 +390,7 @@ impl IndexedSet {
             score.or(end.map(|(_, score)| *score))
         };
         let (first, last) = (score(entries.first()), score(entries.last()));
-        // The rank of its first member.
+        // The rank of the page's first member.
         let rank = match (&page.from, replies.first()) {
             (Some((from, _)), _) => from + 1 - page_size,
             (None, Some(ReadReply::Number(all))) => all - page_size,
@@ -421,7 +421,7 @@ impl IndexedSet {
 }
 
 impl RankPage {
-    /// Its first and its last rank.
+    /// The page's first and its last rank.
     fn rank_range(&self, page_size: i64) -> (i64, i64) {
         match self.from {
             Some((from, _)) => ((from + 1 - page_size).max(0), from),

@@ -53,7 +53,7 @@ impl Scanner<'_> {
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::parse_number);
         let Some(queue) = text(0) else {
-            // A recurring job without a queue has no location, or was deleted meanwhile.
+            // A recurring job without a queue has no location, or was deleted after the scan began.
             return if self.first_pass {
                 self.add_candidate(ItemKind::Recurring, b"", id)
             } else {

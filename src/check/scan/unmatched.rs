@@ -28,13 +28,13 @@ pub(super) enum EntrySide {
 /// The result of adding or matching an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatchResult {
-    /// It is new, or what it has to match is missing.
+    /// The hash is new, or the hash that it has to match is missing.
     Missing,
-    /// It matched, and both were removed.
+    /// The hash matched another one, and both were removed.
     Matched,
     /// The table has it already.
     Duplicate,
-    /// It belongs to another part of the hashes.
+    /// The hash belongs to another part of the hashes.
     OtherPart,
 }
 
@@ -92,7 +92,7 @@ impl UnmatchedTable {
     }
 
     /// Clears the table for the next part. Returns whether there is one.
-    pub(super) fn next_part(&mut self) -> bool {
+    pub(super) fn clear_for_next_part(&mut self) -> bool {
         if self.last_hash == u64::MAX {
             return false;
         }
@@ -275,7 +275,7 @@ mod tests {
                 "{n}"
             );
         }
-        assert!(!table.next_part());
+        assert!(!table.clear_for_next_part());
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
             let remains = |n: &u64| table.contains(hash(*n), EntrySide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
-            if !table.next_part() {
+            if !table.clear_for_next_part() {
                 break;
             }
         }

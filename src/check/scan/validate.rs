@@ -78,7 +78,7 @@ pub struct StoredFailure {
 pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
     #[derive(serde::Deserialize)]
     struct Stored {
-        group: AnyString,
+        group: StringBytes,
         when: f64,
     }
     // Clients store names that are not UTF-8, which only the check of the syntax has to know.
@@ -97,25 +97,25 @@ pub fn parse_failure(text: &[u8]) -> Option<StoredFailure> {
 }
 
 /// A JSON string that need not be UTF-8.
-struct AnyString(Vec<u8>);
+struct StringBytes(Vec<u8>);
 
-impl<'de> Deserialize<'de> for AnyString {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AnyString, D::Error> {
-        struct AnyStringVisitor;
+impl<'de> Deserialize<'de> for StringBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StringBytes, D::Error> {
+        struct StringBytesVisitor;
 
-        impl Visitor<'_> for AnyStringVisitor {
-            type Value = AnyString;
+        impl Visitor<'_> for StringBytesVisitor {
+            type Value = StringBytes;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a string")
             }
 
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<AnyString, E> {
-                Ok(AnyString(bytes.to_vec()))
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<StringBytes, E> {
+                Ok(StringBytes(bytes.to_vec()))
             }
         }
 
-        deserializer.deserialize_bytes(AnyStringVisitor)
+        deserializer.deserialize_bytes(StringBytesVisitor)
     }
 }
 
@@ -151,7 +151,7 @@ fn is_usual_entry(text: &[u8]) -> bool {
     letters > 0 && rest.and_then(after_quoted_word) == Some(b"}]")
 }
 
-/// What follows a quoted word without escapes.
+/// The rest of a text after a quoted word without escapes.
 fn after_quoted_word(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;

@@ -1,14 +1,14 @@
-//! The number of items of one call. The cost of an item is unknown beforehand, so each kind begins
-//! with one item: a quick call doubles the number, a slow one reduces it in proportion. Any other
-//! adds an item: part of a call's time is the same for any number of items, so that a call for one of
-//! them can be neither quick nor slow.
+//! The number of items of one call. The cost of an item is unknown beforehand, so each kind begins with one item. A
+//! quick call doubles the number, a slow one reduces it in proportion, and any other adds one item. Without the
+//! last rule, the number could stay at 1: part of a call's time is the same for any number of items, so a call for
+//! one item may be neither quick nor slow.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::model::verdict::ItemKind;
 
-/// The most items of a call, however quick it is.
+/// Maximum number of items of a call, however quick it is.
 pub(crate) const MAX_BATCH: usize = 100;
 
 /// How long a call may block the server for other clients.
@@ -34,15 +34,15 @@ impl BatchSizes {
     }
 
     /// Adjusts the size by the duration of a call.
-    pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, took: Duration) {
-        self.round_trip = self.round_trip.min(took);
-        let took = took - self.round_trip;
+    pub(crate) fn adjust_size(&mut self, kind: ItemKind, items: usize, elapsed: Duration) {
+        self.round_trip = self.round_trip.min(elapsed);
+        let elapsed = elapsed - self.round_trip;
         let size = self.sizes.entry(kind).or_insert(1);
-        if took > MAX_DURATION {
-            let part = MAX_DURATION.as_secs_f64() / took.as_secs_f64();
+        if elapsed > MAX_DURATION {
+            let part = MAX_DURATION.as_secs_f64() / elapsed.as_secs_f64();
             *size = ((items as f64 * part) as usize).max(1);
         } else if items >= *size {
-            let more = if took < MAX_DURATION / 2 { items } else { 1 };
+            let more = if elapsed < MAX_DURATION / 2 { items } else { 1 };
             *size = (items + more).min(MAX_BATCH);
         }
     }

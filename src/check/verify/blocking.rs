@@ -46,7 +46,7 @@ impl BlockingFindings {
             FindingId::TagIndex => self
                 .wrong_tags
                 .insert(self.hasher.hash_one(&verdict.detail)),
-            FindingId::DependencyOneSided => self.note_one_sided(Some(&verdict.item)),
+            FindingId::DependencyOneSided => self.note_one_sided_dependency(Some(&verdict.item)),
             id => {
                 self.wrong_failure_lists |=
                     id.is_about_failure_list() || verdict.known_detail == VerdictDetail::InNoList;
@@ -55,7 +55,7 @@ impl BlockingFindings {
     }
 
     /// Notes a job with a dependency that only the other job lists; `None` if there may be many.
-    pub(super) fn note_one_sided(&mut self, jid: Option<&Name>) {
+    pub(super) fn note_one_sided_dependency(&mut self, jid: Option<&Name>) {
         match jid {
             Some(jid) => self.one_sided.insert(self.hasher.hash_one(jid)),
             None => self.one_sided.insert_every_hash(),

@@ -23,7 +23,7 @@ pub(super) struct VerifyCalls {
 
 impl VerifyCalls {
     pub(super) fn new(options: &VerifyOptions) -> VerifyCalls {
-        let findings = |phase| options.filter.findings_to_scan(phase, options.repair);
+        let findings = |phase| options.filter.finding_list_to_scan(phase, options.repair);
         VerifyCalls {
             phase: VerifyTiming::DuringScan,
             scan_findings: findings(VerifyTiming::DuringScan),
@@ -55,8 +55,8 @@ impl VerifyCalls {
     }
 
     /// The number of items for one call, whole items only.
-    pub(super) fn batch_size(&self, kind: ItemKind, most: usize) -> usize {
-        let size = self.batch_sizes.size_for(kind).min(most);
+    pub(super) fn batch_size(&self, kind: ItemKind, max_size: usize) -> usize {
+        let size = self.batch_sizes.size_for(kind).min(max_size);
         size.next_multiple_of(kind.word_count())
     }
 
@@ -70,17 +70,17 @@ impl VerifyCalls {
         typical: bool,
     ) -> Result<SliceReply, Error> {
         let together = Location::of_jobs_together();
-        let asked = match (location.kind, typical) {
+        let location_or_together = match (location.kind, typical) {
             (ItemKind::Job, false) => &together,
             _ => location,
         };
         let begun = Instant::now();
-        let reply = core.verify_items(core.now(), findings, asked, items)?;
+        let reply = core.verify_items(core.now(), findings, location_or_together, items)?;
         self.verified += reply.verified as u64;
         if typical {
-            let took = begun.elapsed();
+            let elapsed = begun.elapsed();
             self.batch_sizes
-                .adjust_size(location.kind, reply.verified, took);
+                .adjust_size(location.kind, reply.verified, elapsed);
         }
         Ok(reply)
     }

@@ -48,11 +48,11 @@ impl LocatedCandidates {
         self.bytes += item.as_bytes().len();
         waiting.push(item);
         self.count += 1;
-        let most = match location.kind {
+        let capacity = match location.kind {
             ItemKind::Failed => MAX_FAILED,
             _ => MAX_BATCH,
         };
-        if waiting.len() >= most {
+        if waiting.len() >= capacity {
             DueCandidates::Location
         } else if self.count >= MAX_CANDIDATES + MAX_FAILED || self.bytes >= MAX_BYTES {
             DueCandidates::All

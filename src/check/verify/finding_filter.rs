@@ -109,19 +109,23 @@ impl FindingFilter {
 
     /// The findings to scan for, in the form for the core; `None` if there are none.
     /// `approved`: a repair is meant, so `--only` approves the findings that it names.
-    pub(crate) fn findings_to_scan(&self, phase: VerifyTiming, approved: bool) -> Option<String> {
+    pub(crate) fn finding_list_to_scan(
+        &self,
+        phase: VerifyTiming,
+        approved: bool,
+    ) -> Option<String> {
         let include = |finding: &Finding| {
             let mut selected = FINDINGS.iter().filter(|other| self.selects(other.id));
             let needed = selected.any(|other| other.requires.contains(&finding.id))
                 || finding.covers.iter().any(|id| self.selects(*id));
             self.selects(finding.id) || phase == VerifyTiming::DuringScan && needed
         };
-        self.findings_for_core(phase, approved, include)
+        self.finding_list(phase, approved, include)
     }
 
     /// The findings to repair in a stage, except the `excluded` ones, in the form for the
     /// core; `None` if there are none.
-    pub(crate) fn findings_to_repair(
+    pub(crate) fn finding_list_to_repair(
         &self,
         stage: RepairStage,
         excluded: &[FindingId],
@@ -129,14 +133,14 @@ impl FindingFilter {
         let include =
             |finding: &Finding| self.selects(finding.id) && !excluded.contains(&finding.id);
         let in_stages = |stages: &[RepairStage]| {
-            self.findings_for_core(VerifyTiming::DuringScan, true, |finding| {
+            self.finding_list(VerifyTiming::DuringScan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)
             })
         };
         match stage {
             RepairStage::Keys | RepairStage::Edges => in_stages(&[stage]),
             RepairStage::Entries => in_stages(&[RepairStage::Keys, RepairStage::Entries]),
-            RepairStage::Counts => self.findings_for_core(VerifyTiming::AfterScan, true, include),
+            RepairStage::Counts => self.finding_list(VerifyTiming::AfterScan, true, include),
         }
     }
 
@@ -146,7 +150,7 @@ impl FindingFilter {
         finding.approval == Approval::Typed && !self.only.iter().any(named)
     }
 
-    fn findings_for_core(
+    fn finding_list(
         &self,
         phase: VerifyTiming,
         approved: bool,
@@ -156,15 +160,16 @@ impl FindingFilter {
         // absent. None of them requires an approval.
         let deferred = |finding: &Finding| finding.stage == RepairStage::Counts;
         let by_name = phase == VerifyTiming::AfterScan || approved && !self.only.is_empty();
-        let asked = |finding: &&Finding| match phase {
+        let is_in_phase = |finding: &&Finding| match phase {
             VerifyTiming::DuringScan if by_name && self.protects_from_deletion(finding) => false,
             VerifyTiming::DuringScan => include(finding) && !deferred(finding),
-            // What cannot be verified is reported in both phases.
+            // Items that cannot be verified are reported in both phases.
             VerifyTiming::AfterScan => {
                 include(finding) && (deferred(finding) || finding.id == FindingId::NotJudged)
             }
         };
-        let (named, others): (Vec<&Finding>, Vec<&Finding>) = FINDINGS.iter().partition(asked);
+        let (named, others): (Vec<&Finding>, Vec<&Finding>) =
+            FINDINGS.iter().partition(is_in_phase);
         let some = |finding: &&Finding| {
             finding.id != FindingId::NotJudged || phase == VerifyTiming::DuringScan
         };
@@ -192,12 +197,12 @@ mod tests {
     fn findings_that_require_a_complete_scan_are_deferred() {
         let all = FindingFilter::default();
         assert_eq!(
-            all.findings_to_scan(VerifyTiming::DuringScan, false)
+            all.finding_list_to_scan(VerifyTiming::DuringScan, false)
                 .unwrap(),
             "-depends-on-nothing,-failed-counter,-tag-count"
         );
         assert_eq!(
-            all.findings_to_scan(VerifyTiming::AfterScan, false)
+            all.finding_list_to_scan(VerifyTiming::AfterScan, false)
                 .unwrap(),
             "depends-on-nothing,failed-counter,tag-count,not-judged"
         );
@@ -207,17 +212,20 @@ mod tests {
     fn a_scan_without_repair_approves_nothing() {
         let filter = only(FindingId::DependencyMissing);
         let scan = filter
-            .findings_to_scan(VerifyTiming::DuringScan, false)
+            .finding_list_to_scan(VerifyTiming::DuringScan, false)
             .unwrap();
         assert!(scan.starts_with("-ghost-waiting,-"), "{scan}");
         assert!(!scan.contains("-dependency-missing"), "{scan}");
         assert_eq!(
             filter
-                .findings_to_scan(VerifyTiming::DuringScan, true)
+                .finding_list_to_scan(VerifyTiming::DuringScan, true)
                 .unwrap(),
             "dependency-missing"
         );
-        assert_eq!(filter.findings_to_scan(VerifyTiming::AfterScan, true), None);
+        assert_eq!(
+            filter.finding_list_to_scan(VerifyTiming::AfterScan, true),
+            None
+        );
     }
 
     #[test]
@@ -225,13 +233,18 @@ mod tests {
         let filter = only(FindingId::TagCount);
         assert_eq!(
             filter
-                .findings_to_scan(VerifyTiming::DuringScan, true)
+                .finding_list_to_scan(VerifyTiming::DuringScan, true)
                 .unwrap(),
             "tag-index"
         );
-        assert_eq!(filter.findings_to_repair(RepairStage::Entries, &[]), None);
         assert_eq!(
-            filter.findings_to_repair(RepairStage::Counts, &[]).unwrap(),
+            filter.finding_list_to_repair(RepairStage::Entries, &[]),
+            None
+        );
+        assert_eq!(
+            filter
+                .finding_list_to_repair(RepairStage::Counts, &[])
+                .unwrap(),
             "tag-count"
         );
     }
@@ -239,18 +252,21 @@ mod tests {
     #[test]
     fn a_deletion_requires_that_only_names_the_finding_itself() {
         let all = FindingFilter::new(vec![FindingSelection::All], Vec::new());
-        let repair = all.findings_to_repair(RepairStage::Entries, &[]).unwrap();
+        let repair = all
+            .finding_list_to_repair(RepairStage::Entries, &[])
+            .unwrap();
         assert!(!repair.contains("lost-key"), "{repair}");
         assert!(repair.contains("dependency-missing"), "{repair}");
         let one = only(FindingId::LostKey);
         assert_eq!(
-            one.findings_to_repair(RepairStage::Entries, &[]).unwrap(),
+            one.finding_list_to_repair(RepairStage::Entries, &[])
+                .unwrap(),
             "lost-key"
         );
-        assert_eq!(one.findings_to_repair(RepairStage::Keys, &[]), None);
+        assert_eq!(one.finding_list_to_repair(RepairStage::Keys, &[]), None);
         // A scan reports it in any case.
         let scan = all
-            .findings_to_scan(VerifyTiming::DuringScan, false)
+            .finding_list_to_scan(VerifyTiming::DuringScan, false)
             .unwrap();
         assert!(!scan.contains("-lost-key"), "{scan}");
     }
@@ -258,7 +274,7 @@ mod tests {
     #[test]
     fn the_first_stage_repairs_keys_only() {
         let repair = FindingFilter::default()
-            .findings_to_repair(RepairStage::Keys, &[])
+            .finding_list_to_repair(RepairStage::Keys, &[])
             .unwrap();
         assert!(repair.contains("-ghost-waiting"), "{repair}");
         assert!(!repair.contains("-job-stub"), "{repair}");

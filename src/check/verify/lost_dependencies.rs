@@ -21,8 +21,8 @@ pub(super) fn has_lost_dependencies(verdict: &Verdict) -> bool {
 /// Dependencies of jobs that lost them.
 #[derive(Debug, Default)]
 pub(super) struct DependencyGroups {
-    /// The dependencies of each job, merged with those of each job that shares one. Each group goes
-    /// into one call.
+    /// The dependencies of each job, merged with the dependencies of each job that shares one of them. Each group
+    /// goes into one call.
     pub complete: Vec<Vec<Name>>,
     /// Dependencies in a group that is too large for one call, may lack members, or has an excluded
     /// job.

@@ -1,9 +1,9 @@
-//! How a scan is verified.
+//! The options of a verification.
 
 use super::finding_filter::FindingFilter;
 use crate::name::Name;
 
-/// How a scan is verified.
+/// The options of a verification.
 #[derive(Clone, Debug)]
 pub(crate) struct VerifyOptions {
     pub filter: FindingFilter,
@@ -17,7 +17,7 @@ pub(crate) struct VerifyOptions {
 
 impl VerifyOptions {
     /// Whether only some queues are scanned.
-    pub(super) fn is_by_queue(&self) -> bool {
+    pub(super) fn scans_some_queues(&self) -> bool {
         !self.queues.is_empty()
     }
 }

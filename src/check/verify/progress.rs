@@ -12,9 +12,9 @@ pub(crate) struct VerifyProgress {
     bar: Progress,
     pace: Pace,
     interrupt: Interrupt,
-    /// What was scanned. A key that is scanned in several passes counts once.
+    /// The counts of the scan. A key that is scanned in several passes counts once.
     pub(super) counts: ScanCounts,
-    /// Which pass over all keys this is, and the keys that it has passed.
+    /// The number of this pass over all keys, and the number of keys that the pass has scanned.
     pass: (u64, u64),
 }
 

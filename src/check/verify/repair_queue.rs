@@ -1,4 +1,4 @@
-//! What a scan queues for a repair: locations and items, but no changes, because each item is
+//! The items that a scan queues for a repair: with their locations, but without changes, because each item is
 //! verified again. The queue takes a few megabytes at most.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -93,7 +93,7 @@ impl RepairQueue {
             }
             _ => location,
         };
-        for item in source_items(location, call_items, verdict) {
+        for item in items_behind_verdict(location, call_items, verdict) {
             self.push_item(stage, location, item);
         }
     }
@@ -291,7 +291,7 @@ impl RepairQueue {
 
 /// The items of a call that may have led to a verdict: a verdict about a job may be about
 /// its queue, its failure group or its recurring job.
-fn source_items<'a>(
+fn items_behind_verdict<'a>(
     location: &Location,
     call_items: &'a [Name],
     verdict: &Verdict,
@@ -311,7 +311,7 @@ fn source_items<'a>(
     let contains = |one: &Name| {
         let one = one.as_bytes();
         location.kind == ItemKind::Key
-            && (has_part(one, item.as_bytes()) || has_part(one, detail.as_bytes()))
+            && (contains_part(one, item.as_bytes()) || contains_part(one, detail.as_bytes()))
     };
     let some: Vec<&Name> = call_items.iter().filter(|one| led(one)).collect();
     if !some.is_empty() {
@@ -325,7 +325,7 @@ fn source_items<'a>(
     }
 }
 
-fn has_part(text: &[u8], part: &[u8]) -> bool {
+fn contains_part(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }
 
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn stages_are_in_order_and_each_item_comes_once() {
         let mut queue = RepairQueue::default();
-        let asked = names(&["a", "b", "c"]);
+        let items = names(&["a", "b", "c"]);
         for (kind, name, id, item) in [
             (ItemKind::Names, "tags", FindingId::TagCount, "c"),
             (ItemKind::Job, "", FindingId::InNoSet, "b"),
@@ -376,7 +376,7 @@ mod tests {
             (ItemKind::Work, "mail", FindingId::InTwoSets, "a"),
             (ItemKind::Job, "", FindingId::JobStub, "c"),
         ] {
-            queue.add_items(&Location::new(kind, name), &asked, &verdict(id, item, "x"));
+            queue.add_items(&Location::new(kind, name), &items, &verdict(id, item, "x"));
         }
         assert_eq!(
             describe(queue),
@@ -391,11 +391,11 @@ mod tests {
 
     #[test]
     fn the_item_that_led_to_a_verdict_is_verified_again() {
-        let asked = names(&["a", "j:b-dependents", "r-1"]);
+        let items = names(&["a", "j:b-dependents", "r-1"]);
         let sources = |kind, id, item, detail| {
             let location = Location::new(kind, "");
             let verdict = verdict(id, item, detail);
-            let found = super::source_items(&location, &asked, &verdict);
+            let found = super::items_behind_verdict(&location, &items, &verdict);
             found
                 .iter()
                 .filter_map(|name| name.as_str())
@@ -422,15 +422,15 @@ mod tests {
     #[test]
     fn a_large_item_takes_a_call_of_its_own() {
         let mut queue = RepairQueue::default();
-        let (location, asked) = (
+        let (location, items) = (
             Location::new(ItemKind::Job, ""),
             names(&["a", "b", "c", "d", "e"]),
         );
-        queue.note_large(&asked[2]);
+        queue.note_large(&items[2]);
         for item in ["a", "b", "c", "d", "e"] {
             queue.add_items(
                 &location,
-                &asked,
+                &items,
                 &verdict(FindingId::InNoSet, item, "mail"),
             );
         }
@@ -490,20 +490,20 @@ mod tests {
             });
             queue.add_items(&location, &names(&[&other]), &one);
         }
-        let asked = names(&["x7", "z"]);
+        let items = names(&["x7", "z"]);
         queue.add_items(
             &location,
-            &asked,
+            &items,
             &verdict(FindingId::InNoSet, "x7", "mail"),
         );
         queue.add_items(
             &location,
-            &asked,
+            &items,
             &verdict(FindingId::DependencyOneSided, "a", "x7"),
         );
         queue.add_items(
             &location,
-            &asked,
+            &items,
             &verdict(FindingId::DependencyOneSided, "a", "z"),
         );
         assert_eq!(queue.jobs_with_too_many_dependencies(), names(&["y"]));
@@ -516,10 +516,10 @@ mod tests {
         let location = Location::new(ItemKind::Work, "mail");
         for number in 0..=MAX_QUEUED {
             let jid = number.to_string();
-            let asked = names(&[&jid]);
+            let items = names(&[&jid]);
             queue.add_items(
                 &location,
-                &asked,
+                &items,
                 &verdict(FindingId::GhostWaiting, &jid, "mail"),
             );
         }

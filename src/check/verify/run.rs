@@ -22,7 +22,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{plural, with_thousands_separators};
 
-/// What is scanned and reported.
+/// The options of a check: which items are scanned, and which findings are reported.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckOptions {
     pub queues: Vec<Pattern>,
@@ -37,7 +37,7 @@ pub(crate) struct CheckOptions {
 #[derive(Debug)]
 pub(crate) struct ScanResult {
     pub check: CheckReport,
-    /// What a repair repairs, if one follows.
+    /// The items to repair, if a repair follows.
     pub queue: RepairQueue,
     /// Why the scan is incomplete, if it is.
     pub halted: Option<Error>,
@@ -98,7 +98,7 @@ pub(crate) fn run_check(
     {
         verifier.report(&verdict);
     }
-    let took = core.now().since(now);
+    let elapsed = core.now().since(now);
     let unverified = verifier.blocked_by_unreported();
     let (items, queue) = verifier.into_findings_and_queue();
     let extent = || extent_text(counts, keys, verified);
@@ -122,7 +122,7 @@ pub(crate) fn run_check(
             0 => counts.queues,
             some => some as u64,
         },
-        elapsed_s: Number((took * 10.0).round() / 10.0),
+        elapsed_s: Number((elapsed * 10.0).round() / 10.0),
         complete: halted.is_none(),
         clean: halted.is_none() && !failing,
         fail_on: options.fail_on,

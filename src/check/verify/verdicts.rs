@@ -32,7 +32,7 @@ impl Verdicts {
     pub(super) fn new(options: VerifyOptions) -> Verdicts {
         Verdicts {
             collector: FindingCollector::new(options.max_examples),
-            queue: RepairQueue::new(options.is_by_queue()),
+            queue: RepairQueue::new(options.scans_some_queues()),
             options,
             blocking: BlockingFindings::default(),
             lost_dependencies: Vec::new(),
@@ -73,7 +73,7 @@ impl Verdicts {
         core: &mut Core,
         progress: &mut VerifyProgress,
         location: &Location,
-        asked: &[Name],
+        items: &[Name],
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
         let missing = missing_jobs(core, progress, &verdicts)?;
@@ -94,7 +94,7 @@ impl Verdicts {
                 // A block of a list is queued even if its findings are too many to be remembered.
                 let is_block = location.kind == ItemKind::Entries;
                 if larger || counts_jobs || is_block {
-                    self.queue_repair(location, asked, &verdict);
+                    self.queue_repair(location, items, &verdict);
                 }
                 if counts_jobs {
                     self.collector.keep_example_with_largest_number(&verdict);
@@ -110,7 +110,7 @@ impl Verdicts {
                 verdict.detail = Name::from(detail);
             }
             if !shared.contains(&verdict.detail) {
-                self.queue_repair(location, asked, &verdict)
+                self.queue_repair(location, items, &verdict)
             } else if verdict.outcome == VerdictOutcome::Repairable {
                 self.queue.count_skipped()
             }
@@ -154,9 +154,9 @@ impl Verdicts {
     }
 
     /// Queues the items of a verdict that a repair can act on.
-    fn queue_repair(&mut self, location: &Location, asked: &[Name], verdict: &Verdict) {
+    fn queue_repair(&mut self, location: &Location, items: &[Name], verdict: &Verdict) {
         if self.options.repair && verdict.outcome == VerdictOutcome::Repairable {
-            self.queue.add_items(location, asked, verdict);
+            self.queue.add_items(location, items, verdict);
         }
     }
 

@@ -35,7 +35,7 @@ impl Verifier {
         }
     }
 
-    /// What was scanned.
+    /// The counts of the scan.
     pub(crate) fn scan_counts(&self) -> ScanCounts {
         self.progress.counts
     }
@@ -84,7 +84,7 @@ impl Verifier {
     }
 
     fn verify_location(&mut self, core: &mut Core, location: &Location) -> Result<(), Error> {
-        if location.kind == ItemKind::Key && self.verdicts.options.is_by_queue() {
+        if location.kind == ItemKind::Key && self.verdicts.options.scans_some_queues() {
             // A dependency that the job itself lists is reported for the job, not for a leftover
             // key.
             self.verify_location(core, &Location::new(ItemKind::Job, ""))?;
@@ -112,8 +112,8 @@ impl Verifier {
     ) -> Result<(), Error> {
         let mut rest = items;
         while !rest.is_empty() {
-            let most = self.progress.max_batch();
-            let size = self.calls.batch_size(location.kind, most);
+            let max_size = self.progress.max_batch();
+            let size = self.calls.batch_size(location.kind, max_size);
             let batch = &rest[..size.min(rest.len())];
             let verified = self.verify_in_one_call(core, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];
@@ -161,14 +161,19 @@ impl Verifier {
             .report_and_queue_verdicts(core, progress, location, items, reply.verdicts)?;
         let group = Location::new(ItemKind::Group, location.name.clone());
         for jid in reply.misplaced {
-            self.candidate(core, &group, jid)?;
+            self.take_candidate(core, &group, jid)?;
         }
         Ok(reply.verified)
     }
 }
 
 impl CandidateSink for Verifier {
-    fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error> {
+    fn take_candidate(
+        &mut self,
+        core: &mut Core,
+        location: &Location,
+        item: Name,
+    ) -> Result<(), Error> {
         match self.candidates.add(location, item) {
             DueCandidates::Nothing => Ok(()),
             DueCandidates::Location => self.verify_location(core, location),
@@ -189,14 +194,14 @@ impl CandidateSink for Verifier {
             .map(drop)
     }
 
-    fn candidate_group(
+    fn take_candidate_group(
         &mut self,
         core: &mut Core,
         location: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         if let ([item], false) = (items.as_slice(), location.kind == ItemKind::Cycle) {
-            return self.candidate(core, location, item.clone());
+            return self.take_candidate(core, location, item.clone());
         }
         let mut batches = items.chunks(MAX_ITEMS);
         batches.try_for_each(|batch| {
@@ -205,13 +210,15 @@ impl CandidateSink for Verifier {
         })
     }
 
-    fn unlisted_lock(&mut self) {
+    fn note_unlisted_lock(&mut self) {
         self.verdicts.queue.withhold_releases();
     }
 
     fn one_sided_dependency(&mut self, jid: Option<&[u8]>) {
         let jid = jid.map(Name::from);
-        self.verdicts.blocking.note_one_sided(jid.as_ref());
+        self.verdicts
+            .blocking
+            .note_one_sided_dependency(jid.as_ref());
     }
 
     fn dependencies_were_lost(&mut self, job: &[u8], dependencies: &[Name]) {

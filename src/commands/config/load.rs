@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let stored = session.core()?.config(now)?;
     for (key, value) in &mut wanted {
-        // What the server has already is not checked again.
+        // A value that the server already has is not checked again.
         if stored
             .iter()
             .any(|option| option.set && option.key == *key && option.value == *value)
@@ -147,11 +147,11 @@ fn read_options(
         }
         Err(fault) => return Err(Error::usage(format!("{what} is not JSON: {fault}"))),
     }
-    let members = Json::parse(&text.bytes)
+    let fields = Json::parse(&text.bytes)
         .and_then(|json| json.object())
         .ok_or_else(|| Error::usage(format!("{what} is not a JSON object")))?;
     let mut wanted = BTreeMap::new();
-    for (key, value) in option_pairs(&members, &what)? {
+    for (key, value) in option_pairs(&fields, &what)? {
         let shown = key.to_string();
         if wanted.insert(key, value).is_some() {
             return Err(Error::usage(format!("{what} names `{shown}` twice")));
@@ -161,16 +161,16 @@ fn read_options(
 }
 
 /// Names and values of an object, or of the items of a `config` document.
-fn option_pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
-    let Some(items) = items_of_config_document(members) else {
+fn option_pairs(fields: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Error> {
+    let Some(items) = items_of_config_document(fields) else {
         let plain = |(key, value): &(Name, Json)| Ok((key.clone(), scalar_text(key, value)?));
-        return members.iter().map(plain).collect();
+        return fields.iter().map(plain).collect();
     };
     let pair = |item: &Json| {
         let fields = item.object()?;
         Some((
-            read_name_member(&fields, "key")?,
-            read_name_member(&fields, "value")?,
+            read_name_field(&fields, "key")?,
+            read_name_field(&fields, "value")?,
         ))
     };
     let wrong = || Error::usage(format!("an item of {what} has no `key` and `value`"));
@@ -179,25 +179,25 @@ fn option_pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)
 }
 
 /// The items of a document of `config dump -o json`.
-fn items_of_config_document(members: &[(Name, Json)]) -> Option<Vec<Json>> {
-    if find_member(members, "kind")?.text()? == Name::from("config") {
-        find_member(members, "items")?.array()
+fn items_of_config_document(fields: &[(Name, Json)]) -> Option<Vec<Json>> {
+    if find_field(fields, "kind")?.text()? == Name::from("config") {
+        find_field(fields, "items")?.array()
     } else {
         None
     }
 }
 
 /// A name of a document, or its bytes if the name is not UTF-8.
-fn read_name_member(fields: &[(Name, Json)], name: &str) -> Option<Name> {
-    match find_member(fields, &format!("{name}_bytes")) {
+fn read_name_field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
+    match find_field(fields, &format!("{name}_bytes")) {
         Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
-        None => find_member(fields, name)?.text(),
+        None => find_field(fields, name)?.text(),
     }
 }
 
-fn find_member<'a>(members: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
-    let mut members = members.iter();
-    let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
+fn find_field<'a>(fields: &'a [(Name, Json)], name: &str) -> Option<&'a Json> {
+    let mut fields = fields.iter();
+    let found = fields.find(|(key, _)| key.as_bytes() == name.as_bytes());
     found.map(|(_, value)| value)
 }
 

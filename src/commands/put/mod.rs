@@ -240,7 +240,7 @@ impl Args {
         submit::share_lines(from, &defaults, self.shard_by.as_ref(), members)
     }
 
-    /// What the command line says about all lines of a file.
+    /// The defaults that the command line gives for all lines of a file.
     fn line_defaults(&self, data: Vec<u8>) -> LineDefaults {
         LineDefaults {
             job: self.new_job(data),
@@ -251,10 +251,10 @@ impl Args {
 
     /// The data from the command line.
     fn read_data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
-        let most = self.limit.max_data;
+        let max_data = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
-            Some(given) => Ok(data::read_json_data(source, given, most)?.0),
-            None => data::refuse_too_long(data::build_object(&self.arg)?, most),
+            Some(given) => Ok(data::read_json_data(source, given, max_data)?.0),
+            None => data::refuse_too_long(data::build_object(&self.arg)?, max_data),
         }
     }
 
@@ -298,7 +298,7 @@ impl Args {
         journal.or_else(|| self.report.clone().map(RecordFile::Report))
     }
 
-    /// What `--wait` asks for.
+    /// The options of `--wait`.
     fn wait_options(&self, now: Moment) -> Option<WaitOptions> {
         let deadline = self.wait.as_ref()?.as_ref().or(self.deadline.as_ref());
         Some(WaitOptions {

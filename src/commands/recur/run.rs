@@ -17,9 +17,9 @@ use crate::submit::one::SinglePut;
 
 /// Put one job of a recurring job now
 ///
-/// Neither the next run nor the count of the recurring job changes. Prints the jid of the new job. If
-/// another job takes the put, as with `--no-overlap` while one has not ended, prints the jid of that
-/// job; `new` in the document of `-o json` is then false.
+/// Neither the next run nor the count of the recurring job changes. Prints the jid of the new job. If the job is a
+/// duplicate of another one, as with `--no-overlap` while one has not ended, prints the jid of that job; `new` in
+/// the document of `-o json` is then false.
 ///
 /// Example: `qless recur run nightly`
 ///

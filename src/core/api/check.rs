@@ -124,7 +124,7 @@ impl Core {
     }
 }
 
-/// What the server reports about itself that may damage jobs. Absent if it does not report it.
+/// The facts that the server reports about itself and that may damage jobs. Absent if it does not report them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerHealth {
     /// `maxmemory-policy`.
@@ -142,12 +142,12 @@ pub struct ServerHealth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrimaryLink {
     pub up: bool,
-    /// How long it has been down, in seconds.
+    /// How long the server has been down, in seconds.
     pub down: u64,
 }
 
 impl Core {
-    /// What the server reports about itself: less if the user may not ask.
+    /// Facts that the server reports about itself: fewer if the user is not allowed to ask.
     pub fn server_health(&mut self, now: Moment) -> ServerHealth {
         let calls = [
             Call::redis_command("INFO").arg("memory"),
@@ -163,7 +163,7 @@ impl Core {
         let keys = keys.filter(|_| !sections.is_empty());
         let keys = keys.and_then(|text| text.split(',').next()?.parse().ok());
         // A node of a cluster has keys of other prefixes, too.
-        let keys = self.keys_in_slot(now).or(keys);
+        let keys = self.count_keys_in_slot(now).or(keys);
         ServerHealth {
             policy: info.field("maxmemory_policy").map(str::to_owned),
             limit: info.number("maxmemory"),
@@ -247,7 +247,7 @@ impl Core {
 /// A row of `check.slice`.
 enum CheckRow {
     Verdict(FindingId, VerdictRow),
-    /// The number of items verified, and the jobs that have to be verified one by one.
+    /// The number of items verified, and the jobs that have to be verified in calls of their own.
     Count(usize, Vec<Name>),
 }
 
@@ -279,7 +279,7 @@ impl<'de> Deserialize<'de> for CheckRow {
     }
 }
 
-/// What a verdict says about its finding.
+/// The fields of a verdict about its finding.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct VerdictRow {

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::model::server::ServerFacts;
 use crate::name::Name;
 
-/// What a server says about itself.
+/// The facts that a server reports about itself.
 #[derive(Debug)]
 pub(crate) struct ServerReport {
     pub facts: ServerFacts,
@@ -22,14 +22,14 @@ pub(crate) struct ServerReport {
     pub product: String,
     pub mode: String,
     pub is_loading: bool,
-    /// Whether it could not write its append-only file.
+    /// Whether the server could not write its append-only file.
     pub append_failed: bool,
     pub replicas: u64,
     /// The replicas that are near enough to count, if the server requires some.
     pub good_replicas: Option<u64>,
     /// The address of the primary, if this is a replica.
     pub primary: Option<String>,
-    /// How long it has been silent.
+    /// How long the primary has been silent.
     pub lag: Option<Duration>,
     pub connections: Option<u64>,
     pub max_connections: Option<u64>,
@@ -52,11 +52,11 @@ pub(crate) struct ServerSettings {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockSkew {
     pub ahead_s: f64,
-    /// How far off this may be.
+    /// The maximum error of this difference.
     pub tolerance_s: f64,
 }
 
-/// What is stored under the prefix.
+/// The number of known queues and of known workers under the prefix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoredKeys {
     pub queues: u64,
@@ -75,7 +75,7 @@ const SETTINGS: [&str; 5] = [
 const CLOCK_READS: usize = 3;
 
 impl Core {
-    /// What the server says about itself. An error if it does not tell.
+    /// The facts that the server reports about itself. An error if it reports none.
     pub(crate) fn server_report(&mut self, now: Moment) -> Result<ServerReport, Error> {
         let info: InfoText = self.call(now, Call::redis_command("INFO"))?;
         Ok(read_report(&info))
@@ -89,8 +89,8 @@ impl Core {
         Some(read_settings(&pairs))
     }
 
-    /// Makes a call of the core, which loads the script if the server does not have it. Returns how long
-    /// that took the second time.
+    /// Makes a call of the core, which loads the script if the server does not have it. Returns how long a second
+    /// call took.
     pub(crate) fn try_core(&mut self, now: Moment) -> Result<Duration, Error> {
         let call = || Call::new(calls::CONFIG_GET).arg("heartbeat");
         let _: Option<Name> = self.call(now, call())?;
@@ -117,7 +117,7 @@ impl Core {
         best.ok_or_else(|| Error::internal("TIME without outcome"))
     }
 
-    /// The numbers of known queues and workers. A key of another type counts as none.
+    /// The number of known queues and the number of known workers. For a key of another type the number is 0.
     pub(crate) fn stored_keys(&mut self, now: Moment) -> Result<StoredKeys, Error> {
         let keys = Keys::new(self.prefix());
         let sizes = [keys::QUEUES, keys::WORKERS]

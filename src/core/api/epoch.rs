@@ -12,7 +12,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::name::Name;
 
-/// What happened to a server that may have lost jobs by it.
+/// An event by which a server may have lost jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossCause {
     Restarted,
@@ -41,7 +41,7 @@ pub(crate) struct ServerEpoch {
     /// lack it.
     #[serde(default)]
     pub evicted: u64,
-    /// The history of its changes that it continues: the ids of its replication, its own first.
+    /// The history of changes that the server continues: the ids of its replication, the current one first.
     #[serde(skip)]
     pub histories: Vec<String>,
 }
@@ -60,7 +60,7 @@ impl ServerEpoch {
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
     }
 
-    /// What happened to the server until `present`.
+    /// The events between this epoch and `present` by which the server may have lost jobs.
     pub(crate) fn causes_of_loss(
         &self,
         present: &ServerEpoch,
@@ -113,7 +113,7 @@ impl Core {
         for section in self.call_all(self.now(), &calls) {
             match section {
                 Ok(section) => sections.push(section),
-                // Some services refuse INFO, and some users may not run it.
+                // Some services refuse INFO, and some users are not allowed to run it.
                 Err(error) if matches!(error.kind(), Kind::NoPerm | Kind::Server) => {}
                 Err(error) if error.exit() == Exit::Server => return Err(error),
                 Err(_) => {}

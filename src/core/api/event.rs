@@ -7,7 +7,7 @@ use crate::core::call::{Core, Loss, Notice, PublishedMessage, Subscription};
 use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::json::Json;
-use crate::model::event::{Event, EventKind, EventSource};
+use crate::model::event::{Event, EventChannel, EventKind};
 use crate::name::Name;
 
 /// A subscription to events.
@@ -17,7 +17,7 @@ pub(crate) struct EventStream {
     prefix: String,
 }
 
-/// What an event stream reports.
+/// An item of an event stream.
 #[derive(Debug)]
 pub(crate) enum EventNotice {
     /// The connection was lost. Events may be missed from now on.
@@ -29,14 +29,14 @@ pub(crate) enum EventNotice {
 
 impl Core {
     /// Subscribes to events.
-    pub(crate) fn event_stream(&self, sources: &[EventSource]) -> Result<EventStream, Error> {
+    pub(crate) fn event_stream(&self, sources: &[EventChannel]) -> Result<EventStream, Error> {
         let keys = Keys::new(self.prefix());
         let channels = sources.iter().flat_map(|source| match source {
-            EventSource::Log => vec![keys.channel(keys::ON_LOG)],
-            EventSource::Extensions => vec![keys.channel(keys::ON_EXT)],
-            EventSource::Worker(worker) => vec![keys.worker_channel(worker.as_bytes())],
-            EventSource::Tracked => {
-                let kinds = EventSource::Tracked.kinds().iter();
+            EventChannel::Log => vec![keys.channel(keys::ON_LOG)],
+            EventChannel::Extensions => vec![keys.channel(keys::ON_EXT)],
+            EventChannel::Worker(worker) => vec![keys.worker_channel(worker.as_bytes())],
+            EventChannel::Tracked => {
+                let kinds = EventChannel::Tracked.kinds().iter();
                 kinds.map(|kind| keys.channel(kind.into_str())).collect()
             }
         });
@@ -133,9 +133,9 @@ fn read_event(message: &PublishedMessage, prefix: &str) -> Event {
     event
 }
 
-/// The kind of the events of tracked jobs on a channel, which has the kind as its name.
+/// The kind of the events on a channel of tracked jobs. The channel has the name of the kind.
 fn kind_of_tracked_channel(channel: &[u8]) -> Option<EventKind> {
-    let mut kinds = EventSource::Tracked.kinds().iter();
+    let mut kinds = EventChannel::Tracked.kinds().iter();
     kinds
         .find(|kind| kind.into_str().as_bytes() == channel)
         .copied()
@@ -211,7 +211,7 @@ mod tests {
             keys::ON_TRACK,
             keys::ON_UNTRACK,
         ];
-        let words = EventSource::Tracked.kinds().iter();
+        let words = EventChannel::Tracked.kinds().iter();
         let words: Vec<&str> = words.map(EventKind::into_str).collect();
         assert_eq!(words, channels);
     }

@@ -8,7 +8,8 @@ use crate::model::explain::{JidTraces, PopFacts};
 use crate::name::Name;
 
 impl Core {
-    /// What pops of queues meet, in one round trip; of each queue also where a job stands.
+    /// The facts about pops of queues, in one round trip. For each queue also the position of a job, if one is
+    /// given.
     pub(crate) fn pop_facts(
         &mut self,
         now: Moment,

@@ -17,8 +17,8 @@ use crate::name::Name;
 
 use super::index::Index;
 
-/// The most jobs that one call returns: each has its history.
-const MOST: usize = 200;
+/// Maximum number of jobs that one call returns: each has its history.
+const MAX_JOBS_PER_CALL: usize = 200;
 
 /// Reads jobs in slices of about equal size.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<'a> ExportReader<'a> {
         ExportReader {
             remaining: jids,
             // The size of the jobs is unknown before the first reply.
-            size: SliceSize::new(20, MOST),
+            size: SliceSize::new(20, MAX_JOBS_PER_CALL),
         }
     }
 
@@ -65,7 +65,7 @@ pub(crate) struct StoredIdScan {
     cursor: ScanCursor,
 }
 
-/// What `look.scan` replies.
+/// The reply of `look.scan`.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct IdPage {

@@ -23,15 +23,15 @@ use crate::model::job::{Failure, Job};
 use crate::model::job_snapshot::{FieldInterner, JobSnapshot, SharedJobFields};
 use crate::name::Name;
 
-/// What a guarded call did to one job. `D` has the values of a change that was done.
+/// The outcome of a guarded call for one job. `D` has the values of a change that was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuardReply<D = ()> {
     pub code: OutcomeCode,
     /// The current mark of the job, if the job changed since it was read.
     pub mark: Vec<u8>,
-    /// What the change did. `None` if it was not done, or if the reply was lost.
+    /// The values of the change. `None` if it was not made, or if the reply was lost.
     pub done: Option<D>,
-    /// Why it was not done: names, times or a sentence, by outcome.
+    /// Why the change was not made: names, times or a sentence, depending on the outcome.
     pub detail: Vec<Option<Name>>,
 }
 
@@ -102,11 +102,11 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
     }
 }
 
-/// What a requeue did.
+/// The result of a requeue.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
 pub struct RequeueResult {
-    /// `merged` if the last job of its lane took its payloads.
+    /// `merged` if the last job of the lane took the payloads of the job.
     pub state: Option<Name>,
     pub queue: Option<Name>,
 }
@@ -115,7 +115,7 @@ pub struct RequeueResult {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequeueOptions<'a> {
     pub verb: RequeueVerb,
-    /// Their own queue if absent.
+    /// The queue to put the jobs into; if absent, each job's own queue.
     pub to: Option<&'a Name>,
     pub priority: Option<i64>,
     /// Whether the remaining retries stay as they are.
@@ -140,7 +140,7 @@ impl RequeueVerb {
     }
 }
 
-/// What to do about the dependents of a cancelled job.
+/// The treatment of the dependents of a cancelled job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum DependentsPolicy {
@@ -322,7 +322,7 @@ impl Core {
     }
 }
 
-/// What is read of a job for its snapshot.
+/// The fields that are read of a job for its snapshot.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SnapshotRow {

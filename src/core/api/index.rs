@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::model::hashed_set::HashedSet;
 use crate::name::Name;
 
-/// The most members that one call returns.
-pub(crate) const MOST: u64 = 10_000;
+/// Maximum number of members that one call returns.
+pub(crate) const MAX_ENTRIES_PER_CALL: u64 = 10_000;
 
 /// The fewest members that a slice asks for, so that slices can overlap.
 const LEAST: u64 = 100;
@@ -137,7 +137,7 @@ impl Core {
         offsets: &[(Index, u64)],
         count: u64,
     ) -> Result<Vec<IndexSlice>, Error> {
-        let count = count.min(MOST).to_string();
+        let count = count.min(MAX_ENTRIES_PER_CALL).to_string();
         let mut parts = Vec::with_capacity(offsets.len());
         for slice in offsets.chunks(SLICE) {
             let calls: Vec<Call> = slice
@@ -160,7 +160,7 @@ impl Core {
 
     /// All members, slice by slice.
     pub fn index_members(&mut self, now: Moment, index: &Index) -> Result<Vec<Name>, Error> {
-        let mut reader = IndexReader::new(index.clone(), MOST);
+        let mut reader = IndexReader::new(index.clone(), MAX_ENTRIES_PER_CALL);
         let mut members = Vec::new();
         while let Some(mut slice) = reader.next_members(self, now)? {
             members.append(&mut slice);
@@ -190,7 +190,7 @@ pub(crate) struct IndexReader {
 impl IndexReader {
     /// Reads forward in slices of up to `size` members.
     pub(crate) fn new(index: Index, size: u64) -> IndexReader {
-        let size = size.clamp(LEAST, MOST);
+        let size = size.clamp(LEAST, MAX_ENTRIES_PER_CALL);
         IndexReader {
             index,
             size,

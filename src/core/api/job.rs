@@ -6,7 +6,7 @@ use strum::IntoStaticStr;
 
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
-pub(crate) use crate::core::call::slice_size::MOST;
+pub(crate) use crate::core::call::slice_size::MAX_JOBS_PER_CALL;
 use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
@@ -209,18 +209,18 @@ impl Core {
         self.first_neighbors(now, job, usize::MAX)
     }
 
-    /// Up to `most` of the job's dependencies, then up to `most` of its dependents.
+    /// Up to `limit` of the job's dependencies, then up to `limit` of its dependents.
     pub(crate) fn first_neighbors(
         &mut self,
         now: Moment,
         job: &Job,
-        most: usize,
+        limit: usize,
     ) -> Result<Vec<Neighbor>, Error> {
         let (before, after) = (&job.dependencies, &job.dependents);
         let jids: Vec<Name> = before
             .iter()
-            .take(most)
-            .chain(after.iter().take(most))
+            .take(limit)
+            .chain(after.iter().take(limit))
             .cloned()
             .collect();
         let jobs = self.jobs(now, JobFields::Neighbor, &jids)?;
@@ -237,7 +237,7 @@ pub(super) struct JobRow {
     pub job: Job,
     /// The entries of its history, as stored.
     pub entries: Vec<Name>,
-    /// Its history in the form before the list.
+    /// The job's history in the form before the list.
     pub legacy: Option<Json>,
     pub due: Option<Moment>,
     pub scheduled: Option<Moment>,

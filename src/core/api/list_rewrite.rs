@@ -51,8 +51,8 @@ impl Core {
         matches!(replies.as_slice(), [Value::Int(_)])
     }
 
-    /// Puts the replacement in the place of the list. Returns false if the list has changed, or if
-    /// the user may not do that: then nothing has happened.
+    /// Puts the replacement in the place of the list. Returns false if the list has changed, or if the user is not
+    /// allowed to do that: then nothing has happened.
     pub(crate) fn finish_list_rewrite(&mut self, rewrite: &ListRewrite) -> Result<bool, Error> {
         let mut packed = PackedCommands::default();
         packed.add_command(&["MULTI"]);

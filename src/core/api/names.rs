@@ -10,7 +10,7 @@ use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::name::Name;
 
-/// The most names of one call: some 10 ms of the server. `guard.pause` takes no more.
+/// Maximum number of names of one call: some 10 ms of the server. `guard.pause` takes no more.
 pub(crate) const NAMES_PER_CALL: usize = 500;
 
 impl Core {

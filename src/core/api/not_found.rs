@@ -15,18 +15,18 @@ use crate::name::Name;
 use crate::text::{Sanitized, backtick_list, plural, with_thousands_separators};
 
 /// The error about a job.
-pub(crate) fn missing_job(jid: &Name) -> Error {
+pub(crate) fn missing_job_error(jid: &Name) -> Error {
     Error::not_found(format!("job `{jid}` does not exist")).about_jid(jid)
 }
 
-/// The most missing jobs that an error names.
+/// Maximum number of missing jobs that an error names.
 const MISSING_NAMED: usize = 20;
 
 /// Refuses named jobs that do not exist, if there are any.
 pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
     match jids {
         [] => Ok(()),
-        [jid] => Err(missing_job(jid)),
+        [jid] => Err(missing_job_error(jid)),
         _ => {
             let jobs = plural(jids.len() as u64, "job does", "jobs do");
             let names = backtick_list(jids.iter().take(MISSING_NAMED));
@@ -42,10 +42,10 @@ pub(crate) fn refuse_missing_jobs(jids: &[Name]) -> Result<(), Error> {
 /// The lengths of what may be the beginning of a jid. A longer name is a whole jid, which scripts give.
 const BEGINNING: RangeInclusive<usize> = 4..=31;
 
-/// How long jids that begin so are searched for.
+/// Time limit of the search for jids that begin with these characters.
 const SEARCH: Duration = Duration::from_millis(200);
 
-/// The most jids that are named.
+/// Maximum number of jids that are named.
 const NAMED: usize = 5;
 
 /// A hint that names the jids that begin with a given one that does not exist: lists shorten jids, and
@@ -137,8 +137,7 @@ pub(crate) fn empty_prefix_hint(core: &mut Core, now: Moment) -> Result<Option<S
     }))
 }
 
-/// The named queues, or without names those of an index. A queue that does not exist is an
-/// error unless `force`.
+/// The named queues; without names, the queues of an index. A queue that does not exist is an error unless `force`.
 pub(crate) fn named_or_all_queues(
     core: &mut Core,
     now: Moment,

@@ -14,29 +14,29 @@ use crate::model::server::ServerFacts;
 use crate::model::worker::Worker;
 use crate::name::Name;
 
-/// The most groups, queues and workers that one call reads, of each.
-pub(crate) const MOST_READ: usize = 500;
+/// Maximum number of groups, of queues and of workers that one call reads.
+pub(crate) const MAX_READ: usize = 500;
 
-/// What to read.
+/// The parts of the overview to read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LookRequest {
+pub(crate) struct SnapshotRequest {
     /// Since when failures are recent.
     pub since: Moment,
     /// Whether to read how long jobs waited and ran today.
     pub spreads: bool,
-    /// Groups and queues that are read before all others; of more than [`MOST_READ`], the first.
+    /// Groups and queues that are read before all others; of more than [`MAX_READ`], the first.
     pub groups: Vec<Name>,
     pub queues: Vec<Name>,
 }
 
 impl Core {
-    /// How the whole system stands, in one call.
+    /// Reads the state of the whole system, in one call.
     pub(crate) fn system_facts(
         &mut self,
         now: Moment,
-        request: &LookRequest,
+        request: &SnapshotRequest,
     ) -> Result<SystemFacts, Error> {
-        let first = |names: &[Name]| names[..names.len().min(MOST_READ)].to_vec();
+        let first = |names: &[Name]| names[..names.len().min(MAX_READ)].to_vec();
         let (groups, queues) = (first(&request.groups), first(&request.queues));
         let spreads = if request.spreads { "spreads" } else { "counts" };
         let call = Call::new(calls::LOOK_STATUS)
@@ -87,7 +87,7 @@ impl Core {
     }
 }
 
-/// What `look.status` replies.
+/// The reply of `look.status`.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct StatusReply {

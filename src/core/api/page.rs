@@ -15,7 +15,7 @@ use crate::name::Name;
 const KEYS: &str = "500";
 
 /// The number of jobs whose fields one round trip reads.
-const MOST: usize = 500;
+const MAX_JOBS_PER_CALL: usize = 500;
 
 /// The cursor of a scan, and the server on which it has a meaning.
 ///
@@ -76,7 +76,7 @@ impl ScanCursor {
 #[derive(Debug)]
 pub(crate) struct JobScan {
     cursor: ScanCursor,
-    /// How the jids begin.
+    /// The beginning of the jids.
     beginning: Vec<u8>,
 }
 
@@ -139,7 +139,7 @@ impl Core {
     ) -> Result<Vec<Vec<Option<Vec<u8>>>>, Error> {
         let prefix = Keys::new(self.prefix()).with_prefix(keys::JOB);
         let mut fields = Vec::with_capacity(jids.len());
-        for slice in jids.chunks(MOST) {
+        for slice in jids.chunks(MAX_JOBS_PER_CALL) {
             let calls: Vec<Call> = slice
                 .iter()
                 .map(|jid| {

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
 
-/// The most jobs that a dry run shows.
+/// Maximum number of jobs that a dry run shows.
 pub(crate) const MAX_NEXT_JOBS: u64 = 1_000;
 
 /// Whether a paused queue has next jobs.
@@ -44,7 +44,7 @@ impl Core {
         for ((jid, row), job) in jids.iter().zip(rows).zip(jobs) {
             match (job, row) {
                 (Some(job), _) => next.push(job),
-                // Another client has deleted it.
+                // Another client has deleted the job.
                 (None, Value::Nil) => {}
                 (None, row) => next.push(read_job_row(jid, row)?.job),
             }

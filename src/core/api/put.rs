@@ -14,26 +14,26 @@ use crate::json::quote::quote_string;
 use crate::model::bulk::OutcomeCode;
 use crate::name::Name;
 
-/// What to do if the job exists or a dependency does not.
+/// The treatment of jobs that exist, and of dependencies that do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PutPolicy {
     /// Put an existing job again.
     pub replace: bool,
     /// Skip dependencies that do not exist.
     pub allow_missing: bool,
-    /// Tell which job took each put, and which is before it in its lane.
+    /// Tell for each put the job that it duplicates, and the job before it in its lane.
     pub tell_lanes: bool,
     /// Tell what the put would do, and write nothing.
     pub dry_run: bool,
 }
 
-/// What a put did.
+/// The result of a put.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename = "row", default)]
 pub struct PutResult {
-    /// `merged`, `skipped` or `replaced` if another job took the put, else the state of the job.
+    /// `merged`, `skipped` or `replaced` if the job was a duplicate of another one, else the state of the job.
     pub state: Option<Name>,
-    /// The job that took the put, with [`Policy::tell_lanes`].
+    /// The job that this one duplicates, with [`Policy::tell_lanes`].
     pub jid: Option<Name>,
     /// The job before it in its lane, with [`Policy::tell_lanes`].
     #[serde(deserialize_with = "reply::name_unless_empty")]
@@ -104,7 +104,7 @@ impl ThrottleMaxima {
 pub struct PutCall {
     pub policy: PutPolicy,
     pub maxima: Option<ThrottleMaxima>,
-    /// Their own time, if that is not the time of all calls in the round trip.
+    /// The time of these calls, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
     words: connect::PackedWords,
     /// Whether each job has its history.

@@ -23,7 +23,7 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
 use crate::name::Name;
 
-/// The most names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
+/// Maximum number of names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
 /// in one round trip.
 const READY_PER_CALL: usize = 10_000;
 
@@ -62,7 +62,7 @@ impl Core {
         Ok(lags.collect())
     }
 
-    /// Those of the named queues, or of all known ones, from which a pop may bring a job now.
+    /// The queues, of the named ones or of all known ones, from which a pop may bring a job now.
     pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<ReadyQueues, Error> {
         let call = Call::new(calls::LOOK_READY);
         let mut ready = ReadyQueues::default();
@@ -261,7 +261,7 @@ fn unreadable_sentence(queues: &[Queue]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// What `look.lag` replies about a queue.
+/// The row of `look.lag` about a queue.
 #[derive(Default, Deserialize)]
 #[serde(rename = "row", default)]
 struct LagRow {

@@ -16,7 +16,7 @@ pub(crate) const PAGE: usize = 500;
 /// them.
 const MAX_WHOLE: usize = 64;
 
-/// How errors call a read.
+/// The name of a read in errors.
 const READ: &str = "a plain read";
 
 /// One read.

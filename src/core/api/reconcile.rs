@@ -1,8 +1,7 @@
-//! What a second reply means if the first one was lost: the call was applied, or another client was
-//! faster.
+//! The meaning of a second reply if the first one was lost: the call was applied, or another client was faster.
 //!
-//! The call has a note and is repeated with the same `now`. So a job that it changed has the note in
-//! its history, at the whole second of that `now`.
+//! The call has a note and is repeated with the same `now`. So a job that it changed has the note in its history,
+//! at the whole second of that `now`.
 
 use std::collections::HashMap;
 

@@ -13,8 +13,8 @@ use crate::name::Name;
 
 const CALL: &str = calls::LOOK_RECURS.name;
 
-/// The most templates that one call returns.
-const MOST: usize = 500;
+/// Maximum number of templates that one call returns.
+const MAX_TEMPLATES_PER_CALL: usize = 500;
 
 impl Core {
     /// The recurring jobs of these queues, or of all: by queue, then by next run, paused ones last.
@@ -43,7 +43,7 @@ impl Core {
         jids: &[Name],
     ) -> Result<Vec<Option<Recurring>>, Error> {
         let mut recurs = Vec::with_capacity(jids.len());
-        for slice in jids.chunks(MOST) {
+        for slice in jids.chunks(MAX_TEMPLATES_PER_CALL) {
             let call = Call::new(calls::LOOK_RECURS).args(slice);
             let Value::Array(templates) = self.call_for_reply(now, call)?.result? else {
                 return Err(reply::unexpected_reply(CALL, "not a list"));
@@ -90,15 +90,15 @@ impl Core {
             .collect())
     }
 
-    /// At most `most` templates, the active ones before the paused ones, and the number of all paused templates.
+    /// At most `limit` templates, the active ones before the paused ones, and the number of all paused templates.
     /// `queues` holds the number of active templates of each queue.
     pub(crate) fn first_recurring(
         &mut self,
         now: Moment,
         queues: &[(Name, u64)],
-        most: u64,
+        limit: u64,
     ) -> Result<(Vec<Recurring>, u64), Error> {
-        let mut left = most;
+        let mut left = limit;
         let holding = queues.iter().take_while(|(_, count)| {
             let fits = left > 0;
             left = left.saturating_sub(*count);
@@ -107,11 +107,11 @@ impl Core {
         let holding = holding.map(|(queue, _)| (Index::Recurring(queue.clone()), 0));
         let mut indexes: Vec<(Index, u64)> = holding.collect();
         indexes.push((Index::PausedRecurring, 0));
-        let slices = self.index_slices(now, &indexes, most)?;
+        let slices = self.index_slices(now, &indexes, limit)?;
         let paused = slices.last().map_or(0, |slice| slice.total);
         let jids = slices.into_iter().flat_map(|slice| slice.members);
         let jids: Vec<Name> = jids
-            .take(usize::try_from(most).unwrap_or(usize::MAX))
+            .take(usize::try_from(limit).unwrap_or(usize::MAX))
             .collect();
         let templates = self.recurring_jobs(now, &jids)?;
         Ok((templates.into_iter().flatten().collect(), paused))
@@ -160,7 +160,7 @@ fn read_recurring(jid: &Name, fields: Value) -> Result<Recurring, Error> {
     Ok(recurring)
 }
 
-/// Reads the options of its jobs; `None` if there are none.
+/// Reads the options that the jobs of a template get; `None` if there are none.
 fn read_options(text: &[u8]) -> Option<Coordination<'static>> {
     let options = Coordination::from_json(&Json::parse(text)?);
     (!options.is_empty()).then_some(options)

@@ -1,5 +1,5 @@
-//! What the outcomes of endings mean if an earlier attempt of the same call may have ended the
-//! jobs: the job's history shows it.
+//! The meaning of the outcomes of endings if an earlier attempt of the same call may have ended the jobs: the job's
+//! history shows it.
 
 use super::guard::JOBS_PER_READ;
 use super::reconcile::whole_second;
@@ -52,7 +52,7 @@ impl Core {
     }
 }
 
-/// What the ending did to a job if it was applied at this second, `None` if the lock was lost before.
+/// The outcome for a job if the ending was applied at this second; `None` if the lock was lost before.
 fn outcome_if_applied(
     job: &Job,
     second: i64,

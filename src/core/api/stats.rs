@@ -19,12 +19,12 @@ impl Core {
         queues: &[Name],
         days: &[(String, Moment)],
     ) -> Result<Vec<Stats>, Error> {
-        let asked: Vec<(&Name, &(String, Moment))> = queues
+        let requests: Vec<(&Name, &(String, Moment))> = queues
             .iter()
             .flat_map(|queue| days.iter().map(move |day| (queue, day)))
             .collect();
-        let mut all = Vec::with_capacity(asked.len());
-        for slice in asked.chunks(SLICE) {
+        let mut all = Vec::with_capacity(requests.len());
+        for slice in requests.chunks(SLICE) {
             let calls: Vec<Call> = slice
                 .iter()
                 .map(|(queue, (_, of))| Call::new(calls::STATS).arg(queue).arg(of.to_string()))
@@ -67,14 +67,14 @@ fn count_from_json(value: &Json) -> u64 {
 }
 
 fn spread_from_json(value: &Json) -> DurationSpread {
-    let (mut jobs, mut mean, mut std, mut slots) = (0, None, None, Vec::new());
+    let (mut jobs, mut mean, mut std, mut buckets) = (0, None, None, Vec::new());
     for (field, value) in value.object().unwrap_or_default() {
         match field.as_bytes() {
             b"count" => jobs = count_from_json(&value),
             b"mean" => mean = value.number(),
             b"std" => std = value.number(),
             b"histogram" => {
-                slots = value
+                buckets = value
                     .array()
                     .unwrap_or_default()
                     .iter()
@@ -84,6 +84,6 @@ fn spread_from_json(value: &Json) -> DurationSpread {
             _ => {}
         }
     }
-    let histogram = Histogram::from_slots(&slots, jobs, mean.unwrap_or(0.0));
+    let histogram = Histogram::from_buckets(&buckets, jobs, mean.unwrap_or(0.0));
     DurationSpread::from_stored(jobs, mean.map(Number), std.map(Number), histogram)
 }

@@ -7,7 +7,7 @@ use strum::IntoStaticStr;
 
 use super::index;
 use super::index::Index;
-use super::job::{JobFields, MOST};
+use super::job::{JobFields, MAX_JOBS_PER_CALL};
 use super::queue::CHECK;
 use super::read::{ReadCommand, ReadReply, START};
 use crate::clock::moment::Moment;
@@ -42,10 +42,10 @@ const HOLDING: &str = "queues -inf 0";
 pub(crate) struct ListedThrottles {
     /// By id, the lanes last.
     pub throttles: BTreeMap<(bool, Name), Throttle>,
-    /// Those with a maximum that a client with another core, or an earlier version, has set.
+    /// The throttles whose maximum was set by a client with another core, or by an earlier version.
     pub unlisted: BTreeSet<Name>,
     pub unreadable: BTreeMap<Option<Name>, UnreadableThrottle>,
-    /// What was not looked at: throttles and lanes that hold a job back there alone are missing.
+    /// The parts that were not read: throttles and lanes that hold a job back only there are missing.
     pub omitted: Omitted,
     /// Whether the index of maxima was not read to its end.
     pub is_cut: bool,
@@ -102,9 +102,9 @@ impl ListedThrottles {
 #[derive(Clone, Copy, Debug, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 enum ThrottleList {
-    /// Those with a maximum that the core has set, then what holds a job back.
+    /// The throttles whose maximum the core has set, then the throttles and lanes that hold a job back.
     All,
-    /// What holds a job back.
+    /// Only the throttles and lanes that hold a job back.
     Holding,
 }
 
@@ -135,7 +135,7 @@ enum ListedItem {
     },
 }
 
-/// What a call did with the held jobs of a throttle.
+/// The result of a call for the held jobs of a throttle.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct ReturnedJobs {
@@ -177,18 +177,18 @@ impl Core {
         }
     }
 
-    /// Puts up to `most` held jobs of a throttle back to work in their queues.
+    /// Returns up to `limit` held jobs of a throttle to the waiting jobs of their queues.
     fn return_held_jobs(
         &mut self,
         now: Moment,
         id: &Name,
-        most: u64,
+        limit: u64,
     ) -> Result<ReturnedJobs, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
-        self.call(now, call.arg(id).arg(most.to_string()))
+        self.call(now, call.arg(id).arg(limit.to_string()))
     }
 
-    /// Deletes the maximum of a throttle. Its jobs go on.
+    /// Deletes the maximum of a throttle. Its jobs can then run without a limit.
     pub(crate) fn delete_throttle_maximum(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
         self.call(now, Call::new(calls::THROTTLE_DELETE).arg(id))
     }
@@ -280,13 +280,13 @@ impl Core {
         self.throttles_of(now, ThrottleList::All, usize::MAX)
     }
 
-    /// Like [`Core::listed_throttles`], but stops reading the index of maxima once at least `most` throttles are found.
+    /// Like [`Core::listed_throttles`], but stops reading the index of maxima once at least `limit` throttles are found.
     pub(crate) fn first_throttles(
         &mut self,
         now: Moment,
-        most: usize,
+        limit: usize,
     ) -> Result<ListedThrottles, Error> {
-        self.throttles_of(now, ThrottleList::All, most)
+        self.throttles_of(now, ThrottleList::All, limit)
     }
 
     /// The throttles and lanes that hold a job back now, in any queue.
@@ -298,7 +298,7 @@ impl Core {
         &mut self,
         now: Moment,
         list: ThrottleList,
-        most: usize,
+        limit: usize,
     ) -> Result<ListedThrottles, Error> {
         let mut found = ListedThrottles::default();
         let mut cursor = Name::default();
@@ -315,7 +315,7 @@ impl Core {
                 return Err(reply::unexpected_reply(name, "a cursor that came before"));
             }
             cursor = next;
-            if found.throttles.len() >= most && cursor.as_bytes().starts_with(b"limits ") {
+            if found.throttles.len() >= limit && cursor.as_bytes().starts_with(b"limits ") {
                 found.is_cut = true;
                 cursor = Name::from(HOLDING);
             }
@@ -369,7 +369,7 @@ impl Core {
         let mut wrong: Vec<Name> = Vec::new();
         ids.retain(|id| {
             let is_wrong = matches!(replies.next(), Some(ReadReply::Wrong));
-            // What looks like an id may be that of another throttle with the ending of its list.
+            // A key that looks like that of a throttle may be a list of another throttle, whose id it contains.
             if is_wrong && reserved_throttle_suffix(id.as_bytes()).is_none() {
                 wrong.push(id.clone());
             }
@@ -494,7 +494,7 @@ impl Core {
             for (reply, lane) in self.call_all(now, &calls).into_iter().zip(lanes) {
                 let mut jobs = read_lane(reply?)?;
                 // One call returns no more.
-                if jobs.len() as u64 >= index::MOST {
+                if jobs.len() as u64 >= index::MAX_ENTRIES_PER_CALL {
                     let jids = self.index_members(now, &Index::Lane(lane.clone()))?;
                     jobs = self.jobs_as_neighbors(now, &jids)?;
                 }
@@ -511,7 +511,7 @@ impl Core {
         jids: &[Name],
     ) -> Result<Vec<LaneTime>, Error> {
         let mut times = Vec::with_capacity(jids.len());
-        for jids in jids.chunks(MOST) {
+        for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let found: Vec<Option<LaneTime>> = self.read_job_fields(now, "key,time", jids)?;
             times.extend(found.into_iter().map(Option::unwrap_or_default));
         }
@@ -531,7 +531,7 @@ impl Core {
 pub(crate) struct LaneTime {
     #[serde(rename = "key", deserialize_with = "reply::name_unless_empty")]
     pub lane: Option<Name>,
-    /// When it was last put or started.
+    /// When the job was last put or started.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub time: Option<Moment>,
 }
@@ -539,9 +539,9 @@ pub(crate) struct LaneTime {
 /// The jobs of a throttle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThrottlePart {
-    /// Those that hold a slot.
+    /// Jobs that hold a slot.
     Locks,
-    /// Those that wait for one.
+    /// Jobs that wait for a slot.
     Pending,
 }
 
@@ -558,9 +558,9 @@ impl ThrottlePart {
 /// A throttle that cannot be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UnreadableThrottle {
-    /// `None` if it may be any: a key that lists them cannot be read.
+    /// `None` if any throttle may hold the job: a key that lists them cannot be read.
     pub id: Option<Name>,
-    /// Its keys of a wrong type.
+    /// The keys of a wrong type.
     pub keys: Vec<Name>,
 }
 

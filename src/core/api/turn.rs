@@ -21,7 +21,7 @@ use crate::name::Name;
 /// The reply to a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FinishAndPopReply {
-    /// What became of the jobs that ended, in their order.
+    /// The outcomes of the jobs that ended, in their order.
     pub endings: Vec<EndingOutcome>,
     /// The jobs that the worker holds now, in the order of the queues.
     pub jobs: Vec<PoppedJob>,
@@ -214,8 +214,8 @@ impl Core {
         }
     }
 
-    /// The jobs that the worker holds and does not know: those of a pop whose reply was lost.
-    /// Their locks are extended, which proves that they are still held.
+    /// The jobs that the worker holds without knowing them, because the reply to their pop was lost. Their locks
+    /// are extended, which proves that they are still held.
     pub fn take_over_unknown_jobs(
         &mut self,
         now: Moment,
@@ -313,7 +313,7 @@ fn require_outcome_per_job(
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ExtendReply {
-    /// When it expires now.
+    /// When the lock expires now.
     Done(f64),
     Gone,
     NotHolder,

@@ -28,14 +28,14 @@ impl Core {
         self.read_worker(now, name, &jids)
     }
 
-    /// A worker with up to `most` of its jobs, the first those whose locks expire first, and the number of the others.
+    /// A worker with up to `limit` of its jobs, the first those whose locks expire first, and the number of the others.
     pub(crate) fn worker_with_first_jobs(
         &mut self,
         now: Moment,
         name: &Name,
-        most: u64,
+        limit: u64,
     ) -> Result<Option<(WorkerJobs, u64)>, Error> {
-        let slice = self.index_slice(now, &Index::Worker(name.clone()), 0, most)?;
+        let slice = self.index_slice(now, &Index::Worker(name.clone()), 0, limit)?;
         let omitted = slice.total.saturating_sub(slice.members.len() as u64);
         let worker = self.read_worker(now, name, &slice.members)?;
         Ok(worker.map(|worker| (worker, omitted)))

@@ -188,7 +188,7 @@ impl Core {
             .map(|job| JobSnapshot::from_job(job, &mut interner))
             .collect();
         for (job, reply) in jobs.iter().zip(self.revoke_locks(now, note, &jobs)) {
-            // A job that changed meanwhile is no longer held.
+            // A job that has changed is no longer held.
             match reply {
                 Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),
                 Ok(CallOutcome::Refused(_)) => {}

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::call_spec::RetryClass;
-use super::connect::Response;
+use super::connect::ReceivedReplies;
 use super::{Call, Core, Value, server_error};
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -31,7 +31,7 @@ struct AheadRequest {
     number: u64,
     connection: u64,
     deadline: Instant,
-    response: Option<Response>,
+    received: Option<ReceivedReplies>,
 }
 
 impl Core {
@@ -42,7 +42,7 @@ impl Core {
             .all(|call| call.retry_class() == RetryClass::Read);
         let deadline = Instant::now() + self.timeout;
         let request = match &self.connection {
-            Some(connection) if only_reads && !self.trace.is_on() => {
+            Some(connection) if only_reads && !self.trace.shows_calls() => {
                 let packed = self.pack_calls(&now.to_string(), calls.iter(), false);
                 connection.send(packed, deadline).then(|| {
                     let number = self.ahead.next;
@@ -51,7 +51,7 @@ impl Core {
                         number,
                         connection: self.connections,
                         deadline,
-                        response: None,
+                        received: None,
                     });
                     number
                 })
@@ -69,17 +69,17 @@ impl Core {
         ahead: CallsAhead,
     ) -> Vec<Result<Value, Error>> {
         let CallsAhead { calls, request } = ahead;
-        let response = request.and_then(|number| self.take_response(number));
-        match response {
-            Some(response)
-                if response.fault.is_none()
-                    && response.replies.len() == calls.len()
-                    && response
+        let received = request.and_then(|number| self.take_replies(number));
+        match received {
+            Some(received)
+                if received.fault.is_none()
+                    && received.replies.len() == calls.len()
+                    && received
                         .replies
                         .iter()
                         .all(|reply| server_error(reply).is_none()) =>
             {
-                response.replies.into_iter().map(Ok).collect()
+                received.replies.into_iter().map(Ok).collect()
             }
             _ => {
                 let replies = self.call_all_for_replies(now, &calls).into_iter();
@@ -93,12 +93,12 @@ impl Core {
         self.receive_up_to(u64::MAX);
     }
 
-    /// The response to a request.
-    fn take_response(&mut self, number: u64) -> Option<Response> {
+    /// The replies to a request.
+    fn take_replies(&mut self, number: u64) -> Option<ReceivedReplies> {
         self.receive_up_to(number);
         let mut open = self.ahead.open.iter();
         let at = open.position(|request| request.number == number)?;
-        self.ahead.open.remove(at)?.response
+        self.ahead.open.remove(at)?.received
     }
 
     /// Receives the outstanding replies up to that of request `last_request`, and keeps them for their callers.
@@ -109,14 +109,14 @@ impl Core {
                 break;
             }
             // After a fault, the replies of that connection do not come.
-            if request.response.is_none() && request.connection == self.connections {
+            if request.received.is_none() && request.connection == self.connections {
                 let deadline = request.deadline;
                 let connection = self.connection.as_ref();
-                let response = connection.map(|connection| connection.receive_response(deadline));
-                if response.as_ref().is_some_and(|one| one.fault.is_some()) {
+                let received = connection.map(|connection| connection.receive_replies(deadline));
+                if received.as_ref().is_some_and(|one| one.fault.is_some()) {
                     self.lose_connection();
                 }
-                self.ahead.open[at].response = response;
+                self.ahead.open[at].received = received;
             }
         }
     }

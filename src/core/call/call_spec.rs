@@ -7,10 +7,10 @@ use crate::command_line::CommandLine;
 use crate::name::Name;
 use crate::text;
 
-/// What may be done about a call whose reply was lost.
+/// Whether a call may be repeated if its reply was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetryClass {
-    /// It reads: repeat it.
+    /// The call only reads: repeat it.
     Read,
     /// Twice has the effect of once: repeat it, with the same `now`.
     Idempotent,
@@ -20,7 +20,7 @@ pub(crate) enum RetryClass {
     Never,
 }
 
-/// How errors speak of a call.
+/// The wording of errors about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorWording {
     /// `cannot {verb} …`
@@ -29,7 +29,7 @@ pub(crate) struct ErrorWording {
     pub doing: &'static str,
 }
 
-/// What a call is about, as the indexes of its arguments after `now`.
+/// The subject of a call, as the indexes of its arguments after `now`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubjectArgs {
     Nothing,
@@ -48,7 +48,7 @@ pub(crate) enum SubjectArgs {
 }
 
 impl SubjectArgs {
-    /// How many arguments there are up to the last of these.
+    /// The number of arguments up to the last of these.
     pub(super) fn arg_count(self) -> usize {
         match self {
             SubjectArgs::Nothing | SubjectArgs::Jobs => 0,
@@ -62,11 +62,11 @@ impl SubjectArgs {
 /// The facts about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSpec {
-    /// Its name on the wire.
+    /// The call's name on the wire.
     pub name: &'static str,
     pub class: RetryClass,
-    /// Whether it may change something, if only in passing: some reads of the reference move due
-    /// jobs, put recurring ones, or forget workers.
+    /// Whether the call may change something, if only in passing: some reads of the reference move due jobs, put
+    /// recurring ones, or forget workers.
     pub may_write: bool,
     pub wording: ErrorWording,
     pub subject: SubjectArgs,
@@ -132,7 +132,7 @@ impl CallSpec {
         }
     }
 
-    /// What the call is about, for a sentence: the name in backticks, else that of the call.
+    /// The subject of the call, for a sentence: the name in backticks, else the name of the call.
     pub(crate) fn subject_text(&self, name: &str, args: &[Vec<u8>]) -> String {
         let at = match self.subject {
             SubjectArgs::Nothing if self.only_reads() => return "the reply".into(),

@@ -35,7 +35,7 @@ commands! {
             .with_subject(Worker(0));
     GUARD_PAUSE = write_spec("guard.pause", Idempotent, "pause", "pausing").with_subject(Queue(2));
     GUARD_PUT = write_spec("guard.put", Never, "put", "putting").with_subject(Jid(3));
-    // Its verb decides whether it may be repeated.
+    // The call's verb decides whether it may be repeated.
     GUARD_RECUR = write_spec("guard.recur", Never, "change", "changing").with_subject(Jobs);
     GUARD_REQUEUE = write_spec("guard.requeue", Guarded, "requeue", "requeueing").with_subject(Jid(2));
     GUARD_TURN =
@@ -115,7 +115,7 @@ commands! {
     WORKER_JOBS = read_spec("workerJobs");
 }
 
-/// How errors speak of a change of dependencies.
+/// The wording of errors about a change of dependencies.
 const DEPENDENCIES: (&str, &str) = ("change the dependencies of", "changing the dependencies of");
 
 const fn read_spec(name: &'static str) -> CallSpec {

@@ -25,13 +25,13 @@ const SLOTS: i64 = 16_384;
 /// The number of steps of SCAN that look for prefixes on one node, and the keys of each step.
 const SEARCH: (usize, &str) = (20, "1000");
 
-/// How long that takes at most.
+/// Maximum duration of this search.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
 /// How long nodes of the address that are not in the map may take to reply, together.
 const STRANGER_PATIENCE: Duration = Duration::from_millis(300);
 
-/// What a node reports about its cluster.
+/// The map of the cluster that a node reports.
 struct ClusterMap {
     primaries: Vec<Node>,
     replicas: Vec<Node>,
@@ -48,12 +48,12 @@ struct SlotRange {
     first: i64,
     last: i64,
     #[serde(rename = "..")]
-    nodes: Vec<SlotNode>,
+    nodes: Vec<NodeRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct SlotNode {
+struct NodeRow {
     host: Option<String>,
     port: i64,
     #[serde(default)]
@@ -88,7 +88,7 @@ impl Core {
                 Ok((connection, server)) => {
                     self.examine_node(connection, server, &node, attempt)?
                 }
-                Err(error) if permits_next_node(&error) => {
+                Err(error) if is_next_node_worth_trying(&error) => {
                     last = last.or(Some(error));
                     if named.as_ref() == Some(&node) {
                         owner = Some(node.clone());
@@ -242,8 +242,8 @@ impl Core {
         }
     }
 
-    /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. Some users
-    /// may not ask for the map.
+    /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. Some users are not
+    /// allowed to ask for the map.
     fn locate_keys(
         &self,
         connection: &Connection,
@@ -265,14 +265,14 @@ impl Core {
                 packed.add_word(key.as_bytes());
             }
         }
-        let response = connection.exchange(packed, deadline);
-        let mut replies = response.replies.into_iter().skip(first);
+        let received = connection.exchange(packed, deadline);
+        let mut replies = received.replies.into_iter().skip(first);
         let map = replies
             .next()
             .and_then(|slots| ClusterMap::from_reply(slots, node));
         let place = match replies.next() {
             Some(reply) => KeysLocation::from_reply(&reply),
-            None if response.fault.is_some() => KeysLocation::Down,
+            None if received.fault.is_some() => KeysLocation::Down,
             None => KeysLocation::Here,
         };
         (map, place)
@@ -289,7 +289,7 @@ impl Core {
     }
 
     /// The number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
-    pub(crate) fn keys_in_slot(&mut self, now: Moment) -> Option<u64> {
+    pub(crate) fn count_keys_in_slot(&mut self, now: Moment) -> Option<u64> {
         if !self.is_in_cluster() || !self.script.is_tagged() {
             return None;
         }
@@ -361,7 +361,7 @@ impl Core {
 }
 
 /// Whether the next node is worth an attempt after this error.
-fn permits_next_node(error: &Error) -> bool {
+fn is_next_node_worth_trying(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Unreachable

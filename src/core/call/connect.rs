@@ -28,14 +28,14 @@ use crate::address::{Address, Node};
 #[derive(Debug)]
 pub(crate) struct Connection {
     requests: Sender<ConnectRequest>,
-    responses: Receiver<Response>,
+    received: Receiver<ReceivedReplies>,
     /// The stream, once the caller has taken it over.
     own: Option<RefCell<Stream>>,
 }
 
 /// The replies that were read, and the fault that ended the connection, if there was one.
 #[derive(Debug)]
-pub(crate) struct Response {
+pub(crate) struct ReceivedReplies {
     pub replies: Vec<Value>,
     pub fault: Option<Fault>,
 }
@@ -47,13 +47,13 @@ struct ConnectRequest {
     then: AfterRequest,
 }
 
-/// What the thread does after it has sent a request.
+/// The next task of the thread after it has sent a request.
 enum AfterRequest {
-    /// It reads the replies.
+    /// The thread reads the replies.
     Reply,
-    /// It passes on everything that arrives, until the connection breaks or is silent for longer than this.
+    /// The thread passes on everything that arrives, until the connection breaks or is silent for longer than this.
     Listen(Duration),
-    /// It ends, and leaves the stream to the caller.
+    /// The thread ends, and leaves the stream to the caller.
     HandOver(Sender<Stream>),
 }
 
@@ -184,7 +184,7 @@ fn write_length_line(bytes: &mut Vec<u8>, type_byte: u8, mut number: usize) {
     bytes.extend_from_slice(b"\r\n");
 }
 
-/// The number of responses that are kept for a caller that is busy. Then the thread stops reading.
+/// The number of sets of replies that are kept for a caller that is busy. Then the thread stops reading.
 const BACKLOG: usize = 64;
 
 /// How long after the deadline the thread may still report the timeout itself.
@@ -198,7 +198,7 @@ impl Connection {
         deadline: Instant,
     ) -> Result<Connection, Fault> {
         let (requests, inbox) = mpsc::channel::<ConnectRequest>();
-        let (outbox, responses) = mpsc::sync_channel(BACKLOG);
+        let (outbox, received) = mpsc::sync_channel(BACKLOG);
         let (address, tls) = (address.clone(), tls.cloned());
         thread::spawn(move || {
             let opened = connect_stream(&address, tls.as_ref(), deadline, &mut |_| {});
@@ -207,7 +207,7 @@ impl Connection {
                 Err(fault) => (None, Some(fault)),
             };
             let replies = Vec::new();
-            if outbox.send(Response { replies, fault }).is_err() {
+            if outbox.send(ReceivedReplies { replies, fault }).is_err() {
                 return;
             }
             if let Some(stream) = stream {
@@ -216,10 +216,10 @@ impl Connection {
         });
         let connection = Connection {
             requests,
-            responses,
+            received,
             own: None,
         };
-        match connection.receive_response(deadline).fault {
+        match connection.receive_replies(deadline).fault {
             None => Ok(connection),
             Some(fault) => Err(fault),
         }
@@ -244,7 +244,7 @@ impl Connection {
     }
 
     /// Sends packed commands and reads their replies.
-    pub(crate) fn exchange(&self, commands: PackedCommands, deadline: Instant) -> Response {
+    pub(crate) fn exchange(&self, commands: PackedCommands, deadline: Instant) -> ReceivedReplies {
         if let Some(stream) = &self.own {
             let stream = &mut *stream.borrow_mut();
             stream.set_deadline(deadline);
@@ -252,13 +252,13 @@ impl Connection {
             return read_replies(stream, sent);
         }
         if self.send(commands, deadline) {
-            self.receive_response(deadline)
+            self.receive_replies(deadline)
         } else {
-            Response::broken(Fault::Closed)
+            ReceivedReplies::broken(Fault::Closed)
         }
     }
 
-    /// Sends packed commands. [`Connection::receive_response`] returns their replies. Returns false if the
+    /// Sends packed commands. [`Connection::receive_replies`] returns their replies. Returns false if the
     /// connection has ended, or has no thread.
     pub(crate) fn send(&self, commands: PackedCommands, deadline: Instant) -> bool {
         let request = ConnectRequest {
@@ -288,10 +288,10 @@ impl Connection {
     /// The next message, or the fault that ended the connection; `None` if nothing arrives
     /// in time.
     pub(crate) fn next_message(&self, timeout: Duration) -> Option<Result<Value, Fault>> {
-        let Response { mut replies, fault } = match self.responses.recv_timeout(timeout) {
-            Ok(response) => response,
+        let ReceivedReplies { mut replies, fault } = match self.received.recv_timeout(timeout) {
+            Ok(received) => received,
             Err(RecvTimeoutError::Timeout) => return None,
-            Err(RecvTimeoutError::Disconnected) => Response::broken(Fault::Closed),
+            Err(RecvTimeoutError::Disconnected) => ReceivedReplies::broken(Fault::Closed),
         };
         match (replies.pop(), fault) {
             (Some(message), _) => Some(Ok(message)),
@@ -300,19 +300,19 @@ impl Connection {
     }
 
     /// Waits for the replies to the oldest commands without replies.
-    pub(crate) fn receive_response(&self, deadline: Instant) -> Response {
+    pub(crate) fn receive_replies(&self, deadline: Instant) -> ReceivedReplies {
         let timeout = deadline.saturating_duration_since(Instant::now()) + GRACE;
-        match self.responses.recv_timeout(timeout) {
-            Ok(response) => response,
-            Err(RecvTimeoutError::Timeout) => Response::broken(Fault::TimedOut),
-            Err(RecvTimeoutError::Disconnected) => Response::broken(Fault::Closed),
+        match self.received.recv_timeout(timeout) {
+            Ok(received) => received,
+            Err(RecvTimeoutError::Timeout) => ReceivedReplies::broken(Fault::TimedOut),
+            Err(RecvTimeoutError::Disconnected) => ReceivedReplies::broken(Fault::Closed),
         }
     }
 }
 
-impl Response {
-    fn broken(fault: Fault) -> Response {
-        Response {
+impl ReceivedReplies {
+    fn broken(fault: Fault) -> ReceivedReplies {
+        ReceivedReplies {
             replies: Vec::new(),
             fault: Some(fault),
         }
@@ -369,7 +369,7 @@ pub(super) fn connect_stream(
 
 /// A request that was sent.
 struct SentRequest {
-    /// The number of its commands.
+    /// The number of commands that were sent.
     commands: usize,
     result: Result<(), Fault>,
 }
@@ -379,7 +379,7 @@ struct SentRequest {
 fn serve_requests(
     mut stream: Stream,
     inbox: &Receiver<ConnectRequest>,
-    outbox: &SyncSender<Response>,
+    outbox: &SyncSender<ReceivedReplies>,
 ) {
     let mut sent: VecDeque<SentRequest> = VecDeque::new();
     loop {
@@ -410,9 +410,9 @@ fn serve_requests(
         let Some(oldest) = sent.pop_front() else {
             return;
         };
-        let response = read_replies(&mut stream, oldest);
-        let broken = response.fault.is_some();
-        if outbox.send(response).is_err() || broken {
+        let received = read_replies(&mut stream, oldest);
+        let broken = received.fault.is_some();
+        if outbox.send(received).is_err() || broken {
             return;
         }
     }
@@ -431,7 +431,7 @@ fn send_commands(stream: &mut Stream, packed: PackedCommands, deadline: Instant)
 
 /// Reads the replies to commands. In the thread of a connection the socket has no timeout: the caller
 /// waits no longer than the deadline anyhow.
-fn read_replies(stream: &mut Stream, sent: SentRequest) -> Response {
+fn read_replies(stream: &mut Stream, sent: SentRequest) -> ReceivedReplies {
     let mut replies = Vec::with_capacity(sent.commands);
     // A server that ends the connection before it has read everything may have said why.
     let may_reply = matches!(sent.result, Ok(()) | Err(Fault::Unreachable(..)));
@@ -445,7 +445,7 @@ fn read_replies(stream: &mut Stream, sent: SentRequest) -> Response {
         Fault::Unreachable(..) => Fault::Closed,
         fault => fault,
     });
-    Response { replies, fault }
+    ReceivedReplies { replies, fault }
 }
 
 /// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
@@ -453,24 +453,24 @@ fn pass_on_messages(
     stream: &mut Stream,
     packed: &PackedCommands,
     timeout: Duration,
-    outbox: &SyncSender<Response>,
+    outbox: &SyncSender<ReceivedReplies>,
 ) {
     let sent = stream.send(&packed.bytes);
     let mut next = || receive_message(stream, timeout);
     let mut message = sent.and_then(|()| next());
     while let Ok(value) = message {
-        let response = Response {
+        let received = ReceivedReplies {
             replies: vec![value],
             fault: None,
         };
-        if outbox.send(response).is_err() {
+        if outbox.send(received).is_err() {
             return;
         }
         message = next();
     }
     if let Err(fault) = message {
         // The caller may have dropped the connection.
-        _ = outbox.send(Response::broken(fault));
+        _ = outbox.send(ReceivedReplies::broken(fault));
     }
 }
 

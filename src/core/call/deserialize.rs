@@ -2,7 +2,7 @@
 //!
 //! - A list is a sequence or a tuple. A struct is read by name from a list of names and values
 //!   (`name, value, name, value`); names that it lacks are skipped.
-//! - A struct that is renamed `row` is read by position. Its last member, if renamed `..`, takes all
+//! - A struct that is renamed `row` is read by position. Its last field, if renamed `..`, takes all
 //!   that is left.
 //! - An enum is a word, or a list of the word and its values.
 //! - nil is `None`. A text is a name, bytes or a number: a count (`u64`) that is no number is 0, as in
@@ -19,7 +19,7 @@ use serde::forward_to_deserialize_any;
 
 use super::Value;
 
-/// Why a reply cannot be read: the member, then what is wrong with it.
+/// Why a reply cannot be read: the field, then what is wrong with it.
 #[derive(Debug)]
 pub(super) struct ReplyFault(String);
 
@@ -118,12 +118,12 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
-        members: &'static [&'static str],
+        fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReplyFault> {
         if name == "row" {
-            let (items, members) = (self.into_elements()?, members.iter());
-            visitor.visit_seq(ElementAccess { items, members })
+            let (items, fields) = (self.into_elements()?, fields.iter());
+            visitor.visit_seq(ElementAccess { items, fields })
         } else {
             self.deserialize_map(visitor)
         }
@@ -167,16 +167,16 @@ impl<'de> Deserializer<'de> for ValueDeserializer {
     }
 }
 
-/// A list of values, or of the members of a struct.
+/// A list of values, or of the fields of a struct.
 struct ElementAccess {
     items: std::vec::IntoIter<Value>,
-    members: std::slice::Iter<'static, &'static str>,
+    fields: std::slice::Iter<'static, &'static str>,
 }
 
 impl ElementAccess {
     fn new(items: std::vec::IntoIter<Value>) -> ElementAccess {
-        let members = [].iter();
-        ElementAccess { items, members }
+        let fields = [].iter();
+        ElementAccess { items, fields }
     }
 }
 
@@ -187,16 +187,16 @@ impl<'de> SeqAccess<'de> for ElementAccess {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, ReplyFault> {
-        let member = self.members.next().copied();
-        let item = match member {
+        let field = self.fields.next().copied();
+        let item = match field {
             Some("..") => Some(Value::Array(self.items.by_ref().collect())),
             _ => self.items.next(),
         };
         let item = item
             .map(|item| seed.deserialize(ValueDeserializer(item)))
             .transpose();
-        item.map_err(|ReplyFault(what)| match member {
-            Some(member) => ReplyFault(format!("`{member}`: {what}")),
+        item.map_err(|ReplyFault(what)| match field {
+            Some(field) => ReplyFault(format!("`{field}`: {what}")),
             None => ReplyFault(what),
         })
     }
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_call_and_the_member() {
+    fn an_error_names_the_call_and_the_field() {
         let message = |row| {
             let error = reply::read_reply::<Vec<Queue>>("look.queues", Array(vec![row]));
             error.unwrap_err().message().into_owned()

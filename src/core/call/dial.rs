@@ -112,7 +112,7 @@ impl Core {
         )
     }
 
-    /// What a connection with TLS to this server needs: its certificate must have its name.
+    /// The settings for a connection with TLS to this server: the certificate must have the server's name.
     pub(super) fn tls_client_for(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
         let named = |tls: &TlsClient| tls.for_host(&node.host);
         self.tls.as_ref().map(named).transpose()
@@ -126,7 +126,7 @@ impl Core {
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
         let failure = |fault| error::not_connected(fault, target, self.timeout);
-        let asked = LoginQuestions {
+        let questions = LoginQuestions {
             rights: self.writes.then_some(self.script.prefix()),
             eviction: self.asks_for_eviction,
             lag: self.read_only,
@@ -138,14 +138,14 @@ impl Core {
                     // A server that must sync each change ends if its disk is full, and would again.
                     let may_end = self.was_connected || *fsync == Some(AppendFsync::Always);
                     if self.writes && may_end && !local.has_disk_space(self.was_connected) {
-                        return Err(error::disk_full(target));
+                        return Err(error::server_disk_full(target));
                     }
                     local.connect(*starts, *fsync, deadline, failure)?
                 }
                 address => Connection::open(address, tls.as_ref(), deadline).map_err(failure)?,
             };
             let local = matches!(target.address, Address::Local { .. });
-            match handshake::login(&connection, target, &self.name, asked, deadline) {
+            match handshake::login(&connection, target, &self.name, questions, deadline) {
                 Ok(server) => return Ok((connection, server)),
                 // A private server that is shutting down still accepts connections. The next
                 // attempt finds it stopped and starts it again.

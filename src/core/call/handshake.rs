@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::connect::{Connection, PackedCommands, Response};
+use super::connect::{Connection, PackedCommands, ReceivedReplies};
 use super::error;
 use super::fault::Fault;
 use super::info::InfoText;
@@ -17,30 +17,30 @@ use crate::error::{Error, Kind};
 use crate::model::server::evicts_jobs;
 use crate::name::Name;
 
-/// What a server reports about itself.
+/// The facts that a server reports about itself at the login.
 #[derive(Debug)]
 pub(crate) struct ServerInfo {
     pub version: String,
     pub mode: ServerMode,
-    /// Whether it says that it is a replica.
+    /// Whether the server says that it is a replica.
     pub is_replica: bool,
-    /// How long its primary has been silent, if it is a replica and the login asked for that.
+    /// How long the primary has been silent, if the server is a replica and the login asked for that.
     pub lag: Option<Duration>,
-    /// Its time when it replied.
+    /// The server's time when it replied.
     pub time: Moment,
-    /// The commands that the user may not run, if the login asked for them.
+    /// The commands that the user is not allowed to run, if the login asked for them.
     pub missing_rights: Vec<String>,
     /// `maxmemory-policy`, if the login asked for it and the server deletes any key by it when its memory
     /// is full.
     pub eviction: Option<String>,
 }
 
-/// What a server is part of.
+/// The role of a server: alone, in a cluster, or a Sentinel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerMode {
     Standalone,
     Cluster,
-    /// It is no server of data.
+    /// The server is a Sentinel, which has no data.
     Sentinel,
 }
 
@@ -99,14 +99,14 @@ impl LoginFailure {
     }
 }
 
-/// What a login asks besides.
+/// Optional questions of a login: about rights, eviction and replication.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoginQuestions<'a> {
     /// The prefix of the keys, if it asks for the user's rights on them.
     pub rights: Option<&'a str>,
-    /// Whether it asks if the server evicts jobs.
+    /// Whether the login asks if the server evicts jobs.
     pub eviction: bool,
-    /// Whether it asks how far a replica lags behind.
+    /// Whether the login asks how far a replica lags behind.
     pub lag: bool,
 }
 
@@ -115,17 +115,17 @@ pub(crate) fn login(
     connection: &Connection,
     target: &Target,
     client_name: &str,
-    asked: LoginQuestions,
+    questions: LoginQuestions,
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
-    let first = handshake_steps(target, client_name, asked);
+    let first = handshake_steps(target, client_name, questions);
     let replies = run_steps(connection, &first, deadline)?;
     if first
         .iter()
         .zip(&replies)
         .any(|(step, reply)| is_hello_refused(*step, reply))
     {
-        return login_without_hello(connection, target, asked, deadline);
+        return login_without_hello(connection, target, questions, deadline);
     }
     let mut server = ServerInfo::unknown();
     for (step, reply) in first.iter().zip(replies) {
@@ -194,10 +194,10 @@ enum HandshakeStep<'a> {
 fn handshake_steps<'a>(
     target: &'a Target,
     client_name: &'a str,
-    asked: LoginQuestions<'a>,
+    questions: LoginQuestions<'a>,
 ) -> Vec<HandshakeStep<'a>> {
     let mut steps = login_steps(target, client_name);
-    add_steps_after_login(target, asked, &mut steps);
+    add_steps_after_login(target, questions, &mut steps);
     steps
 }
 
@@ -224,7 +224,7 @@ fn login_steps<'a>(target: &'a Target, client_name: &'a str) -> Vec<HandshakeSte
 /// Adds the steps after the login: the database, and the questions about the server.
 fn add_steps_after_login<'a>(
     target: &'a Target,
-    asked: LoginQuestions<'a>,
+    questions: LoginQuestions<'a>,
     steps: &mut Vec<HandshakeStep<'a>>,
 ) {
     if target.db != 0 {
@@ -236,18 +236,18 @@ fn add_steps_after_login<'a>(
     {
         steps.push(HandshakeStep::Fsync(fsync.into_str()));
     }
-    steps.extend(asked.rights.map(HandshakeStep::Rights));
-    steps.extend(asked.eviction.then_some(HandshakeStep::Memory));
-    steps.extend(asked.lag.then_some(HandshakeStep::Replication));
+    steps.extend(questions.rights.map(HandshakeStep::Rights));
+    steps.extend(questions.eviction.then_some(HandshakeStep::Memory));
+    steps.extend(questions.lag.then_some(HandshakeStep::Replication));
     steps.push(HandshakeStep::Time);
 }
 
-/// Logs in without HELLO, which the server does not know or the user may not run. The connection has
-/// no name, and the version comes from INFO if the user may run that.
+/// Logs in without HELLO, which the server does not know or the user is not allowed to run. The connection has no
+/// name, and the version comes from INFO if the user may run that.
 fn login_without_hello(
     connection: &Connection,
     target: &Target,
-    asked: LoginQuestions,
+    questions: LoginQuestions,
     deadline: Instant,
 ) -> Result<ServerInfo, LoginFailure> {
     let password = target.password.as_ref().map(|password| password.reveal());
@@ -258,7 +258,7 @@ fn login_without_hello(
             password.unwrap_or_default(),
         ));
     }
-    add_steps_after_login(target, asked, &mut steps);
+    add_steps_after_login(target, questions, &mut steps);
     steps.push(HandshakeStep::Info);
     let replies = run_steps(connection, &steps, deadline)?;
     let mut server = ServerInfo::unknown();
@@ -278,7 +278,7 @@ fn run_steps(
     for step in steps {
         pack_step(*step, &mut packed);
     }
-    let Response { replies, fault } = connection.exchange(packed, deadline);
+    let ReceivedReplies { replies, fault } = connection.exchange(packed, deadline);
     match fault {
         None => Ok(replies),
         // A server that refuses the login says so and closes the connection. Its error matters.

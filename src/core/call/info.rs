@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-/// What INFO replies: sections of lines `name:value`.
+/// The reply of INFO: sections of lines `name:value`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct InfoText(pub String);

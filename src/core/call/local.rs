@@ -176,7 +176,7 @@ impl LocalServer {
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         let log_size = std::fs::metadata(self.dir.join(LOG)).map_or(0, |found| found.len());
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
-        // A server that does not stop replies and goes on.
+        // A server that does not stop sends a reply and continues.
         let mut reply = Vec::new();
         match BufReader::new(stream.take(LONGEST_REPLY)).read_until(b'\n', &mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
@@ -217,7 +217,7 @@ impl LocalServer {
         let found = match std::fs::metadata(&self.dir) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(self.unusable_dir(&error)),
+            Err(error) => return Err(self.unusable_dir_error(&error)),
         };
         let dir = sanitized_path(&self.dir);
         if !found.is_dir() {
@@ -234,7 +234,7 @@ impl LocalServer {
             if !trust::everybody_may_write(found.mode())
                 && self
                     .is_dir_empty()
-                    .map_err(|error| self.unusable_dir(&error))?
+                    .map_err(|error| self.unusable_dir_error(&error))?
             {
                 return Ok(false);
             }
@@ -255,7 +255,7 @@ impl LocalServer {
             let dir = sanitized_path(&self.dir);
             unreachable_error(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR)
         };
-        let unusable = |error: io::Error| self.unusable_dir(&error);
+        let unusable = |error: io::Error| self.unusable_dir_error(&error);
         let close =
             || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(PRIVATE_DIRECTORY));
         if self.dir_exists()? {
@@ -302,7 +302,7 @@ impl LocalServer {
         Ok(open && !is_private() && !self.is_dir_empty()?)
     }
 
-    fn unusable_dir(&self, error: &io::Error) -> Error {
+    fn unusable_dir_error(&self, error: &io::Error) -> Error {
         let dir = sanitized_path(&self.dir);
         unreachable_error(format!("cannot use `{dir}`: {}", io_message(error))).hint(OTHER_DIR)
     }
@@ -315,11 +315,11 @@ impl LocalServer {
             .write(true)
             .mode(PRIVATE_FILE)
             .open(self.dir.join("lock"))
-            .map_err(|error| self.unusable_dir(&error))?;
+            .map_err(|error| self.unusable_dir_error(&error))?;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
-                Err(TryLockError::Error(error)) => return Err(self.unusable_dir(&error)),
+                Err(TryLockError::Error(error)) => return Err(self.unusable_dir_error(&error)),
                 Err(TryLockError::WouldBlock) if Instant::now() >= deadline => {
                     return Err(self.timed_out_error());
                 }
@@ -334,7 +334,7 @@ impl LocalServer {
             .create(true)
             .append(true)
             .open(self.dir.join(LOG))
-            .map_err(|error| self.unusable_dir(&error))
+            .map_err(|error| self.unusable_dir_error(&error))
     }
 
     /// Starts the server, which detaches from the terminal and outlives this process. Returns
@@ -369,7 +369,10 @@ impl LocalServer {
         }
         let mut child = command
             .stdin(Stdio::null())
-            .stdout(log.try_clone().map_err(|error| self.unusable_dir(&error))?)
+            .stdout(
+                log.try_clone()
+                    .map_err(|error| self.unusable_dir_error(&error))?,
+            )
             .stderr(log)
             .spawn()
             .map_err(failed)?;
@@ -456,7 +459,7 @@ impl LocalServer {
         ))
     }
 
-    /// What the server has logged since its log had this many bytes.
+    /// The lines that the server has logged since its log had this many bytes.
     fn log_since(&self, log_size: u64) -> String {
         let log = std::fs::read(self.dir.join(LOG)).unwrap_or_default();
         let log = log.get(log_size as usize..).unwrap_or_default();
@@ -538,7 +541,7 @@ fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command 
         return Command::new(program);
     }
     let bash = Path::new("/bin/bash");
-    let (shell, most) = if bash.exists() {
+    let (shell, max_descriptor) = if bash.exists() {
         (bash, u32::MAX)
     } else {
         (Path::new("/bin/sh"), 9)
@@ -546,7 +549,9 @@ fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command 
     let script = "for n do shift; [ \"$n\" = - ] && break; eval \"exec $n>&-\"; done; exec \"$@\"";
     let mut command = Command::new(shell);
     command.env_remove("BASH_ENV").args(["-c", script, "sh"]);
-    let closed = descriptors.iter().filter(|number| **number <= most);
+    let closed = descriptors
+        .iter()
+        .filter(|number| **number <= max_descriptor);
     command
         .args(closed.map(u32::to_string))
         .arg("-")

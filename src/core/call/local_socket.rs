@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::fault::Fault;
 
-/// Its path.
+/// The path of the socket.
 pub(super) fn socket_path(dir: &Path) -> PathBuf {
     dir.join("redis.sock")
 }
@@ -29,7 +29,7 @@ fn is_own_server(stream: &UnixStream) -> bool {
     peer.is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
 }
 
-/// Other systems do not say it without `unsafe`. The directory is private.
+/// Other systems need `unsafe` code to find the process at the other end. The directory is private.
 #[cfg(not(target_os = "linux"))]
 fn is_own_server(_: &UnixStream) -> bool {
     true

@@ -55,7 +55,7 @@ use self::rights::MissingRights;
 pub(crate) use self::round::CallReply;
 use self::round::{MOVING, POSTPONED, RoundTrip};
 use self::route::{MAX_MOVES, MovedReply, Route};
-use self::slice_size::{MOST, SliceSize};
+use self::slice_size::{MAX_JOBS_PER_CALL, SliceSize};
 pub(crate) use self::subscription::{Loss, Notice, PublishedMessage, Subscription};
 use self::tls::TlsClient;
 use super::script::Script;
@@ -66,7 +66,7 @@ use crate::error::{Error, Kind};
 use crate::name::Name;
 use crate::trace::Trace;
 
-/// What it takes to open the core.
+/// The settings for opening the core.
 #[derive(Debug)]
 pub struct CoreSettings {
     pub target: Target,
@@ -99,7 +99,7 @@ const STALL: Duration = Duration::from_secs(1);
 pub struct Core {
     target: Target,
     route: Route,
-    /// What a connection with TLS needs. `None`: the connection is not encrypted.
+    /// The settings of TLS. `None`: the connection is not encrypted.
     tls: Option<TlsClient>,
     timeout: Duration,
     /// The name of the connection: `qless-<command>`.
@@ -109,10 +109,10 @@ pub struct Core {
     trace: Trace,
     read_only: bool,
     writes: bool,
-    /// The commands that a change needs and the user may not run.
+    /// The commands that a change needs and the user is not allowed to run.
     missing_rights: Vec<String>,
     asks_for_eviction: bool,
-    /// The policy by which the server evicts jobs.
+    /// The server's `maxmemory-policy`, if it evicts keys of jobs.
     eviction: Option<String>,
     /// How long the primary of this replica has been silent.
     lag: Option<Duration>,
@@ -197,7 +197,7 @@ impl Core {
             stays_in_thread: false,
             waits_for_lost_server: true,
             was_connected: false,
-            slice_size: SliceSize::new(MOST, MOST),
+            slice_size: SliceSize::new(MAX_JOBS_PER_CALL, MAX_JOBS_PER_CALL),
             caller_deadline: None,
         }
     }
@@ -269,11 +269,11 @@ impl Core {
         let Some(connection) = &self.connection else {
             return Vec::new();
         };
-        let response = connection.exchange(packed, deadline);
-        if response.fault.is_some() {
+        let exchanged = connection.exchange(packed, deadline);
+        if exchanged.fault.is_some() {
             self.lose_connection();
         }
-        response.replies
+        exchanged.replies
     }
 
     /// Drops a connection that broke.
@@ -314,7 +314,7 @@ impl Core {
     }
 
     /// Whether scripts can ask the server what the user may run.
-    pub(crate) fn tells_rights(&self) -> bool {
+    pub(crate) fn scripts_can_read_rights(&self) -> bool {
         handshake::is_redis_7(&self.version)
     }
 
@@ -328,7 +328,7 @@ impl Core {
         error::refusal_with_code(code, &self.target)
     }
 
-    /// Asks which commands the user may not run, of those that calls with these settings may need.
+    /// Asks which commands the user is not allowed to run, of those that calls with these settings may need.
     pub(crate) fn test_rights(&mut self, now: Moment) -> Result<MissingRights, Error> {
         let (read_only, one_primary) = (self.read_only, self.is_untagged_in_cluster());
         let test = rights::full_rights_test(self.run[1], read_only, one_primary, self.prefix());
@@ -336,7 +336,7 @@ impl Core {
         Ok(MissingRights::from_names(&missing))
     }
 
-    /// The error about commands that the user may not run.
+    /// The error about commands that the user is not allowed to run.
     pub(crate) fn missing_rights_error(&self, missing: &[String]) -> Error {
         rights::missing_rights_error(missing, &self.target, self.prefix())
     }
@@ -476,7 +476,7 @@ impl Core {
         }
     }
 
-    /// Names the commands that a script may not run: the server does not.
+    /// Names the commands that a script is not allowed to run: the server does not.
     fn name_missing_rights(
         &mut self,
         calls: &[Call],
@@ -528,13 +528,13 @@ impl Core {
                 replies[*at] = None;
             }
             let packed = self.pack_calls(now, pending.iter().map(|at| &calls[*at]), with_text);
-            let response = match &self.connection {
+            let exchanged = match &self.connection {
                 Some(connection) => connection.exchange(packed, deadline),
                 None => return Some(Fault::Closed),
             };
-            let received = response.replies.len().min(pending.len());
+            let received = exchanged.replies.len().min(pending.len());
             let mut without_script = Vec::new();
-            for (at, reply) in pending.drain(..received).zip(response.replies) {
+            for (at, reply) in pending.drain(..received).zip(exchanged.replies) {
                 match server_error(&reply) {
                     Some(error) if error.code == "NOSCRIPT" && !with_text => {
                         without_script.push(at);
@@ -543,8 +543,8 @@ impl Core {
                 }
             }
             pending.splice(..0, without_script);
-            if response.fault.is_some() {
-                return response.fault;
+            if exchanged.fault.is_some() {
+                return exchanged.fault;
             }
             with_text = true;
         }

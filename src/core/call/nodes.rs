@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::error;
 use super::route::attempt_deadline;
-use super::sentinel::SentinelAnswer;
+use super::sentinel::SentinelReply;
 use super::{Core, sentinel};
 use crate::address::{Address, Node};
 use crate::error::Error;
@@ -25,8 +25,8 @@ impl Core {
                 Address::Sentinel(sentinels) => {
                     let end = attempt.min(Instant::now() + sentinel::PATIENCE);
                     match self.ask_sentinel(sentinels, node, end) {
-                        Ok(SentinelAnswer::Master(_)) => None,
-                        Ok(SentinelAnswer::Unknown(names)) => {
+                        Ok(SentinelReply::Master(_)) => None,
+                        Ok(SentinelReply::Unknown(names)) => {
                             Some(error::unknown_master(&self.target, sentinels, names))
                         }
                         Err(error) => Some(error),

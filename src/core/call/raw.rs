@@ -16,7 +16,7 @@ pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
         ("tag", Some(b"get" | b"top")) | ("track", None) | ("check.slice", Some(b"look")) => reads,
         ("subscription", _) => match args.get(1).map(Vec::as_slice) {
             Some(b"get" | b"exists") => reads,
-            // It notes the queues that other scripts have subscribed.
+            // The call notes the queues that other scripts have subscribed.
             Some(b"all") => reads.with_incidental_writes(),
             _ => spec,
         },
@@ -66,11 +66,12 @@ fn is_job_mark(args: &[Vec<u8>], index: usize) -> bool {
     args.get(index).is_some_and(|mark| !mark.is_empty())
 }
 
-/// What the policy of a `guard.put` that the operator typed says about repeating it.
+/// The fields in the policy of a `guard.put`, as the operator gave it, that decide whether the call may be
+/// repeated.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TypedPutPolicy {
-    /// Whether it puts an existing job again.
+    /// Whether the call puts an existing job again.
     replace: bool,
     dry: bool,
 }

@@ -13,7 +13,7 @@ use super::tls::{TlsClient, TlsSession};
 use crate::address::{Address, Target};
 use crate::error::{Error, Kind};
 
-/// How far a connection came.
+/// The steps of a connection that were done.
 #[derive(Debug, Default)]
 pub(crate) struct ReachReport {
     /// How long it took to resolve the name of the server.
@@ -24,9 +24,9 @@ pub(crate) struct ReachReport {
     pub peer: Option<SocketAddr>,
     /// How long the handshake of TLS took.
     pub encrypted: Option<Duration>,
-    /// What the handshake of TLS agreed on.
+    /// The parameters that the handshake of TLS agreed on.
     pub session: Option<TlsSession>,
-    /// Why it came no further.
+    /// Why the attempt went no further.
     pub error: Option<Error>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn reach(target: &Target, timeout: Duration) -> ReachReport {
     report
 }
 
-/// The address of the server. `local:` has that of its socket.
+/// The address of the server. For `local:`, the address of its socket.
 fn read_address(target: &Target) -> Result<Address, Error> {
     match &target.address {
         Address::Local { dir, .. } => {
@@ -50,7 +50,7 @@ fn read_address(target: &Target) -> Result<Address, Error> {
     }
 }
 
-/// What a connection with TLS needs; `None` for one without.
+/// The settings of TLS; `None` for a connection without TLS.
 fn read_tls_client(target: &Target) -> Result<Option<TlsClient>, Error> {
     match (&target.tls, target.first_node()) {
         (Some(tls), Some(node)) => TlsClient::new(tls, &node.host).map(Some),
@@ -58,7 +58,7 @@ fn read_tls_client(target: &Target) -> Result<Option<TlsClient>, Error> {
     }
 }
 
-/// What the thread that connects reports.
+/// A report of the thread that connects.
 enum Progress {
     Step(ConnectStep),
     Session(TlsSession),
@@ -127,14 +127,14 @@ impl ReachReport {
         }
     }
 
-    fn note_step(&mut self, step: ConnectStep, took: Duration) {
+    fn note_step(&mut self, step: ConnectStep, elapsed: Duration) {
         match step {
-            ConnectStep::Resolved => self.resolved = Some(took),
+            ConnectStep::Resolved => self.resolved = Some(elapsed),
             ConnectStep::Connected(peer) => {
-                self.connected = Some(took);
+                self.connected = Some(elapsed);
                 self.peer = peer;
             }
-            ConnectStep::Encrypted => self.encrypted = Some(took),
+            ConnectStep::Encrypted => self.encrypted = Some(elapsed),
         }
     }
 }

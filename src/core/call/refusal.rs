@@ -42,7 +42,7 @@ pub(crate) fn read_refusal(text: &str, jid: &Name) -> Option<Refusal> {
     }
 }
 
-/// The name of a holder, empty if there is none: Lua writes `nil` for a missing one.
+/// The name of a worker in the text of a refusal. Empty if the text has `nil`, which Lua writes for a missing name.
 fn holder_name(text: &str) -> Name {
     match text {
         "nil" => Name::default(),

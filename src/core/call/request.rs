@@ -17,9 +17,9 @@ pub struct Call {
     pub(super) args: Vec<Vec<u8>>,
     /// The arguments that follow, packed already.
     pub(super) packed_args: PackedWords,
-    /// Whether it is a command of Redis and not one of the script.
+    /// Whether the call is a command of Redis and not one of the script.
     pub(super) is_plain: bool,
-    /// Its own time, if that is not the time of all calls in the round trip.
+    /// The call's own time, if that is not the time of all calls in the round trip.
     pub(super) at: Option<Moment>,
 }
 
@@ -107,7 +107,7 @@ impl Call {
         self.spec().class
     }
 
-    /// What the call is about, for a sentence.
+    /// The subject of the call, for a sentence.
     pub(super) fn subject_text(&self) -> String {
         self.spec().subject_text(&self.name, &self.args)
     }

@@ -22,11 +22,11 @@ const MAX_RESERVED: usize = 1 << 16;
 /// The longest line, with its end: sizes, numbers, status and errors.
 const MAX_LINE: usize = 64 << 10;
 
-/// The longest text: the default of `proto-max-bulk-len`, and the most that a value of Redis can hold.
+/// Maximum length of a text: the default of `proto-max-bulk-len`, and the maximum size of a value of Redis.
 const MAX_TEXT: usize = 512 << 20;
 
-/// The most memory that the replies to one request take, with all their lists and texts. Only those
-/// about many jobs with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
+/// Maximum memory that the replies to one request take, with all their lists and texts. Only those about many jobs
+/// with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
 
 /// The size of a reply from which on it is made sure that there is memory for copies, in bytes.
@@ -35,7 +35,7 @@ const LARGE: usize = 16 << 20;
 /// How many copies of a reply exist at the same time: jobs, their JSON, and the output.
 const COPIES: usize = 6;
 
-/// What an allocator takes for a text or a list besides its content.
+/// The memory that an allocator takes for a text or a list besides its content.
 const OVERHEAD: usize = 32;
 
 /// Why a reply could not be read.
@@ -61,13 +61,13 @@ pub(super) fn read_reply<R: Read>(
     let (line, before) = (Vec::new(), *bytes_left);
     let budget = &mut ReplyBudget { line, bytes_left };
     let reply = read_value(wire, budget, 0)?;
-    refuse_without_room(before - *budget.bytes_left)?;
+    refuse_if_memory_is_short(before - *budget.bytes_left)?;
     Ok(reply)
 }
 
 /// Refuses a large reply if there is no room for what is made of it: that is allocated in many places, which
 /// end the process if they fail.
-fn refuse_without_room(size: usize) -> Result<(), ReplyReadError> {
+fn refuse_if_memory_is_short(size: usize) -> Result<(), ReplyReadError> {
     if size < LARGE {
         return Ok(());
     }
@@ -82,7 +82,7 @@ fn refuse_without_room(size: usize) -> Result<(), ReplyReadError> {
 struct ReplyBudget<'l> {
     /// A buffer for the first line of a value.
     line: Vec<u8>,
-    /// How much memory the rest may take.
+    /// The memory that the rest of the reply may take.
     bytes_left: &'l mut usize,
 }
 
@@ -375,8 +375,8 @@ mod tests {
             panic!("a list")
         };
         assert_eq!((items.len(), items.capacity()), (100_000, 100_000));
-        let most = items.capacity() * size_of::<Value>() + OVERHEAD;
-        assert_eq!(MAX_REPLIES - left, most);
+        let memory = items.capacity() * size_of::<Value>() + OVERHEAD;
+        assert_eq!(MAX_REPLIES - left, memory);
     }
 
     /// Repeats some bytes without end.

@@ -179,7 +179,7 @@ pub(crate) fn hint(target: &Target) -> &'static str {
     }
 }
 
-/// How [`acl_lines`] writes the rights of a user.
+/// The form in which [`acl_lines`] writes the rights of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum AclForm {
     /// Commands for `redis-cli`
@@ -191,10 +191,10 @@ pub enum AclForm {
     Aclfile,
 }
 
-/// What needs [`SCANS`].
+/// The commands that need [`SCANS`].
 const CHECKS: &str = "check, export, throttle list --all, selectors that read every job";
 
-/// What needs [`ONE_PRIMARY`].
+/// The commands that need [`ONE_PRIMARY`].
 const SPLITS: &str = "check --repair in a cluster with one primary";
 
 /// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no
@@ -263,12 +263,12 @@ fn grant_words(parts: &[&[&str]]) -> String {
     commands.map(|command| format!(" +{command}")).collect()
 }
 
-/// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a
-/// channel. Some commands take only keys, so each argument is one. A subcommand follows a `|`; one
-/// that the server does not have is one that the user may not run. Servers before 7.0 have no such test.
+/// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a channel. Some
+/// commands take only keys, so each argument is one. A subcommand follows a `|`; one that the server does not have
+/// is one that the user is not allowed to run. Servers before 7.0 have no such test.
 ///
-/// A user with all rights also reads two keys in different slots: what looks like one server may be
-/// a proxy before several, which refuse that.
+/// A user with all rights also reads two keys in different slots: what looks like one server may be a proxy before
+/// several, which refuse that.
 const ASK: &str = "\
 local lacks = {}
 if redis.acl_check_cmd then
@@ -303,14 +303,14 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
         .any(|named| name(named).eq_ignore_ascii_case(command))
 }
 
-/// What a user may not run of all that this program may need, in capitals.
+/// The commands that this program may need and that the user is not allowed to run, in capitals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingRights {
     /// Commands without which no call is safe.
     pub needed: Vec<String>,
     /// Commands that only some subcommands of this program run.
     pub optional: Vec<String>,
-    /// What these subcommands are, in words.
+    /// The uses of these commands, in words.
     pub uses: Vec<&'static str>,
     /// Whether the settings of the server can be read, which no call needs.
     pub tells_settings: bool,
@@ -362,7 +362,7 @@ pub(super) fn full_rights_test(
     // A pattern of channels must be that of the rule, and the test names a channel.
     let waiting = WAITING.iter().copied().filter(|name| *name != "psubscribe");
     let names = script_commands(one_primary).chain(waiting);
-    let names = names.filter(|name| may_run(name, only_reads));
+    let names = names.filter(|name| is_right_tested(name, only_reads));
     let names = names.chain([SETTINGS]).collect::<Vec<&str>>().join(" ");
     Call::redis_command(eval).args([ASK, "0", &format!("{prefix}x"), &names])
 }
@@ -381,7 +381,7 @@ pub(crate) fn add_script_rights_test(
     prefix: &str,
     packed: &mut PackedCommands,
 ) {
-    let names = script_commands(one_primary).filter(|name| may_run(name, only_reads));
+    let names = script_commands(one_primary).filter(|name| is_right_tested(name, only_reads));
     add_command_rights_test(eval, names, prefix, packed);
 }
 
@@ -393,7 +393,7 @@ fn script_commands(one_primary: bool) -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether a test of rights asks for the command. The scripts run no subcommands of Redis.
-fn may_run(name: &str, only_reads: bool) -> bool {
+fn is_right_tested(name: &str, only_reads: bool) -> bool {
     !name.contains('|') && (!only_reads || READS.contains(&name))
 }
 
@@ -407,8 +407,8 @@ fn add_command_rights_test<'a>(
     packed.add_command(&[eval, ASK, "0", &format!("{prefix}x"), &names.join(" ")]);
 }
 
-/// Reads the commands that the user may not run. If the server has no test, none count as missing:
-/// the server reports them when it refuses.
+/// Reads the commands that the user is not allowed to run. If the server has no test, none count as missing: the
+/// server reports them when it refuses.
 pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
     if server_error(&reply).is_some() {
         return Vec::new();
@@ -420,7 +420,7 @@ pub(crate) fn read_missing_commands(reply: Value) -> Vec<String> {
         .collect()
 }
 
-/// The error that names commands that the user may not run, and says that nothing was changed.
+/// The error that names commands that the user is not allowed to run, and says that nothing was changed.
 pub(crate) fn missing_rights_before_run_error(
     missing: &[String],
     target: &Target,
@@ -429,7 +429,7 @@ pub(crate) fn missing_rights_before_run_error(
     missing_rights_error(missing, target, prefix).with_effect(EffectOnData::Unchanged)
 }
 
-/// The error about commands that the user may not run.
+/// The error about commands that the user is not allowed to run.
 pub(crate) fn missing_rights_error(missing: &[String], target: &Target, prefix: &str) -> Error {
     let user = Sanitized(target.user.as_deref().unwrap_or("default"));
     let shown = 5.min(missing.len());

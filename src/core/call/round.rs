@@ -48,7 +48,7 @@ pub(super) struct RoundTrip {
     pub pending: Vec<usize>,
     pub replies: Vec<Option<Value>>,
     pub repeated: Vec<bool>,
-    /// The fault that took the last reply of a call.
+    /// The fault by which the last reply of a call was lost.
     pub lost: Vec<Option<Fault>>,
     /// Why there is no connection for the pending calls.
     pub unsent: Option<Error>,

@@ -13,7 +13,7 @@ pub(super) const MAX_MOVES: usize = 5;
 /// How long one node may take to reply while there are others to try.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What is known about the servers of an address that names several.
+/// The known facts about the servers of an address that names several.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Route {
     /// The node that the next connection goes to, if one is known: the last good one, or the one that
@@ -76,10 +76,10 @@ pub(super) fn attempt_deadline(deadline: Instant, nodes_left: usize) -> Instant 
     }
 }
 
-/// The answer of a cluster node that does not have the keys of a call.
+/// The reply of a cluster node that does not have the keys of a call.
 pub(super) struct MovedReply {
     pub slot: String,
-    /// `None`: the host of the node that answered.
+    /// `None`: the host of the node that replied.
     host: Option<String>,
     port: u16,
 }
@@ -103,9 +103,9 @@ impl MovedReply {
         })
     }
 
-    /// The node that it names. `answering`: the node that answered.
-    pub(super) fn named_node(&self, answering: &Node) -> Node {
-        let host = self.host.as_ref().unwrap_or(&answering.host);
+    /// The node that the reply names. `replying`: the node that replied.
+    pub(super) fn named_node(&self, replying: &Node) -> Node {
+        let host = self.host.as_ref().unwrap_or(&replying.host);
         Node::new(host.clone(), self.port)
     }
 }

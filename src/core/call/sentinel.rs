@@ -13,13 +13,13 @@ use crate::address::{Address, Node, Sentinels, Target};
 use crate::error::{Error, Kind};
 use crate::name::Name;
 
-/// How long one Sentinel may take.
+/// Time limit for one Sentinel.
 pub(super) const PATIENCE: Duration = Duration::from_millis(300);
 
-/// What a Sentinel says about the master.
-pub(super) enum SentinelAnswer {
+/// The reply of a Sentinel about the master.
+pub(super) enum SentinelReply {
     Master(Node),
-    /// It does not know the name, but these.
+    /// The Sentinel does not know the name, but knows these.
     Unknown(Vec<Name>),
 }
 
@@ -37,8 +37,8 @@ impl Core {
         for node in &nodes {
             let end = deadline.min(Instant::now() + PATIENCE);
             let master = match self.ask_sentinel(sentinels, node, end) {
-                Ok(SentinelAnswer::Master(master)) => master,
-                Ok(SentinelAnswer::Unknown(names)) => {
+                Ok(SentinelReply::Master(master)) => master,
+                Ok(SentinelReply::Unknown(names)) => {
                     known.get_or_insert_default().extend(names);
                     continue;
                 }
@@ -82,7 +82,7 @@ impl Core {
         sentinels: &Sentinels,
         node: &Node,
         deadline: Instant,
-    ) -> Result<SentinelAnswer, Error> {
+    ) -> Result<SentinelReply, Error> {
         let target = Target {
             user: sentinels.user.clone(),
             password: sentinels.password.clone(),
@@ -98,11 +98,11 @@ impl Core {
         let mut packed = PackedCommands::default();
         packed.add_command(&["SENTINEL", "get-master-addr-by-name", &sentinels.master]);
         packed.add_command(&["SENTINEL", "masters"]);
-        let response = connection.exchange(packed, deadline);
-        if let Some(fault) = response.fault {
+        let received = connection.exchange(packed, deadline);
+        if let Some(fault) = received.fault {
             return Err(failure(fault));
         }
-        let mut replies = response.replies.into_iter();
+        let mut replies = received.replies.into_iter();
         let (place, masters) = (replies.next(), replies.next());
         let place = place.unwrap_or(Value::Nil);
         if let Some(refused) = server_error(&place) {
@@ -115,12 +115,9 @@ impl Core {
         if let Ok((host, port)) = reply::read_reply::<(Name, Name)>("SENTINEL", place)
             && let Ok(port) = port.lossless_text().parse()
         {
-            return Ok(SentinelAnswer::Master(Node::new(
-                host.lossless_text(),
-                port,
-            )));
+            return Ok(SentinelReply::Master(Node::new(host.lossless_text(), port)));
         }
-        Ok(SentinelAnswer::Unknown(read_master_names(masters)))
+        Ok(SentinelReply::Unknown(read_master_names(masters)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How many jobs one call reads.
 
-/// The most jobs that one call returns.
-pub(crate) const MOST: usize = 500;
+/// Maximum number of jobs that one call returns.
+pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
 /// About how many bytes of jobs one call returns.
 const SLICE_BYTES: usize = 4 << 20;

@@ -34,7 +34,7 @@ struct TimedSocket {
     deadline: Option<Instant>,
 }
 
-/// What a timeout is for.
+/// The direction that a timeout is for.
 #[derive(Clone, Copy)]
 enum TimeoutScope {
     Read,
@@ -91,7 +91,8 @@ impl Stream {
         }
     }
 
-    /// What the encrypted connection agreed on. To find out, the server's certificate is verified twice more.
+    /// The parameters that the encrypted connection agreed on. To find out, the server's certificate is verified
+    /// twice more.
     pub(super) fn tls_session(&self) -> Option<TlsSession> {
         match &self.wire.get_ref().socket {
             Socket::Tls(stream) => Some(stream.session()),
@@ -172,7 +173,7 @@ impl TimedSocket {
             (Socket::Unix(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
             (Socket::Tcp(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
             (Socket::Tcp(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
-            // Either of them may also do the other.
+            // With TLS, a read may also write, and a write may also read.
             (Socket::Tls(stream), _) => stream.set_timeout(left),
         }
     }

@@ -29,7 +29,7 @@ pub(crate) struct Subscription {
 /// When the connection of a subscription broke; `None` while the server publishes to it.
 type BrokenSince = Arc<Mutex<Option<Instant>>>;
 
-/// What a subscription reports.
+/// A report of a subscription.
 #[derive(Debug)]
 pub(crate) enum Notice {
     /// The server publishes to this client from this moment on. Earlier messages may have been missed.
@@ -169,12 +169,12 @@ enum EndOfDelivery {
     Unused,
 }
 
-/// What the server sends.
+/// A message from the server.
 enum Received {
     /// A channel is subscribed.
     Confirmed,
     Message(PublishedMessage),
-    /// Its reply to a PING.
+    /// The reply to a PING.
     Alive,
 }
 
@@ -289,8 +289,8 @@ impl Subscriber {
         EndOfDelivery::Unused
     }
 
-    /// Reads what the server sent. Once all channels are subscribed, an error is the reply to a PING: such a
-    /// server is busy, or the user may not ask, but it is there.
+    /// Reads what the server sent. Once all channels are subscribed, an error is the reply to a PING: such a server
+    /// is busy, or the user is not allowed to ask, but it is there.
     fn read_message(&self, value: Value, is_subscribed: bool) -> Result<Received, Error> {
         if let Some(refused) = server_error(&value) {
             if is_subscribed {

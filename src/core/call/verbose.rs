@@ -1,4 +1,4 @@
-//! What `-v` and `-vv` show of the calls.
+//! The lines of `-v` and `-vv` about calls.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::text;
 
 impl Core {
     /// Shows that the connection broke, and how many calls are repeated.
-    pub(super) fn trace_lost_connection(&self, round: &RoundTrip, took: Duration) {
-        if self.trace.is_on() {
+    pub(super) fn trace_lost_connection(&self, round: &RoundTrip, elapsed: Duration) {
+        if self.trace.shows_calls() {
             let repeated = round.pending.len();
             let line = format!("lost {}, calls repeated: {repeated}", self.target);
-            self.trace.print_exchange(&line, took);
+            self.trace.print_exchange(&line, elapsed);
         }
     }
 
@@ -25,9 +25,9 @@ impl Core {
         now: &str,
         calls: &[Call],
         replies: &[Option<Value>],
-        took: Duration,
+        elapsed: Duration,
     ) {
-        if !self.trace.is_on() {
+        if !self.trace.shows_calls() {
             return;
         }
         if !self.trace.shows_replies() {
@@ -36,7 +36,7 @@ impl Core {
                 [first, ..] => format!("{} calls, {} and so on", calls.len(), first.name),
                 [] => return,
             };
-            return self.trace.print_exchange(&line, took);
+            return self.trace.print_exchange(&line, elapsed);
         }
         for (call, reply) in calls.iter().zip(replies) {
             let mut line = format!("{} {now}", call.name);
@@ -48,7 +48,7 @@ impl Core {
             }
             let reply = reply.as_ref().map_or("no reply".into(), reply_text);
             self.trace
-                .print_exchange(&format!("{line} → {reply}"), took);
+                .print_exchange(&format!("{line} → {reply}"), elapsed);
         }
     }
 }

@@ -57,7 +57,7 @@ pub enum KeyFamily<'a> {
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
     Queue(QueueKey, &'a [u8]),
-    /// The complete jobs of a queue, which only qless-php lists.
+    /// The completed jobs of a queue, which only qless-php lists.
     CompletedIn(&'a [u8]),
     Worker(&'a [u8]),
     /// The maximum of a throttle.
@@ -170,7 +170,7 @@ impl Keys {
         self.join_key(QUEUE, queue, part.suffix())
     }
 
-    /// The key of the complete jobs of a queue, which only qless-php lists.
+    /// The key of the completed jobs of a queue, which only qless-php lists.
     pub(crate) fn completed_key(&self, queue: &[u8]) -> Vec<u8> {
         self.join_key(QUEUE, queue, COMPLETED_IN)
     }

@@ -29,13 +29,13 @@ include!(concat!(env!("OUT_DIR"), "/parts.rs"));
 /// The clients that a script is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// All clients of qless-core.
+    /// For all clients of qless-core.
     Common,
     /// qless-php, whose own core has other defaults and replies.
     QlessPhp,
-    /// All clients, on a cluster with one primary and a prefix without a hash tag.
+    /// For all clients, on a cluster with one primary and with a prefix without a hash tag.
     OnePrimary,
-    /// Plugins of other clients, which put their own script behind it.
+    /// For plugins of other clients, which put their own script behind this one.
     Library,
 }
 

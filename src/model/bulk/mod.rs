@@ -79,7 +79,7 @@ pub(crate) enum ItemDetail {
         is: Name,
         required: Option<&'static str>,
     },
-    /// The end of a sentence that begins with "it is".
+    /// Continues a sentence that begins with "it is".
     Is(String),
     /// A clause, or any other text.
     Text(String),
@@ -155,13 +155,13 @@ pub(crate) struct BulkItem {
     /// Why, in words
     #[schemars(with = "Option<String>")]
     pub detail: Option<ItemDetail>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// Its state when it was read
+    /// The job's state when it was read
     pub state_before: Option<Name>,
-    /// Its state now
+    /// The job's state now
     pub state_after: Option<Name>,
-    /// Its line in the file: put --from
+    /// The job's line in the file: put --from
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
@@ -208,13 +208,13 @@ pub(crate) struct BulkTotals {
     pub matched: usize,
     /// Jobs that were changed
     pub done: usize,
-    /// Jobs that had changed meanwhile or no longer exist
+    /// Jobs that changed after they were read, or no longer exist
     pub skipped: usize,
     /// Jobs that could not be changed
     pub failed: usize,
     /// Jobs that were not tried
     pub remaining: usize,
-    /// How long it took
+    /// How long the command took
     pub elapsed_s: RoundedSeconds,
 }
 
@@ -256,7 +256,7 @@ pub(crate) struct BulkReport {
     pub rows: Vec<BulkRow>,
 }
 
-/// What the table of a verb shows for each job, besides its jid.
+/// The columns that the table of a verb has besides the jid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BulkTableContent {
     Nothing,
@@ -283,7 +283,7 @@ pub(crate) struct BulkRow {
 /// The words of a bulk command for its plan, question, report and documents, and the form of its table.
 #[derive(Debug)]
 pub(crate) struct Verb {
-    /// The document's `action`, as it is typed: `retry`.
+    /// The document's `action`, as on the command line: `retry`.
     pub word: &'static str,
     /// The verb in plans and questions: `time out`.
     pub infinitive: &'static str,

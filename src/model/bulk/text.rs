@@ -111,7 +111,7 @@ impl ReasonTally {
     }
 }
 
-/// How many jobs a text names one by one.
+/// How many jobs a text names by their jids.
 pub(crate) const NAMED: usize = 10;
 
 /// The outcome of one job: `retried 7d1f… in mail, waiting`.

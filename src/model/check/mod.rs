@@ -52,9 +52,9 @@ pub(crate) struct ReportedFinding {
     pub count: u64,
     /// Whether there may be more than `count`.
     pub at_least: bool,
-    /// How many a repair would repair.
+    /// How many items a repair would repair.
     pub repairable: u64,
-    /// How many more it would repair if `--only` names the finding.
+    /// How many further items a repair would repair if `--only` names the finding.
     pub needs_only: u64,
     /// The largest number in its details, if these decide something.
     pub largest: Option<f64>,
@@ -110,8 +110,8 @@ impl ReportedFinding {
         }
     }
 
-    /// What you can decide, with the command for each choice: for a dependency cycle, a
-    /// command for each edge of the examples.
+    /// The possible decisions, with the command for each choice: for a dependency cycle, a command for each edge of
+    /// the examples.
     pub(crate) fn choices_with_commands(&self) -> Vec<String> {
         let choices = self
             .finding
@@ -170,7 +170,7 @@ struct FindingDocument<'a> {
     severity: Severity,
     /// The kind of problem; names are stable and never used again
     finding: &'static str,
-    /// How many there are
+    /// How many items have the finding
     count: u64,
     /// Whether there may be more
     at_least: bool,
@@ -178,10 +178,10 @@ struct FindingDocument<'a> {
     problem: &'static str,
     /// The invariants of the core that it breaks
     invariants: Vec<String>,
-    /// How many of them --repair repairs
+    /// How many of these items --repair repairs
     #[serde(rename = "mends")]
     repairable: u64,
-    /// How many of them --repair repairs only if `--only` names the finding
+    /// How many of these items --repair repairs only if `--only` names the finding
     asks: u64,
     /// The possible decisions, with the command for each
     choices: Vec<String>,

@@ -56,8 +56,8 @@ impl CheckReport {
             text::plural(self.scan.jobs, "job", "jobs"),
             text::plural(self.scan.queues, "queue", "queues"),
         ];
-        let took = text::format_measured_duration(self.scan.elapsed_s.0);
-        format!("scanned {keys}, {jobs}, {queues} in {took}")
+        let elapsed = text::format_measured_duration(self.scan.elapsed_s.0);
+        format!("scanned {keys}, {jobs}, {queues} in {elapsed}")
     }
 }
 

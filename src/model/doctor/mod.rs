@@ -1,4 +1,4 @@
-//! What `doctor` finds: whether this machine can use the queues of a server, checked step by step.
+//! The results of `doctor`: whether this machine can use the queues of a server, checked step by step.
 
 pub(crate) mod text;
 
@@ -50,11 +50,11 @@ pub(crate) enum DoctorCheck {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DoctorLevel {
     Ok,
-    /// It works, but may lose data or fail later.
+    /// The checked part works, but may lose data or fail later.
     Warning,
     /// Some commands do not work.
     Error,
-    /// It could not be checked.
+    /// The check could not be made.
     Skipped,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct DoctorEvidence {
     /// server: how long it runs
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime_s: Option<RoundedSeconds>,
-    /// rights: the commands that the user may not run
+    /// rights: the commands that the user is not allowed to run
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Vec<String>>,
     /// core: the SHA-1 of its script
@@ -184,7 +184,7 @@ pub(crate) struct DoctorEvidence {
     /// clients: open connections
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<u64>,
-    /// clients: the most that the server accepts
+    /// clients: the maximum that the server accepts
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<u64>,
     /// clock: how far this machine is ahead of the server; negative if behind

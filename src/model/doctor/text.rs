@@ -76,7 +76,7 @@ impl DoctorItem {
     }
 
     fn tab_separated_line(&self) -> String {
-        // What came from others has its own escapes already.
+        // Texts of other programs have their escapes already.
         let hint = self.hint.as_deref().unwrap_or_default();
         format!(
             "{}\t{}\t{}\t{}\n",

@@ -1,5 +1,5 @@
-//! What `qless check` can find: the name, severity and meaning of each finding, and how it is
-//! repaired. The help, the manual, the scan and the repair all read one table.
+//! The findings of `qless check`: the name, severity, meaning and repair of each. The help, the manual, the scan
+//! and the repair all read one table.
 
 mod table;
 pub(crate) mod text;
@@ -113,7 +113,7 @@ impl FindingId {
         &FINDINGS[self as usize]
     }
 
-    /// Whether its repair may release a job that waits for others.
+    /// Whether the repair of this finding may release a job that waits for others.
     pub fn may_release_job(self) -> bool {
         matches!(
             self,
@@ -183,7 +183,7 @@ impl Severity {
     }
 }
 
-/// What a repair requires before it repairs a finding.
+/// The approval that a repair requires before it repairs a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approval {
     /// Nothing beyond the approval of the plan.
@@ -196,7 +196,7 @@ pub enum Approval {
     Never,
 }
 
-/// What a repair does: `remove`, `removed`, `the id`.
+/// The action of a repair: `remove`, `removed`, `the id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remedy {
     pub verb: &'static str,
@@ -312,7 +312,7 @@ pub struct ConditionalSeverity {
 pub enum ExampleForm {
     /// `3f2a…`
     Jid,
-    /// `mail: 3f2a…, 81c0…`: the detail is their location.
+    /// `mail: 3f2a…, 81c0…`: several jids below the detail that they share, such as a queue.
     JidIn,
     /// `3f2a…: tags`
     JidIs,
@@ -337,22 +337,22 @@ pub enum RepairStage {
     /// Dependencies that only one of the two jobs lists. A repair that does not see all dependents
     /// of a job takes the other ones for wrong, so this is a pass of its own.
     Edges,
-    /// What is counted or released once everything else is right.
+    /// Counts and releases, which come once everything else is right.
     Counts,
 }
 
 /// Where a finding is repaired that verdicts from several locations report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairLocation {
-    /// In any of them: all of them make the same changes.
+    /// In any of the locations: all of them make the same changes.
     AnyLocation,
-    /// Only in the location that sees most of it, so that its verdict changes most.
+    /// Only in the location that sees most of the problem: its verdict changes most.
     LargestWins,
     /// As `LargestWins`, but not at all if one location sees that the job is locked.
     LargestUnlessLocked,
 }
 
-/// What a finding says about its cause.
+/// The known cause of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseEvidence {
     NoEvidence,
@@ -370,12 +370,12 @@ pub struct Finding {
     /// The numbers of the invariants I-01 … I-37 that it breaks, and 100 more than those of
     /// E-01 … E-10.
     pub invariants: &'static [u8],
-    /// What is wrong, in a line.
+    /// The problem, in a line.
     pub problem: &'static str,
     pub form: ExampleForm,
     /// Whether the same item with another detail is another finding.
     pub by_detail: bool,
-    /// Whether it is about a dependency: the detail may name the other job.
+    /// Whether the finding is about a dependency: the detail may name the other job.
     pub is_edge: bool,
     pub approval: Approval,
     pub remedy: Option<Remedy>,
@@ -388,12 +388,12 @@ pub struct Finding {
     pub evidence: CauseEvidence,
     pub grades: &'static [ConditionalSeverity],
     pub cases: &'static [FindingCase],
-    /// What you can decide, and the command for each choice.
+    /// The possible decisions, and the command for each choice.
     pub choices: &'static [&'static str],
 }
 
 impl Finding {
-    /// The names of the invariants that it breaks.
+    /// The names of the invariants that the finding breaks.
     pub fn broken_invariant_names(&self) -> impl Iterator<Item = String> {
         self.invariants.iter().copied().map(invariant_name)
     }
@@ -403,7 +403,7 @@ impl Finding {
         FindingId::from_name(name).map(FindingId::row)
     }
 
-    /// Whether its severity depends on the position of the job.
+    /// Whether the severity of the finding depends on the position of the job.
     pub fn depends_on_head(&self) -> bool {
         self.grades.iter().any(|grade| {
             matches!(
@@ -413,7 +413,7 @@ impl Finding {
         })
     }
 
-    /// Whether its severity depends on the existence of the job.
+    /// Whether the severity of the finding depends on the existence of the job.
     pub fn depends_on_job(&self) -> bool {
         self.grades
             .iter()

@@ -19,7 +19,7 @@ const LOCKED: FindingCase = FindingCase {
     says: "while the job is locked",
 };
 
-/// What remains to do about a finding that a lock keeps from being repaired.
+/// The remaining step for a finding that a lock keeps from being repaired.
 const SEE_LOCK: &str = "show its worker and when its lock expires: `qless get JID`";
 const AFTER_LOCK: &str = "after that: `qless check --repair`";
 

@@ -65,7 +65,7 @@ pub(crate) fn tolerated_lines() -> Vec<String> {
     lines.collect()
 }
 
-/// What the defects of the reference core leave behind, a line each.
+/// The traces that the defects of the reference core leave behind, a line each.
 pub(crate) fn defect_lines() -> Vec<String> {
     let lines = DEFECTS.iter().map(|defect| {
         let findings = finding_names(defect.findings);

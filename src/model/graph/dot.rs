@@ -7,7 +7,7 @@ use super::{Graph, GraphNode, style_word};
 use crate::text;
 use crate::view::RenderOptions;
 
-/// What holds for all boxes and arrows.
+/// The settings for all boxes and arrows.
 const HEAD: &str = r##"// An arrow leads from a job to a job that it depends on.
 digraph jobs {
   rankdir=LR

@@ -7,7 +7,7 @@ use super::{Graph, style_word};
 use crate::text::with_thousands_separators;
 use crate::view::RenderOptions;
 
-/// The most edges, and the most characters, that Mermaid draws unless it is configured otherwise.
+/// Maximum number of edges, and of characters, that Mermaid draws unless it is configured otherwise.
 const MERMAID_EDGES: usize = 500;
 const MERMAID_CHARS: usize = 50_000;
 
@@ -55,7 +55,7 @@ impl Graph {
         text
     }
 
-    /// What to configure in Mermaid for this text, if it is larger than Mermaid draws by default.
+    /// The setting to change in Mermaid for this text, if the text is larger than Mermaid draws by default.
     pub(crate) fn mermaid_limit_sentence(&self, text: &str) -> Option<String> {
         let is_larger = self.edges.len() > MERMAID_EDGES || text.chars().count() > MERMAID_CHARS;
         is_larger.then(|| {

@@ -55,7 +55,7 @@ pub(crate) struct Graph {
 pub(crate) struct GraphDrawing {
     /// `None` for a tree on a terminal, and an edge on each line in a pipe.
     pub form: Option<GraphForm>,
-    /// Whether the first job is the root; else the jobs at the beginning of each path are.
+    /// Whether the tree begins at the first job; else at the first job of each path.
     pub has_one_root: bool,
     /// Whether the trees show what the jobs depend on.
     pub dependencies: bool,
@@ -71,24 +71,24 @@ pub(crate) struct GraphDrawing {
 pub(crate) struct GraphNode {
     #[serde(flatten)]
     pub job: Neighbor,
-    /// The holder of its lock, or the last holder
+    /// The holder of the job's lock, or the last holder
     pub worker: Option<Name>,
-    /// When its lock expires, or expired
+    /// When the job's lock expires, or expired
     pub expires: Option<Moment>,
-    /// When it failed last, and why
+    /// When the job failed last, and why
     pub failure: Option<Failure>,
-    /// When it is due, if that is in the future
+    /// When the job is due, if that is in the future
     pub scheduled_for: Option<Moment>,
-    /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
+    /// Since when the job waits for a worker or a slot; of a job in another state, when its newest history entry
     /// was made
     pub since: Option<Moment>,
-    /// Whether it was asked for
+    /// Whether the job was asked for
     pub asked: bool,
     /// Whether listed jobs depend on it while it is failed or missing
     pub blocks: bool,
-    /// Its dependencies that are left out
+    /// The job's dependencies that are left out
     pub omitted_dependencies: u64,
-    /// Its dependents that are left out
+    /// The job's dependents that are left out
     pub omitted_dependents: u64,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct GraphNode {
 pub(crate) struct GraphEdge {
     /// The job that depends on the other
     pub from: Name,
-    /// Its dependency
+    /// The job that it depends on
     pub to: Name,
     /// Whether the dependency will not release the job, because it does not list it
     pub one_sided: bool,
@@ -129,7 +129,7 @@ impl GraphNode {
         self.job.job.is_none()
     }
 
-    /// Its state without details.
+    /// The state of the job without details.
     fn state_word(&self) -> String {
         match &self.job.job {
             Some(job) => job.state_text(),
@@ -137,7 +137,7 @@ impl GraphNode {
         }
     }
 
-    /// Its state with its age and reason: `failed 3h ago: upload error`, `running 41s on d-1-77`.
+    /// The state of the job with its age and reason: `failed 3h ago: upload error`, `running 41s on d-1-77`.
     fn state_sentence(&self, page: &RenderOptions) -> String {
         let word = self.state_word();
         let since = self.since.map(|since| {
@@ -197,7 +197,7 @@ impl Graph {
         self.complete = self.omitted_edges == 0 && self.omitted_jobs == 0;
     }
 
-    /// What is left out, as a sentence; `None` if nothing is.
+    /// A sentence about the jobs that are left out; `None` if there are none.
     pub(crate) fn omission_sentence(&self) -> Option<String> {
         if self.complete {
             return None;
@@ -226,7 +226,7 @@ impl Graph {
         JidLabels::new(jids, !self.drawing.full_jids)
     }
 
-    /// What stands in the box of a job, line by line.
+    /// The lines in the box of a job.
     fn box_lines(&self, node: &GraphNode, labels: &JidLabels, page: &RenderOptions) -> Vec<String> {
         let name = |name: &Option<Name>| name.as_ref().map(|name| cut_for_box(&name.to_string()));
         let more = |count: u64, one: &str, many: &str| {

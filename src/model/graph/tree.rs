@@ -13,13 +13,13 @@ const LEVEL: usize = 3;
 /// Columns beside the job ids that are not used for indentation.
 const BESIDE_JIDS: usize = 25;
 
-/// The most levels that are indented, also in a pipe.
-const MOST_LEVELS: usize = 40;
+/// Maximum number of levels that are indented, also in a pipe.
+const MAX_LEVELS: usize = 40;
 
-/// What stands in place of the state of a job that does not exist.
+/// The text shown instead of a state for a job that does not exist.
 const MISSING: &str = "(missing!)";
 
-/// The mark of a job that others depend on and that does not go on by itself.
+/// The mark of a job that others depend on and that never completes without an operator.
 const BLOCKS: &str = "◄ blocks";
 
 /// A line of a tree.
@@ -41,7 +41,7 @@ const TREE: &[Column<TreeLine>] = &[
 ];
 
 /// A line for programs: an edge, or a job that no listed job depends on.
-struct EdgeRow {
+struct TsvEdgeRow {
     dependent: Cell,
     jid: Cell,
     klass: Cell,
@@ -51,12 +51,12 @@ struct EdgeRow {
     mark: &'static str,
 }
 
-const ROWS: &[Column<EdgeRow>] = &[
-    Column::of_text("DEPENDENT", |row: &EdgeRow, _| row.dependent.clone()),
-    Column::of_text("JID", |row: &EdgeRow, _| row.jid.clone()),
-    Column::of_text("KLASS", |row: &EdgeRow, _| row.klass.clone()),
-    Column::of_text("QUEUE", |row: &EdgeRow, _| row.queue.clone()),
-    Column::of_text("STATE", |row: &EdgeRow, _| row.state.clone()),
+const ROWS: &[Column<TsvEdgeRow>] = &[
+    Column::of_text("DEPENDENT", |row: &TsvEdgeRow, _| row.dependent.clone()),
+    Column::of_text("JID", |row: &TsvEdgeRow, _| row.jid.clone()),
+    Column::of_text("KLASS", |row: &TsvEdgeRow, _| row.klass.clone()),
+    Column::of_text("QUEUE", |row: &TsvEdgeRow, _| row.queue.clone()),
+    Column::of_text("STATE", |row: &TsvEdgeRow, _| row.state.clone()),
     Column::of_text("DETAIL", |row, _| Cell::escaped(&row.detail)),
     Column::of_text("MARK", |row, _| Cell::escaped(row.mark)),
 ];
@@ -106,14 +106,14 @@ impl Graph {
         let tops = tops.map(|(node, _)| edge_row(None, node, page));
         let edges = self.edges.iter();
         let edges = edges.map(|edge| edge_row(Some(edge), &self.nodes[edge.ends.1], page));
-        let rows: Vec<EdgeRow> = tops.chain(edges).collect();
+        let rows: Vec<TsvEdgeRow> = tops.chain(edges).collect();
         Table::new(ROWS, &rows, page).into_text(page)
     }
 }
 
-fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> EdgeRow {
+fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> TsvEdgeRow {
     let detail = match (&node.job.job, node.job.state) {
-        // Its dependencies are rows of their own.
+        // The dependencies of the job are rows of their own.
         (None, _) | (_, Some(State::Depends)) => String::new(),
         (Some(job), _) => job.state_detail(page),
     };
@@ -123,7 +123,7 @@ fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) ->
         ("blocks", node.blocks),
     ];
     let mark = marks.into_iter().find(|(_, is_marked)| *is_marked);
-    EdgeRow {
+    TsvEdgeRow {
         dependent: Cell::or_missing(edge.map(|edge| &edge.from)),
         jid: Cell::text(&node.job.jid),
         klass: Cell::or_missing(node.job.klass.as_ref()),
@@ -144,8 +144,8 @@ struct TreeWriter<'g> {
     dependents: Vec<Vec<usize>>,
     /// The jobs that have a line.
     is_shown: Vec<bool>,
-    /// The most levels that are indented. A deeper line begins with the number of its level.
-    most_levels: usize,
+    /// Maximum number of levels that are indented. A deeper line begins with the number of its level.
+    max_levels: usize,
     lines: Vec<TreeLine>,
 }
 
@@ -163,7 +163,7 @@ impl<'g> TreeWriter<'g> {
             dependents: graph.edges_by_node(|edge| edge.ends.1),
             is_shown: vec![false; graph.nodes.len()],
             // The other half of what is left is for classes and queues.
-            most_levels: (left / 2 / LEVEL).clamp(1, MOST_LEVELS),
+            max_levels: (left / 2 / LEVEL).clamp(1, MAX_LEVELS),
             lines: Vec::new(),
         }
     }
@@ -285,8 +285,8 @@ impl<'g> TreeWriter<'g> {
     /// The lines before a job at this level.
     fn branch(&self, rails: &[bool], is_last: bool) -> String {
         let end = if is_last { "└─ " } else { "├─ " };
-        if rails.len() >= self.most_levels {
-            let width = self.most_levels * LEVEL;
+        if rails.len() >= self.max_levels {
+            let width = self.max_levels * LEVEL;
             return format!("{:<width$}{end}", rails.len() + 1);
         }
         let rails = rails

@@ -90,7 +90,7 @@ pub struct Job {
     pub jid: Name,
     /// The kind of work
     pub klass: Option<Name>,
-    /// Its queue; null when complete
+    /// The job's queue; null when complete
     pub queue: Option<Name>,
     /// One of waiting, running, stalled, scheduled, depends, throttled, failed or complete
     #[schemars(with = "Option<String>")]
@@ -103,36 +103,36 @@ pub struct Job {
     pub retries: Option<Number>,
     /// Retries remaining
     pub remaining: Option<Number>,
-    /// The holder of its lock, or the last holder
+    /// The holder of the job's lock, or the last holder
     pub worker: Option<Name>,
-    /// When its lock expires, or expired
+    /// When the job's lock expires, or expired
     pub expires: Option<Moment>,
-    /// Whether it has events of its own
+    /// Whether the job has events of its own
     pub tracked: bool,
-    /// Its tags
+    /// The job's tags
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
-    /// Its last failure
+    /// The job's last failure
     pub failure: Option<Failure>,
-    /// The jobs that it depends on
+    /// The jobs that the job depends on
     pub dependencies: Vec<Name>,
     /// The jobs that depend on it
     pub dependents: Vec<Name>,
     /// The recurring job that put it
     pub spawned_from: Option<Name>,
-    /// When it is due, if that is in the future
+    /// When the job is due, if that is in the future
     pub scheduled_for: Option<Moment>,
-    /// Its score in the schedule, which may be no time
+    /// The job's score in the schedule, which may be no time
     #[serde(skip)]
     pub due_score: Option<f64>,
-    /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
+    /// Since when the job waits for a worker or a slot; of a job in another state, when its newest history entry
     /// was made
     pub since: Option<Moment>,
     /// The throttles of which it needs a slot to run
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttles: Vec<Name>,
-    /// Its lane: the key, after the queue and a slash unless it begins with one
+    /// The job's lane: the key, after the queue and a slash unless it begins with one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Name>,
     /// `merge` if puts with its key add to its data
@@ -144,34 +144,34 @@ pub struct Job {
     /// True if it blocks its lane when it has failed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hold: bool,
-    /// The delay of its retries, or an object: the delay after a lost lock
+    /// The delay of the job's retries, or an object: the delay after a lost lock
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff: Option<Name>,
-    /// The number of its newest grant; a later grant has a larger one
+    /// The number of the job's newest grant; a later grant has a larger one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<Number>,
     /// The payloads of a merge job, in the order of its data
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub payloads: Vec<MergePayload>,
-    /// Its history, with the notes of each entry; lists have it if it is asked for
+    /// The job's history, with the notes of each entry; lists have it if it is asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<HistoryEntry>>,
     /// The mark of the job as it was read, which a guarded call compares.
     #[serde(skip)]
     pub mark: Vec<u8>,
-    /// Whether its lock expired and was extended once, for its holder.
+    /// Whether the lock expired and was extended once, for its holder.
     #[serde(skip)]
     pub in_grace: bool,
-    /// How many of its dependencies have failed; 0 if they were not read.
+    /// How many dependencies of the job have failed; 0 if they were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
-    /// Its dependencies that do not list it as a dependent, if they were read.
+    /// The dependencies that do not list the job as a dependent, if they were read.
     #[serde(skip)]
     pub unlisted: Vec<Name>,
-    /// Its dependencies and dependents, if they were read.
+    /// The job's dependencies and dependents, if they were read.
     #[serde(skip)]
     pub neighbors: Vec<Neighbor>,
-    /// Why it cannot run, if that was asked.
+    /// Why the job cannot run, if this was read.
     #[serde(skip)]
     pub blocked_by: Option<Box<DelayReason>>,
 }
@@ -185,14 +185,14 @@ impl Job {
         }
     }
 
-    /// The retries that it has remaining, for people. The wire counts the attempt that used up the
-    /// last one, too, so that such a job has -1.
+    /// The retries that the job has remaining, for people. The wire counts the attempt that used up the last one,
+    /// too, so that such a job has -1.
     pub(crate) fn remaining_retries(&self) -> Option<i64> {
         self.remaining.map(|remaining| remaining.floor().max(0))
     }
 
-    /// Whether it is in the morgue of its queue: it failed because its retries were used up, in
-    /// whatever group, or it was buried in the group of such jobs.
+    /// Whether the job is in the morgue of its queue: it failed because its retries were used up, in whatever
+    /// group, or it was buried in the group of such jobs.
     pub(crate) fn is_dead(&self) -> bool {
         let exhausted = self.remaining.is_some_and(|remaining| remaining.0 < 0.0);
         let group = self.failure.as_ref().map(|failure| &failure.group);
@@ -200,7 +200,7 @@ impl Job {
         self.state == Some(State::Failed) && (exhausted || group.is_some() && group == own.as_ref())
     }
 
-    /// The policy that delays its retries; `None` if it has none, or only one for lost locks.
+    /// The policy that delays the retries of the job; `None` if it has none, or only one for lost locks.
     pub(crate) fn retry_policy(&self) -> Option<&Name> {
         let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
         let is_for_lost_locks = LostLockBackoff::from_json(policy.as_bytes()).is_some();
@@ -219,7 +219,7 @@ impl Job {
 pub struct MergePayload {
     #[serde(flatten)]
     pub data: Data,
-    /// Its place among the others
+    /// The position of this data among the others
     pub score: Number,
 }
 
@@ -232,19 +232,19 @@ pub struct Failure {
     pub message: Name,
     /// The worker that ran the job
     pub worker: Option<Name>,
-    /// When it failed
+    /// When the job failed
     pub when: Option<Moment>,
 }
 
 impl Failure {
     /// Reads the stored field; `None` for a job that never failed or was completed later.
     pub fn from_stored(bytes: &[u8]) -> Option<Failure> {
-        let members = Json::parse(bytes)?.object()?;
-        if members.is_empty() {
+        let fields = Json::parse(bytes)?.object()?;
+        if fields.is_empty() {
             return None;
         }
         let mut failure = Failure::default();
-        for (key, value) in members {
+        for (key, value) in fields {
             match key.as_bytes() {
                 b"group" => failure.group = value.text().unwrap_or_default(),
                 b"message" => failure.message = value.text().unwrap_or_default(),
@@ -262,9 +262,9 @@ impl Failure {
 pub struct HistoryEntry {
     /// Put, popped, done, failed, retried, timed-out, or the text of a log entry
     pub what: Name,
-    /// When it happened
+    /// When the event happened
     pub when: Option<Moment>,
-    /// The other members, as stored. The member `q` of a `put` is called `queue` here.
+    /// The other fields, as stored. The field `q` of a `put` is called `queue` here.
     pub note: Vec<(Name, Json)>,
 }
 
@@ -321,7 +321,7 @@ impl HistoryEntry {
         self.note_value(key)?.text()
     }
 
-    /// A member of the note.
+    /// A field of the note.
     pub(crate) fn note_value(&self, key: &str) -> Option<&Json> {
         let mut note = self.note.iter();
         let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
@@ -341,7 +341,7 @@ impl Serialize for HistoryEntry {
     }
 }
 
-/// The members that each entry has; others are notes.
+/// The fields that each entry has; others are notes.
 impl JsonSchema for HistoryEntry {
     fn schema_name() -> Cow<'static, str> {
         "Entry".into()
@@ -353,7 +353,7 @@ impl JsonSchema for HistoryEntry {
         struct EntryFields {
             /// One of put, popped, done, failed, retried, timed-out, or the text of a log entry
             what: Name,
-            /// When it happened
+            /// When the event happened
             when: Option<Moment>,
         }
         EntryFields::json_schema(generator)
@@ -439,9 +439,9 @@ pub struct Dependencies {
     pub jid: Name,
     /// The kind of work
     pub klass: Option<Name>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// The jobs that it depends on
+    /// The jobs that the job depends on
     pub dependencies: Vec<Neighbor>,
     /// The jobs that depend on it
     pub dependents: Vec<Neighbor>,
@@ -454,9 +454,9 @@ pub struct Neighbor {
     pub jid: Name,
     /// The kind of work
     pub klass: Option<Name>,
-    /// Its queue
+    /// The job's queue
     pub queue: Option<Name>,
-    /// Its state; null for a job that does not exist
+    /// The job's state; null for a job that does not exist
     #[schemars(with = "Option<String>")]
     pub state: Option<State>,
     #[serde(skip)]

@@ -42,7 +42,7 @@ pub enum ReasonCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BackoffCause {
-    /// Its worker lost the lock.
+    /// The worker of the job lost the lock.
     LostLock,
     /// A worker retried it, and its policy gave the delay.
     Retry,
@@ -55,13 +55,13 @@ pub struct ReasonEvidence {
     /// since when the next job waits
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Moment>,
-    /// When it ends by itself: end of a pause, due time, end of a lock
+    /// When the reason ends by itself: end of a pause, due time, end of a lock
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Moment>,
     /// Who paused the queue or the recurring job
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Name>,
-    /// Why it was paused
+    /// Why the queue or the recurring job was paused
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Name>,
     /// The worker that holds or lost the job, or was seen last
@@ -101,7 +101,7 @@ pub struct ReasonEvidence {
     /// Jobs of the queue completed per minute in the last five minutes, about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<RoundedSeconds>,
-    /// How long it probably takes
+    /// How long the wait probably lasts
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eta_s: Option<RoundedSeconds>,
     /// Jobs that block it, up to 10

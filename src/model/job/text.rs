@@ -19,7 +19,7 @@ use crate::view::table::{Cell, Column, NONE};
 use crate::view::{RenderOptions, View};
 
 impl State {
-    /// Its color; waiting has none.
+    /// The color of the state; waiting has none.
     pub(crate) const fn state_style(self) -> Option<Style> {
         match self {
             State::Running => Some(Style::Green),
@@ -91,7 +91,7 @@ impl Row for Job {
 }
 
 impl Job {
-    /// Its state for people.
+    /// The state of the job for people.
     pub(crate) fn state_text(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
@@ -102,7 +102,7 @@ impl Job {
         }
     }
 
-    /// The detail that matters in its state, harmless.
+    /// The detail that matters in the state of the job, harmless.
     pub fn state_detail(&self, page: &RenderOptions) -> String {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
@@ -168,7 +168,7 @@ impl Job {
         }
     }
 
-    /// When its lock was lost: when it expired, or when it was revoked.
+    /// When the lock of the job was lost: when it expired, or when it was revoked.
     fn lock_lost_at(&self) -> Option<Moment> {
         self.expires.or(self.since)
     }
@@ -258,7 +258,7 @@ impl View for Job {
 }
 
 impl Job {
-    /// Adds what coordinates it with other jobs, as far as it is set.
+    /// Adds what coordinates the job with others, as far as it is set.
     fn add_coordination_lines(&self, detail: &mut DetailLines, page: &RenderOptions) {
         if let Some(lane) = &self.key {
             let remark = if self.hold {
@@ -306,8 +306,8 @@ impl Job {
     }
 }
 
-/// What a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
-/// put. `None` if it has no effect.
+/// A back-off in words: `5 s × 2^n after a lost lock`. Policies of retries are shown as they were put. `None` if it
+/// has no effect.
 pub(crate) fn backoff_text(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::from_json(backoff.as_bytes()) else {
         return Some(backoff.to_string());
@@ -324,7 +324,7 @@ pub(crate) fn backoff_text(backoff: &Name) -> Option<String> {
     Some(format!("{delay} × {factor} after a lost lock"))
 }
 
-/// The most payloads that the view of one job lists.
+/// Maximum number of payloads that the view of one job lists.
 const PAYLOADS: usize = 20;
 
 /// Why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.

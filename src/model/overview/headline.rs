@@ -1,12 +1,12 @@
-//! How things stand in one sentence, for whoever looks for the first time.
+//! The state of the system in one sentence, for an operator who sees it for the first time.
 
 use super::{Overview, ProblemCode, StatusProblem, at_least};
 use crate::text::{capitalize, duration, format_rough_duration, plural, with_thousands_separators};
 
-/// The most problems that a headline tells; the others are counted.
+/// Maximum number of problems that a headline names; the others are counted.
 const TOLD: usize = 3;
 
-/// What a headline says of one thing.
+/// The part of a headline about one problem.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Clause {
     /// For a line on a terminal, and for the title of a tab: `mail is 4m late`.
@@ -15,7 +15,7 @@ pub(crate) struct Clause {
     pub long: String,
 }
 
-/// How things stand, worst first.
+/// The headline: its clauses, the worst problem first.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Headline {
     /// Empty if all is quiet.
@@ -93,7 +93,7 @@ impl Headline {
 }
 
 impl Clause {
-    /// Writes its first letter large, unless that belongs to a name.
+    /// Capitalizes the first letter of the sentence, unless that letter belongs to a name.
     fn begin_sentence(&mut self, problem: &StatusProblem) {
         let begins_with_queue = matches!(problem.code, ProblemCode::Late | ProblemCode::Paused);
         let is_name = begins_with_queue && problem.queue.is_some();
@@ -103,7 +103,7 @@ impl Clause {
     }
 }
 
-/// What a problem says in a headline.
+/// The clause of a headline about a problem.
 fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
     let clause = |short: &str, long: &str| Clause {
         short: short.to_owned(),
@@ -197,7 +197,7 @@ fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> Clause {
     Clause { short, long }
 }
 
-/// What is said if nothing needs attention.
+/// The sentence if nothing needs attention.
 fn quiet_sentence(overview: &Overview) -> String {
     let totals = &overview.totals;
     if totals.queues == 0 && totals.failed == 0 && totals.complete == 0 {

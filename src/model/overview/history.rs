@@ -1,4 +1,4 @@
-//! What a process has seen of the queues since it began to watch: rates, which no single look can tell.
+//! What a process has seen of the queues since it began to watch: rates, which no single snapshot can tell.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -16,7 +16,7 @@ const KEPT: u64 = 24 * 60;
 /// The time over which rates of now are counted, in seconds.
 const WINDOW: f64 = 60.0;
 
-/// A gap of more intervals than these between two looks was not watched.
+/// If two snapshots are further apart than this number of intervals, the time between them counts as unwatched.
 const FEW_INTERVALS: f64 = 4.0;
 
 /// Monitoring systems may ask more seldom than the interval, in seconds.
@@ -31,10 +31,10 @@ const FLOW_MINUTES: u64 = 60;
 const FAILURE_SLOTS: u64 = 12;
 const SLOT_MINUTES: u64 = 10;
 
-/// Rates of the last day by the minute, from looks at any interval.
+/// Rates of the last day by the minute, from snapshots at any interval.
 ///
-/// What was counted between two looks is spread evenly over the time between them, unless that is so long that nobody
-/// watched.
+/// What was counted between two snapshots is spread evenly over the time between them, unless that is so long that
+/// nobody watched.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     /// For how many seconds of a minute the queues were watched.
@@ -43,9 +43,9 @@ pub(crate) struct History {
     done: SeriesByName,
     /// By group.
     failed: SeriesByName,
-    /// The looks of the last minute, and the one before them.
+    /// The snapshots of the last minute, and the one before them.
     #[serde(skip)]
-    looks: VecDeque<PastLook>,
+    snapshots: VecDeque<PastSnapshot>,
 }
 
 /// By the lossless text of a queue or a group.
@@ -55,11 +55,11 @@ type SeriesByName = HashMap<String, MinuteSeries>;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct MinuteSeries(VecDeque<(u64, f64)>);
 
-/// What a look counted.
+/// The counts of an earlier snapshot.
 #[derive(Clone, Debug)]
-struct PastLook {
+struct PastSnapshot {
     at: Moment,
-    /// Whether it read all queues and groups.
+    /// Whether the snapshot has all queues and groups.
     is_whole: bool,
     queues: HashMap<Name, QueueCounters>,
     /// Jobs by group.
@@ -78,7 +78,7 @@ struct QueueCounters {
     failures: u64,
 }
 
-/// Jobs put and completed, per second. A value is `None` where nobody watched.
+/// Jobs put and completed, per second. A value is `None` for times without a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Flow {
     /// For each of the last 60 minutes, the oldest first.
@@ -92,10 +92,10 @@ pub(crate) struct Flow {
 }
 
 impl History {
-    /// Adds a look. While somebody watches, there is one about once per `interval`.
+    /// Adds a snapshot. While somebody watches, there is one about once per `interval`.
     pub(crate) fn note(&mut self, facts: &SystemFacts, now: Moment, interval: Duration) {
-        let look = PastLook::new(facts, now);
-        let last = self.looks.back();
+        let snapshot = PastSnapshot::new(facts, now);
+        let last = self.snapshots.back();
         // The server's clock went back.
         if last.is_some_and(|last| now <= last.at) {
             return;
@@ -104,7 +104,7 @@ impl History {
         if let Some(last) = last.filter(|last| now.since(last.at) <= longest) {
             let span = (last.at.seconds(), now.seconds());
             self.watched.spread(now.since(last.at), span);
-            for (name, counters) in &look.queues {
+            for (name, counters) in &snapshot.queues {
                 let Some(before) = known(&last.queues, name, last.is_whole) else {
                     continue;
                 };
@@ -112,7 +112,7 @@ impl History {
                 add(&mut self.put, name, put, span);
                 add(&mut self.done, name, done, span);
             }
-            for (name, jobs) in &look.groups {
+            for (name, jobs) in &snapshot.groups {
                 if let Some(before) = known(&last.groups, name, last.is_whole) {
                     let failed = jobs.saturating_sub(before);
                     add(&mut self.failed, name, failed as f64, span);
@@ -120,10 +120,10 @@ impl History {
             }
         }
         self.forget_before(minute_of(now.seconds()).saturating_sub(KEPT));
-        self.looks.push_back(look);
-        let is_old = |look: &PastLook| now.since(look.at) > WINDOW;
-        while self.looks.len() > 2 && self.looks.get(1).is_some_and(is_old) {
-            self.looks.pop_front();
+        self.snapshots.push_back(snapshot);
+        let is_old = |snapshot: &PastSnapshot| now.since(snapshot.at) > WINDOW;
+        while self.snapshots.len() > 2 && self.snapshots.get(1).is_some_and(is_old) {
+            self.snapshots.pop_front();
         }
     }
 
@@ -141,13 +141,13 @@ impl History {
     pub(crate) fn since(&self) -> Option<Moment> {
         match self.watched.0.front() {
             Some((minute, _)) => Moment::from_seconds(*minute as f64 * 60.0),
-            None => self.looks.front().map(|look| look.at),
+            None => self.snapshots.front().map(|snapshot| snapshot.at),
         }
     }
 
     /// The flow through a queue.
     pub(crate) fn flow(&self, queue: &Name) -> Flow {
-        let ends = self.window(|look| look.queues.get(queue).copied());
+        let ends = self.window(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
         self.flow_of(self.put.get(name), self.done.get(name), ends)
     }
@@ -161,13 +161,13 @@ impl History {
             }
             sum
         };
-        let ends = self.window(|look| Some(look.total()));
+        let ends = self.window(|snapshot| Some(snapshot.total()));
         self.flow_of(Some(&sum(&self.put)), Some(&sum(&self.done)), ends)
     }
 
-    /// The rates over the looks of the last minute, if there were two.
+    /// The rates over the snapshots of the last minute, if there were two.
     pub(crate) fn rates(&self) -> Option<WatchedRates> {
-        let (first, last, seconds) = self.window(|look| Some(look.total()))?;
+        let (first, last, seconds) = self.window(|snapshot| Some(snapshot.total()))?;
         let (put, done) = last.flow_since(first);
         Some(WatchedRates {
             seconds: RoundedSeconds(seconds),
@@ -221,28 +221,30 @@ impl History {
     }
 
     /// The first and the last value of the last minute, and the seconds between them.
-    fn window<T>(&self, value: impl Fn(&PastLook) -> Option<T>) -> Option<(T, T, f64)> {
-        let last = self.looks.back()?;
-        let mut looks = self.looks.iter();
-        let first = looks.find(|look| last.at.since(look.at) <= WINDOW)?;
+    fn window<T>(&self, value: impl Fn(&PastSnapshot) -> Option<T>) -> Option<(T, T, f64)> {
+        let last = self.snapshots.back()?;
+        let mut snapshots = self.snapshots.iter();
+        let first = snapshots.find(|snapshot| last.at.since(snapshot.at) <= WINDOW)?;
         let seconds = last.at.since(first.at);
         let (first, last) = (value(first)?, value(last)?);
         (seconds > 0.0).then_some((first, last, seconds))
     }
 
     fn last_minute(&self) -> Option<u64> {
-        self.looks.back().map(|look| minute_of(look.at.seconds()))
+        self.snapshots
+            .back()
+            .map(|snapshot| minute_of(snapshot.at.seconds()))
     }
 }
 
-impl PastLook {
-    fn new(facts: &SystemFacts, now: Moment) -> PastLook {
+impl PastSnapshot {
+    fn new(facts: &SystemFacts, now: Moment) -> PastSnapshot {
         let day = (now.seconds() / DAY) as u64;
         let queue =
             |queue: &QueueFacts| (queue.counts.name.clone(), QueueCounters::new(queue, day));
         let groups = facts.groups.iter();
         let omitted = facts.omitted();
-        PastLook {
+        PastSnapshot {
             at: now,
             is_whole: omitted.queues + omitted.groups == 0,
             queues: facts.queues.iter().map(queue).collect(),
@@ -279,7 +281,8 @@ impl QueueCounters {
         }
     }
 
-    /// The jobs that came since, without those that were cancelled or moved meanwhile, and those that were completed.
+    /// The jobs that came since the earlier snapshot, not counting jobs that were cancelled or moved since then,
+    /// and the jobs that were completed.
     fn flow_since(self, before: QueueCounters) -> (f64, f64) {
         // At midnight the counters begin again, as they do when somebody deletes them.
         let is_same_day = self.day == before.day;
@@ -339,7 +342,7 @@ fn add(all: &mut SeriesByName, name: &Name, count: f64, span: (f64, f64)) {
     }
 }
 
-/// What an earlier look counted. What a look of all did not find was not there.
+/// The count of a name in an earlier snapshot. If that snapshot was complete, a missing name counts as 0.
 fn known<T: Copy + Default>(before: &HashMap<Name, T>, name: &Name, was_whole: bool) -> Option<T> {
     let found = before.get(name).copied();
     found.or_else(|| was_whole.then(T::default))
@@ -358,7 +361,7 @@ mod tests {
     /// A minute's first second.
     const START: f64 = 1_800_000_000.0;
 
-    fn look(waiting: u64, completed: u64, failed: u64) -> SystemFacts {
+    fn snapshot(waiting: u64, completed: u64, failed: u64) -> SystemFacts {
         let counts = Queue {
             name: Name::from("mail"),
             waiting,
@@ -382,9 +385,9 @@ mod tests {
         }
     }
 
-    fn watch(looks: &[(f64, SystemFacts)]) -> History {
+    fn watch(snapshots: &[(f64, SystemFacts)]) -> History {
         let mut history = History::default();
-        for (at, facts) in looks {
+        for (at, facts) in snapshots {
             let now = Moment::from_seconds(START + at).unwrap();
             history.note(facts, now, Duration::from_secs(2));
         }
@@ -394,9 +397,9 @@ mod tests {
     #[test]
     fn what_was_counted_between_looks_is_spread_over_the_minutes_between_them() {
         let history = watch(&[
-            (30.0, look(100, 0, 0)),
-            (60.0, look(70, 60, 0)),
-            (180.0, look(70, 180, 60)),
+            (30.0, snapshot(100, 0, 0)),
+            (60.0, snapshot(70, 60, 0)),
+            (180.0, snapshot(70, 180, 60)),
         ]);
         let flow = history.flow(&Name::from("mail"));
         let (put, done) = (&flow.put[55..], &flow.done[55..]);
@@ -410,32 +413,32 @@ mod tests {
 
     #[test]
     fn rates_of_now_are_those_of_the_last_minute() {
-        let mut looks: Vec<_> = (0u32..100)
+        let mut snapshots: Vec<_> = (0u32..100)
             .map(|tick| {
                 let tick = u64::from(tick);
-                (tick as f64 * 2.0, look(100 + tick * 2, tick * 4, 0))
+                (tick as f64 * 2.0, snapshot(100 + tick * 2, tick * 4, 0))
             })
             .collect();
-        let flow = watch(&looks).flow(&Name::from("mail"));
+        let flow = watch(&snapshots).flow(&Name::from("mail"));
         assert_eq!(flow.done_per_s, Some(2.0));
         assert_eq!(flow.put_per_s, Some(3.0));
         assert_eq!(flow.growth_per_min, Some(60.0));
         // Midnight.
-        looks.push((200.0, look(300, 4, 0)));
-        let rates = watch(&looks).rates().unwrap();
+        snapshots.push((200.0, snapshot(300, 4, 0)));
+        let rates = watch(&snapshots).rates().unwrap();
         assert!(rates.completed_per_s.0 < 0.1, "{rates:?}");
-        assert_eq!(watch(&looks[..1]).rates(), None);
+        assert_eq!(watch(&snapshots[..1]).rates(), None);
     }
 
     #[test]
     fn nobody_watched_between_looks_that_are_hours_apart() {
-        let looks = [
-            (0.0, look(0, 0, 0)),
-            (60.0, look(0, 60, 0)),
-            (10_000.0, look(0, 9000, 500)),
-            (10_020.0, look(0, 9040, 500)),
+        let snapshots = [
+            (0.0, snapshot(0, 0, 0)),
+            (60.0, snapshot(0, 60, 0)),
+            (10_000.0, snapshot(0, 9000, 500)),
+            (10_020.0, snapshot(0, 9040, 500)),
         ];
-        let history = watch(&looks);
+        let history = watch(&snapshots);
         let flow = history.flow(&Name::from("mail"));
         let watched = flow.done.iter().filter(|rate| rate.is_some());
         assert_eq!(watched.count(), 1);
@@ -444,7 +447,7 @@ mod tests {
         assert_eq!(failures[9..], [None, None, Some(0.0)]);
         // With an interval of an hour, somebody did.
         let mut history = History::default();
-        for (at, facts) in &looks {
+        for (at, facts) in &snapshots {
             let now = Moment::from_seconds(START + at).unwrap();
             history.note(facts, now, Duration::from_secs(3600));
         }
@@ -454,11 +457,11 @@ mod tests {
 
     #[test]
     fn the_counters_of_a_day_begin_again_at_midnight() {
-        // The first look is at eight.
+        // The first snapshot is at eight.
         let midnight = 16.0 * 3600.0;
         let history = watch(&[
-            (midnight - 10.0, look(0, 100, 0)),
-            (midnight + 10.0, look(0, 5000, 0)),
+            (midnight - 10.0, snapshot(0, 100, 0)),
+            (midnight + 10.0, snapshot(0, 5000, 0)),
         ]);
         assert_eq!(history.flow(&Name::from("mail")).done_per_s, Some(250.0));
         assert_eq!(history.total_flow().done_per_s, Some(250.0));
@@ -466,15 +469,15 @@ mod tests {
 
     #[test]
     fn a_day_is_kept_and_survives_a_file() {
-        let mut looks: Vec<_> = (0u64..60 * 30)
-            .map(|minute| (minute as f64 * 60.0, look(0, minute, 0)))
+        let mut snapshots: Vec<_> = (0u64..60 * 30)
+            .map(|minute| (minute as f64 * 60.0, snapshot(0, minute, 0)))
             .collect();
-        looks.push((60.0 * 60.0 * 30.0 + 1.0, look(0, 1800, 0)));
-        let history = watch(&looks);
+        snapshots.push((60.0 * 60.0 * 30.0 + 1.0, snapshot(0, 1800, 0)));
+        let history = watch(&snapshots);
         assert_eq!(history.done["mail"].0.len(), 24 * 60 + 1);
         let text = serde_json::to_string(&history).unwrap();
         let read: History = serde_json::from_str(&text).unwrap();
         assert_eq!(read.since(), history.since());
-        assert_eq!(read.looks.len(), 0);
+        assert_eq!(read.snapshots.len(), 0);
     }
 }

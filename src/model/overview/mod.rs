@@ -23,7 +23,7 @@ use crate::text::count_with_noun;
 /// The whole system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Overview {
-    /// Null if the user may not read it
+    /// Null if the user is not allowed to read it
     pub server: Option<ServerFacts>,
     /// Counts of the whole system; of jobs, those of the queues and groups that are read
     pub totals: OverviewTotals,
@@ -52,7 +52,7 @@ pub(crate) struct Overview {
     pub omitted: Omitted,
 }
 
-/// How many are not read.
+/// The numbers of queues, groups and workers that were not read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Omitted {
     /// Queues
@@ -115,7 +115,7 @@ pub(crate) struct RecentCompletions {
 pub(crate) struct WatchedRates {
     /// The time between the two counts
     pub seconds: RoundedSeconds,
-    /// Jobs put per second, without those cancelled meanwhile
+    /// Jobs put per second, not counting jobs that were cancelled in this time
     pub put_per_s: RoundedSeconds,
     /// Jobs completed per second
     pub completed_per_s: RoundedSeconds,
@@ -128,7 +128,7 @@ pub(crate) struct OldWait {
     pub queue: Name,
     /// The job that has waited longest
     pub jid: Name,
-    /// How long it has waited
+    /// How long the job has waited
     pub wait_s: RoundedSeconds,
     /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
     pub why: Option<LagCause>,
@@ -141,11 +141,11 @@ pub(crate) struct OldWait {
 pub(crate) struct PausedQueueSummary {
     /// The queue
     pub queue: Name,
-    /// When it was paused, if known
+    /// When the queue was paused, if known
     pub since: Option<Moment>,
     /// When the pause ends, if an end was given
     pub until: Option<Moment>,
-    /// Who paused it, if known
+    /// Who paused the queue, if known
     pub by: Option<Name>,
     /// The reason, if one was given
     pub reason: Option<Name>,
@@ -195,7 +195,7 @@ pub(crate) enum ProblemCode {
 }
 
 impl Omitted {
-    /// Says them, if there are any.
+    /// The numbers in a sentence, if there are any.
     pub(crate) fn sentence(&self) -> Option<String> {
         let parts = [
             (self.queues, "queue", "queues"),
@@ -210,7 +210,7 @@ impl Omitted {
     }
 }
 
-/// What stands in front of a count of jobs if some places were not read.
+/// The words in front of a count of jobs if some queues or groups were not read.
 pub(crate) fn at_least(omitted: u64) -> &'static str {
     if omitted > 0 { "at least " } else { "" }
 }
@@ -220,7 +220,7 @@ impl ProblemCode {
         self.into()
     }
 
-    /// Whether somebody chose it, or it passes by itself.
+    /// Whether an operator chose this state, or it passes by itself.
     pub(crate) fn is_mild(self) -> bool {
         matches!(self, ProblemCode::Paused | ProblemCode::LateRecurring)
     }
@@ -235,7 +235,7 @@ pub(crate) struct StatusProblem {
     pub code: ProblemCode,
     /// The sentence for people
     pub message: String,
-    /// The queue that it is about
+    /// The queue that the problem is about
     pub queue: Option<Name>,
     /// The group of failures
     pub group: Option<Name>,
@@ -243,7 +243,7 @@ pub(crate) struct StatusProblem {
     pub worker: Option<Name>,
     /// How many jobs it concerns
     pub jobs: Option<u64>,
-    /// How long it has lasted
+    /// How long the problem has lasted
     pub age_s: Option<RoundedSeconds>,
     /// The command that helps, as words; empty if there is none that can be typed as it is
     pub fix: Vec<Name>,
@@ -326,14 +326,14 @@ impl Default for RoundedSeconds {
     }
 }
 
-/// What is known of the whole system at one moment, as far as it was read.
+/// The known facts about the whole system at one moment, as far as they were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SystemFacts {
     pub server: Option<ServerFacts>,
-    /// Complete jobs that are still kept.
+    /// Completed jobs that are still kept.
     pub complete: u64,
     pub recent: Option<RecentCompletions>,
-    /// How many there are of each, also of those that were not read.
+    /// The number of queues, groups and workers, including those that were not read.
     pub group_count: u64,
     pub queue_count: u64,
     pub worker_count: u64,
@@ -350,7 +350,7 @@ pub(crate) struct SystemFacts {
 }
 
 impl SystemFacts {
-    /// How many were not read.
+    /// The number of queues, groups and workers that were not read.
     pub(crate) fn omitted(&self) -> Omitted {
         let rest = |count: u64, seen: usize| count.saturating_sub(seen as u64);
         Omitted {
@@ -368,11 +368,11 @@ impl SystemFacts {
     }
 }
 
-/// What is known of a queue.
+/// The known facts about a queue.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct QueueFacts {
-    /// Its jobs in each state, and its pause.
+    /// The queue's jobs in each state, and its pause.
     #[serde(skip)]
     pub counts: Queue,
     /// Jobs popped today.
@@ -392,7 +392,8 @@ pub(crate) struct QueueFacts {
     /// that was asked for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub running_since: Option<Moment>,
-    /// Since when its oldest wait lasts, with the job, the reason and what holds it.
+    /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that
+    /// holds it.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub since: Option<Moment>,
     pub jid: Option<Name>,
@@ -409,7 +410,7 @@ pub(crate) struct QueueFacts {
     /// How long jobs waited today, if that was asked for.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub wait: Option<DurationSpread>,
-    /// How long they ran.
+    /// How long jobs ran today, if that was asked for.
     #[serde(deserialize_with = "stats::read_stored_spread")]
     pub run: Option<DurationSpread>,
 }
@@ -418,22 +419,24 @@ pub(crate) struct QueueFacts {
 const LATE: f64 = 120.0;
 
 impl QueueFacts {
-    /// Whether its oldest job has waited too long, which is a choice if somebody paused it.
-    pub(crate) fn is_late(&self, now: Moment) -> bool {
+    /// Whether the oldest job of the queue has waited too long. In a paused queue no job has: somebody chose the
+    /// wait.
+    pub(crate) fn has_late_job(&self, now: Moment) -> bool {
         let wait = self.oldest_wait(now);
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
     }
 
     /// Whether the next job has waited too long: the wait that lists show.
-    pub(crate) fn is_next_late(&self, now: Moment) -> bool {
+    pub(crate) fn is_next_job_late(&self, now: Moment) -> bool {
         let wait = self.counts.head_wait_s.map_or(0.0, |wait| wait.0);
-        self.is_late(now) && wait > LATE
+        self.has_late_job(now) && wait > LATE
     }
 
-    /// How long the oldest job has waited, if that is too long and lists show the shorter wait of the next one.
+    /// The wait of the oldest job, if it is too long and lists do not show it: they show the shorter wait of the
+    /// next job.
     pub(crate) fn hidden_late_wait(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
-        wait.filter(|_| self.is_late(now) && !self.is_next_late(now))
+        wait.filter(|_| self.has_late_job(now) && !self.is_next_job_late(now))
     }
 
     /// The oldest wait. A paused queue says so in place of what else holds its jobs.
@@ -559,8 +562,8 @@ mod tests {
             since: Moment::from_seconds(100_000.0 - oldest),
             ..QueueFacts::default()
         };
-        assert!(queue(121.0, 2.0, false).is_late(now));
-        assert!(!queue(120.0, 900.0, false).is_late(now));
-        assert!(!queue(121.0, 2.0, true).is_late(now));
+        assert!(queue(121.0, 2.0, false).has_late_job(now));
+        assert!(!queue(120.0, 900.0, false).has_late_job(now));
+        assert!(!queue(121.0, 2.0, true).has_late_job(now));
     }
 }

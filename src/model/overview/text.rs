@@ -10,8 +10,8 @@ use crate::view::document::DocumentKind;
 use crate::view::paint::Style;
 use crate::view::{RenderOptions, View};
 
-/// The most waits that are shown.
-const MOST: usize = 5;
+/// Maximum number of waits that are shown.
+const MAX_WAITS: usize = 5;
 
 impl View for Overview {
     const DOCUMENT: DocumentKind =
@@ -111,13 +111,13 @@ impl View for Overview {
             });
             format!("{} {time} ({}){why}", wait.queue, wait.jid)
         });
-        let more = waits.len().saturating_sub(MOST);
-        for (at, wait) in waits.take(MOST).enumerate() {
+        let more = waits.len().saturating_sub(MAX_WAITS);
+        for (at, wait) in waits.take(MAX_WAITS).enumerate() {
             detail.add_line(item_name("oldest wait", at, page), wait);
         }
         if more > 0 {
             detail.add_line(
-                item_name("oldest wait", MOST, page),
+                item_name("oldest wait", MAX_WAITS, page),
                 format!("… {more} more"),
             );
         }

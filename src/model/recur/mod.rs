@@ -13,11 +13,11 @@ use crate::name::Name;
 /// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Recurring {
-    /// Its id
+    /// The recurring job's id
     pub jid: Name,
     /// The kind of work
     pub klass: Option<Name>,
-    /// The queue of its jobs
+    /// The queue of the jobs to put
     pub queue: Option<Name>,
     /// Seconds from one job to the next
     pub every_s: Option<Number>,
@@ -27,11 +27,11 @@ pub struct Recurring {
     pub backlog: Option<Number>,
     /// How many jobs it has put
     pub count: Option<Number>,
-    /// The priority of its jobs
+    /// The priority of these jobs
     pub priority: Option<Number>,
-    /// The retries of its jobs
+    /// The retries of these jobs
     pub retries: Option<Number>,
-    /// The tags of its jobs
+    /// The tags of these jobs
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
@@ -40,7 +40,7 @@ pub struct Recurring {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Json>")]
     pub options: Option<Coordination<'static>>,
-    /// Since when it is paused, if it is
+    /// Since when the recurring job is paused, if it is
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_since: Option<Moment>,
     /// The user and host that paused it, if known
@@ -52,12 +52,12 @@ pub struct Recurring {
 }
 
 impl Recurring {
-    /// Whether it is paused: no client but `qless` sees it.
+    /// Whether the recurring job is paused: no client but `qless` sees a paused one.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused_since.is_some()
     }
 
-    /// The options that coordinate its jobs with others.
+    /// The options that coordinate the jobs of the recurring job with others.
     pub(crate) fn coordination(&self) -> Coordination<'static> {
         self.options.clone().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Recurring jobs as text: columns, the page of one, and its next runs.
+//! Recurring jobs as text: columns, the details of one recurring job, and its next runs.
 
 use super::Recurring;
 use crate::clock::moment::Moment;
@@ -73,7 +73,7 @@ pub(crate) fn format_interval(every: Number) -> String {
 }
 
 impl Recurring {
-    /// Since when, by whom and why it is paused.
+    /// Since when, by whom and why the recurring job is paused.
     pub(crate) fn pause_text(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();

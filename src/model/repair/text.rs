@@ -30,7 +30,7 @@ const COLUMNS: &[Column<RepairRow>] = &[
 ];
 
 impl RepairRow {
-    /// What was done about the finding.
+    /// The action that was taken for the finding.
     fn action_text(&self) -> String {
         let RepairRow { found, counts } = self;
         match (counts.repaired, found.finding.remedy) {
@@ -176,7 +176,7 @@ const PLAN: &[Column<ReportedFinding>] = &[
     EXAMPLES,
 ];
 
-/// What stands before each line of the plan.
+/// The indent of each line of the plan.
 const INDENT: &str = "  ";
 
 /// From this number on, the jobs in no set may be all jobs of a queue.
@@ -250,10 +250,10 @@ pub(crate) fn changes_by_finding_text(counts: &BTreeMap<String, u64>) -> String 
 
 /// The number of keys to delete, which `--revert` cannot restore.
 pub(crate) fn count_deletions(items: &[ReportedFinding]) -> u64 {
-    let typed = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
+    let needs_typed_answer = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
     items
         .iter()
-        .filter(typed)
+        .filter(needs_typed_answer)
         .map(|found| found.repairable)
         .sum()
 }

@@ -32,8 +32,8 @@ pub struct Stats {
     pub run: DurationSpread,
     /// Jobs completed per hour of the day so far
     pub completed_per_hour: Number,
-    /// Its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing
-    /// was completed then
+    /// The change of `completed_per_hour` since the day before: 0.1 is a tenth more; null without `--days`, or if
+    /// nothing was completed then
     pub change: Option<Number>,
 }
 
@@ -95,9 +95,9 @@ pub(crate) struct StatsOfQueuesByDay(pub List<Stats>);
 pub struct DurationSpread {
     /// How many jobs
     pub count: u64,
-    /// Their mean
+    /// The mean of the durations
     pub mean_s: Option<Number>,
-    /// Their standard deviation
+    /// The standard deviation of the durations
     pub std_s: Option<Number>,
     /// The range of the median; 0 to 0 without jobs
     pub p50: BucketRange,
@@ -141,7 +141,7 @@ pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
     let Some(fields) = Option::<Vec<Name>>::deserialize(deserializer)? else {
         return Ok(None);
     };
-    let (mut count, mut mean, mut square, mut slots) = (0, 0.0, 0.0, [0; SLOTS]);
+    let (mut count, mut mean, mut square, mut buckets) = (0, 0.0, 0.0, [0; BUCKETS]);
     for pair in fields.chunks_exact(2) {
         let [name, value] = [&pair[0], &pair[1]].map(|text| text.to_string());
         let number = value
@@ -154,8 +154,8 @@ pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
             "mean" => mean = number,
             "vk" => square = number.max(0.0),
             _ => {
-                if let Some(slot) = slot_of_field(&name) {
-                    slots[slot] = number as u64;
+                if let Some(bucket) = bucket_of_field(&name) {
+                    buckets[bucket] = number as u64;
                 }
             }
         }
@@ -164,7 +164,7 @@ pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
         0 | 1 => 0.0,
         count => (square / (count - 1) as f64).sqrt(),
     };
-    let histogram = Histogram::from_slots(&slots, count, mean);
+    let histogram = Histogram::from_buckets(&buckets, count, mean);
     let (mean, deviation) = (Number(mean), Number(deviation));
     Ok(Some(DurationSpread::from_stored(
         count,
@@ -174,8 +174,8 @@ pub(crate) fn read_stored_spread<'de, D: Deserializer<'de>>(
     )))
 }
 
-/// The slot of a stored field: `s0` to `s59`, `m1` to `m59`, `h1` to `h23`, `d1` to `d6`.
-fn slot_of_field(name: &str) -> Option<usize> {
+/// The bucket of a stored field: `s0` to `s59`, `m1` to `m59`, `h1` to `h23`, `d1` to `d6`.
+fn bucket_of_field(name: &str) -> Option<usize> {
     let (unit, digits) = name.split_at_checked(1)?;
     let n: usize = digits.parse().ok()?;
     match (unit, n) {
@@ -215,7 +215,7 @@ impl Default for BucketRange {
 pub struct HistogramBucket {
     /// At most this long; null beyond the last bucket
     pub le_s: Option<u64>,
-    /// How many jobs, without those of shorter buckets
+    /// How many jobs the bucket has, without the jobs of shorter buckets
     pub count: u64,
 }
 
@@ -223,37 +223,37 @@ pub struct HistogramBucket {
 /// day, days to a week, and one more for what took longer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    slots: [u64; SLOTS + 1],
+    buckets: [u64; BUCKETS + 1],
 }
 
-const SLOTS: usize = 148;
+const BUCKETS: usize = 148;
 const WEEK: u64 = 7 * 86400;
 
 impl Histogram {
-    /// Reads the core's slots. `count` includes jobs that are in no slot: those of a week and more,
+    /// Reads the core's buckets. `count` includes jobs that are in no bucket: those of a week and more,
     /// and those with a negative duration, if clocks disagree. The mean bounds the number of the
     /// long ones; the others are added to the shortest.
-    pub fn from_slots(slots: &[u64], count: u64, mean: f64) -> Histogram {
-        let mut all = [0; SLOTS + 1];
-        for (slot, count) in all[..SLOTS].iter_mut().zip(slots) {
-            *slot = *count;
+    pub fn from_buckets(buckets: &[u64], count: u64, mean: f64) -> Histogram {
+        let mut all = [0; BUCKETS + 1];
+        for (bucket, count) in all[..BUCKETS].iter_mut().zip(buckets) {
+            *bucket = *count;
         }
-        let inside = sum_slots(&all);
+        let inside = sum_buckets(&all);
         let outside = u64::try_from(u128::from(count).saturating_sub(inside)).unwrap_or(u64::MAX);
         let longest = (mean * count as f64 / WEEK as f64 + 1e-9).floor() as u64;
-        all[SLOTS] = outside.min(longest);
-        all[0] = all[0].saturating_add(outside - all[SLOTS]);
-        Histogram { slots: all }
+        all[BUCKETS] = outside.min(longest);
+        all[0] = all[0].saturating_add(outside - all[BUCKETS]);
+        Histogram { buckets: all }
     }
 
     /// The bucket of a percentile, by the nearest rank.
     pub fn percentile(&self, percent: u32) -> BucketRange {
-        let rank = (sum_slots(&self.slots) * u128::from(percent)).div_ceil(100);
+        let rank = (sum_buckets(&self.buckets) * u128::from(percent)).div_ceil(100);
         let mut counted = 0;
-        for (at, &count) in self.slots.iter().enumerate() {
+        for (at, &count) in self.buckets.iter().enumerate() {
             counted += u128::from(count);
             if count > 0 && counted >= rank {
-                return slot_range(at);
+                return bucket_range(at);
             }
         }
         BucketRange::NONE
@@ -261,24 +261,24 @@ impl Histogram {
 
     /// The buckets that are not empty, shortest first.
     fn buckets(&self) -> Vec<HistogramBucket> {
-        let slots = self.slots.iter().enumerate();
-        slots
+        let buckets = self.buckets.iter().enumerate();
+        buckets
             .filter(|&(_, &count)| count > 0)
             .map(|(at, &count)| HistogramBucket {
-                le_s: slot_range(at).hi_s,
+                le_s: bucket_range(at).hi_s,
                 count,
             })
             .collect()
     }
 }
 
-fn sum_slots(slots: &[u64]) -> u128 {
-    slots.iter().copied().map(u128::from).sum()
+fn sum_buckets(buckets: &[u64]) -> u128 {
+    buckets.iter().copied().map(u128::from).sum()
 }
 
-/// The range of a slot.
-fn slot_range(slot: usize) -> BucketRange {
-    let (unit, n) = match slot as u64 {
+/// The range of a bucket.
+fn bucket_range(bucket: usize) -> BucketRange {
+    let (unit, n) = match bucket as u64 {
         n @ 0..60 => (1, n),
         n @ 60..119 => (60, n - 59),
         n @ 119..142 => (3600, n - 118),
@@ -300,16 +300,16 @@ fn slot_range(slot: usize) -> BucketRange {
 mod tests {
     use super::*;
 
-    fn slots(filled: &[(usize, u64)]) -> [u64; SLOTS] {
-        let mut slots = [0; SLOTS];
+    fn buckets(filled: &[(usize, u64)]) -> [u64; BUCKETS] {
+        let mut buckets = [0; BUCKETS];
         for &(at, count) in filled {
-            slots[at] = count;
+            buckets[at] = count;
         }
-        slots
+        buckets
     }
 
     fn histogram(filled: &[(usize, u64)]) -> Histogram {
-        Histogram::from_slots(&slots(filled), 0, 0.0)
+        Histogram::from_buckets(&buckets(filled), 0, 0.0)
     }
 
     fn between(lo_s: u64, hi_s: u64) -> BucketRange {
@@ -325,13 +325,13 @@ mod tests {
     };
 
     #[test]
-    fn slots_follow_one_another_without_a_gap() {
+    fn buckets_follow_one_another_without_a_gap() {
         let mut end = 0;
-        for slot in 0..SLOTS {
-            assert_eq!(slot_range(slot).lo_s, end, "{slot}");
-            end = slot_range(slot).hi_s.unwrap();
+        for bucket in 0..BUCKETS {
+            assert_eq!(bucket_range(bucket).lo_s, end, "{bucket}");
+            end = bucket_range(bucket).hi_s.unwrap();
         }
-        assert_eq!(slot_range(SLOTS), BEYOND);
+        assert_eq!(bucket_range(BUCKETS), BEYOND);
         assert_eq!(end, WEEK);
     }
 
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn durations_of_a_week_are_beyond_the_last_bucket() {
         let week = WEEK as f64;
-        let histogram = Histogram::from_slots(&slots(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
+        let histogram = Histogram::from_buckets(&buckets(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
         assert_eq!(histogram.percentile(90), between(3, 4));
         assert_eq!(histogram.percentile(95), BEYOND);
         let last = HistogramBucket {
@@ -380,26 +380,26 @@ mod tests {
             count: 1,
         };
         assert_eq!(histogram.buckets().last(), Some(&last));
-        let all = Histogram::from_slots(&slots(&[]), 3, week);
+        let all = Histogram::from_buckets(&buckets(&[]), 3, week);
         assert_eq!(all.percentile(1), BEYOND);
         assert_eq!(all.buckets(), [HistogramBucket { count: 3, ..last }]);
     }
 
     #[test]
     fn negative_durations_count_as_the_shortest() {
-        let histogram = Histogram::from_slots(&slots(&[(3, 9)]), 10, 2.9);
+        let histogram = Histogram::from_buckets(&buckets(&[(3, 9)]), 10, 2.9);
         assert_eq!(histogram.percentile(100), between(3, 4));
         assert_eq!(histogram.percentile(1), between(0, 1));
     }
 
     #[test]
     fn impossible_counts_do_not_overflow() {
-        let histogram = Histogram::from_slots(&[u64::MAX; 200], u64::MAX, f64::NAN);
+        let histogram = Histogram::from_buckets(&[u64::MAX; 200], u64::MAX, f64::NAN);
         assert_eq!(histogram.percentile(100), between(6 * 86400, WEEK));
-        let histogram = Histogram::from_slots(&slots(&[(0, u64::MAX)]), 1, f64::INFINITY);
+        let histogram = Histogram::from_buckets(&buckets(&[(0, u64::MAX)]), 1, f64::INFINITY);
         assert_eq!(histogram.percentile(99), between(0, 1));
-        Histogram::from_slots(&[], u64::MAX, f64::MAX).percentile(99);
-        Histogram::from_slots(&[], 1, f64::MIN).percentile(99);
+        Histogram::from_buckets(&[], u64::MAX, f64::MAX).percentile(99);
+        Histogram::from_buckets(&[], 1, f64::MIN).percentile(99);
     }
 
     #[test]

@@ -140,7 +140,8 @@ impl View for StatsOfQueuesByDay {
 }
 
 impl Stats {
-    /// Its counts, and if a job was popped or ended, the table of both measures and the histogram of one.
+    /// The counts of the queue, and if a job was popped or ended, the table of both measures and the histogram of
+    /// one.
     fn queue_paragraph(&self, histogram_of: Measure, page: &RenderOptions) -> String {
         let today = page
             .now
@@ -197,7 +198,7 @@ impl DurationSpread {
             Cell::missing()
         } else {
             Cell::sorted_by(
-                bound.hi_s.map_or(f64::INFINITY, |most| most as f64),
+                bound.hi_s.map_or(f64::INFINITY, |bound| bound as f64),
                 upper_bound_text(bound.hi_s),
             )
         }
@@ -239,7 +240,7 @@ const BARS: [(&str, Option<u64>); 8] = [
     ("> 7d", None),
 ];
 
-/// How many bars are shown even if they are empty.
+/// How many bars are shown even if all of them are empty.
 const ALWAYS: usize = 5;
 
 /// The maximum length of a bar, on a wide terminal.
@@ -250,7 +251,7 @@ fn histogram_bars(name: &str, buckets: &[HistogramBucket], page: &RenderOptions)
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
         let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
-            (Some(end), Some(most)) => most <= end,
+            (Some(end), Some(bound)) => bound <= end,
             (end, _) => end.is_none(),
         };
         if let Some(bar) = BARS.iter().position(fits) {
@@ -334,7 +335,7 @@ mod tests {
     }
 
     fn stats() -> Stats {
-        let mut slots = [0; 148];
+        let mut buckets = [0; 148];
         for (at, count) in [
             (0, 9120),
             (1, 7024),
@@ -343,9 +344,9 @@ mod tests {
             (60, 204),
             (63, 3),
         ] {
-            slots[at] = count;
+            buckets[at] = count;
         }
-        let histogram = Histogram::from_slots(&slots, 18412, 4.1);
+        let histogram = Histogram::from_buckets(&buckets, 18412, 4.1);
         let mut stats = Stats {
             queue: Name::from("mail"),
             day: "1970-01-02".to_owned(),
@@ -430,7 +431,7 @@ mod tests {
                 1,
                 None,
                 None,
-                Histogram::from_slots(&[], 1, 700_000.0),
+                Histogram::from_buckets(&[], 1, 700_000.0),
             ),
             ..Stats::default()
         };

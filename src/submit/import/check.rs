@@ -6,11 +6,11 @@ use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
 use crate::input::archive::{
-    ArchiveLine, ArchivedJob, ArchivedLimit, ArchivedOption, ArchivedPause,
+    ArchiveLine, ArchivedJob, ArchivedOption, ArchivedPause, ArchivedThrottleMaximum,
 };
 use crate::input::option::validate_option;
 use crate::input::two_pass::{TextLine, TwoPassFile};
-use crate::json::object::column_of_member;
+use crate::json::object::column_of_field;
 use crate::json::syntax::SyntaxFault;
 use crate::model::job::State;
 use crate::name::Name;
@@ -23,7 +23,7 @@ pub(super) struct EntryLocation {
     pub offset: u64,
     pub length: u32,
     pub disposition: Disposition,
-    /// The number of its queue on the server.
+    /// The number of the job's queue on the server.
     queue: u32,
 }
 
@@ -31,9 +31,9 @@ pub(super) struct EntryLocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disposition {
     Put,
-    /// Skipped because it is complete.
+    /// Skipped because the job is complete.
     SkipComplete,
-    /// Skipped because it has failed.
+    /// Skipped because the job has failed.
     SkipFailed,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct ArchiveContents {
     pub options: BTreeMap<Name, Name>,
     pub paused: Vec<ArchivedPause>,
     /// The maxima of throttles by id.
-    pub limits: BTreeMap<Name, ArchivedLimit>,
+    pub limits: BTreeMap<Name, ArchivedThrottleMaximum>,
     /// The queues into which jobs are put.
     pub queues: Vec<Name>,
     numbers: HashMap<Name, u32>,
@@ -130,7 +130,7 @@ impl ArchiveContents {
             Err(SyntaxFault {
                 column, what: why, ..
             }) => {
-                return Err(if archive::has_other_version(row.text) {
+                return Err(if archive::has_unknown_version(row.text) {
                     fault(column, &why)
                 } else {
                     not_an_export_error(what).hint(format!("line {number}, column {column}: {why}"))
@@ -153,7 +153,7 @@ impl ArchiveContents {
         }
         match line {
             ArchiveLine::Job(job) => self.add_job(row, *job, options).map_err(|(at, why)| {
-                let column = column_of_member(row.text, at);
+                let column = column_of_field(row.text, at);
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
@@ -162,7 +162,7 @@ impl ArchiveContents {
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
-                    return Err(fault(column_of_member(row.text, "jid"), &why));
+                    return Err(fault(column_of_field(row.text, "jid"), &why));
                 }
                 self.recurring.push((recurring.jid, location));
                 Ok(())

@@ -71,7 +71,7 @@ pub(crate) struct ImportOptions {
     pub flags: BulkFlags,
 }
 
-/// What to do with jobs that exist already.
+/// The treatment of jobs that exist already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExistingPolicy {
     Refuse,
@@ -526,7 +526,7 @@ struct Importer<'i> {
 impl Importer<'_> {
     fn import_slice(&mut self, core: &mut Core, now: Moment, jobs: &[JobSnapshot]) -> SliceOutcome {
         let mut slice = SliceOutcome::default();
-        if let Err(changed) = self.file.refuse_changed() {
+        if let Err(changed) = self.file.refuse_changed_file() {
             slice.stopped_by = Some(changed);
             return slice;
         }

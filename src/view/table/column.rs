@@ -19,7 +19,7 @@ pub(crate) struct Column<T> {
     pub(super) content: CellSource<T>,
 }
 
-/// What a cell of the column is made from.
+/// The function that makes a cell of the column.
 pub(super) enum CellSource<T> {
     Name(fn(&T) -> &Name),
     Count(fn(&T) -> u64),
@@ -31,17 +31,17 @@ pub(super) enum CellSource<T> {
 pub(crate) struct Heading {
     pub name: &'static str,
     pub(super) kind: CellKind,
-    /// Whether it is shown if `--columns` is not given.
+    /// Whether the column is shown if `--columns` is not given.
     pub(super) default: bool,
-    /// Whether its header is shown.
+    /// Whether the header of the column is shown.
     pub(super) headed: bool,
     /// How soon a narrow terminal drops it: the highest rank first, 0 never.
     pub(super) rank: u8,
-    /// The minimum width of free text, and of any text in rows that come one by one.
+    /// The minimum width of free text, and of any text if rows are written as they arrive.
     pub(super) least: usize,
     /// Whether a terminal shows it only if a row has a value.
     pub(super) sparse: bool,
-    /// Whether it is shown only if a row has something to count, also in a pipe.
+    /// Whether the column is shown only if a row has something to count, also in a pipe.
     pub(super) if_any: bool,
     /// Whether a count of more than 0 is a warning.
     pub(super) warns: bool,
@@ -167,13 +167,13 @@ impl<T> Column<T> {
 }
 
 impl Heading {
-    /// Its header.
+    /// The header of the column.
     pub(super) const fn header(&self) -> &'static str {
         if self.headed { self.name } else { "" }
     }
 
-    /// Whether `typed` is its name: case does not matter, `-` and `_` are blanks.
-    pub(super) fn is_named(&self, typed: &str) -> bool {
+    /// Whether `name` is the name of the column: case does not matter, `-` and `_` are blanks.
+    pub(super) fn is_named(&self, name: &str) -> bool {
         let plain = |c: char| {
             if matches!(c, '-' | '_') {
                 ' '
@@ -184,7 +184,7 @@ impl Heading {
         self.name
             .chars()
             .map(plain)
-            .eq(typed.trim().chars().map(plain))
+            .eq(name.trim().chars().map(plain))
     }
 }
 
@@ -307,7 +307,7 @@ impl Cell {
         }
     }
 
-    /// Whether it says nothing: no text, a missing value or no jobs.
+    /// Whether the cell says nothing: no text, a missing value or no jobs.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.text.as_str(), "" | NONE | "0")
     }

@@ -7,7 +7,7 @@ use crate::view::RenderOptions;
 
 /// The widths that a column can have.
 pub(super) struct WidthRange {
-    /// With its free text cut.
+    /// The width with free text cut.
     least: usize,
     /// With nothing cut.
     whole: usize,

@@ -23,7 +23,7 @@ pub(crate) const NONE: &str = "–";
 /// Blanks between two columns.
 const GAP: usize = 2;
 
-/// The width up to which the cells of rows that come one by one are aligned: that of a jid.
+/// The width up to which cells are aligned if rows are written as they arrive: that of a jid.
 const MAX_PADDING: usize = 32;
 
 /// Blanks before the further lines of a row that does not fit on one.
@@ -48,11 +48,11 @@ impl TableSelection {
 
     /// Refuses names that none of these columns has.
     pub(crate) fn refuse_unknown_columns(&self, known: &[Heading]) -> Result<(), Error> {
-        let typed = [
+        let flags = [
             ("--columns", &self.columns[..]),
             ("--sort", self.sort.as_slice()),
         ];
-        for (flag, names) in typed {
+        for (flag, names) in flags {
             for name in names {
                 if known.is_empty() {
                     return Err(Error::usage(format!("`{flag}` is for lists")));
@@ -181,8 +181,8 @@ impl Table {
         marks.replace_marks(text)
     }
 
-    /// The text of a row of a table whose rows come one by one. On a terminal, a cell is as wide as those above
-    /// it, if that fits. `widths` keeps how wide they are.
+    /// The text of a row of a table whose rows are written as they arrive. On a terminal, a cell is as wide as
+    /// those above it, if that fits. `widths` keeps how wide they are.
     pub(crate) fn into_streamed_text(
         mut self,
         page: &RenderOptions,
@@ -473,11 +473,11 @@ mod tests {
         };
         assert_eq!(shown(23, sorted), "QUEUE STALLED STATE");
         let columns = ["stalled", "running", "waiting"].map(String::from);
-        let asked = TableSelection {
+        let selection = TableSelection {
             columns: columns.into(),
             ..TableSelection::default()
         };
-        assert_eq!(shown(16, asked), "STALLED RUNNING");
+        assert_eq!(shown(16, selection), "STALLED RUNNING");
     }
 
     #[test]

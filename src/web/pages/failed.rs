@@ -4,19 +4,19 @@ use maud::html;
 
 use super::overview::group_line;
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least;
 use crate::name::Name;
 use crate::text::{capitalize, plural};
 use crate::web::page::{Content, Page, Place, server_footer};
 use crate::web::{chart, facts_of};
 
-/// The most groups that are shown.
-const MOST: usize = 100;
+/// Maximum number of groups that are shown.
+const MAX_SHOWN: usize = 100;
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
     let mut groups: Vec<(Name, u64)> = groups
@@ -25,7 +25,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
     let count = facts.group_count;
     let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
     groups.sort_by_key(|(_, jobs)| std::cmp::Reverse(*jobs));
-    groups.truncate(MOST);
+    groups.truncate(MAX_SHOWN);
     let newest = server.read(|session| session.core()?.newest_failures(now, &groups))?;
     let title = match jobs {
         0 => "Nothing has failed".to_owned(),

@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::text::plural;
 use crate::web::page::{Content, Page, Place, shown, state_word};
 
-/// The most jobs of a graph.
+/// Maximum number of jobs of a graph.
 const LIMIT: usize = 300;
 
 /// The deepest nesting that is drawn.

@@ -20,7 +20,7 @@ use crate::web::path;
 /// How many of the newest jobs are read for the messages, and how many are listed.
 const READ: u64 = 500;
 const LISTED: usize = 50;
-/// The most messages that are shown.
+/// Maximum number of messages that are shown.
 const MESSAGES: usize = 12;
 
 pub(in crate::web) fn content(
@@ -167,14 +167,14 @@ fn count_queues(jobs: &[Job]) -> Vec<(Name, u64)> {
 
 fn message_table(messages: &[(String, u64)]) -> Markup {
     let more = messages.len().saturating_sub(MESSAGES);
-    let most = messages.first().map_or(1, |(_, count)| *count);
+    let highest = messages.first().map_or(1, |(_, count)| *count);
     html! {
         table.messages {
             tbody {
                 @for (line, count) in messages.iter().take(MESSAGES) {
                     tr data-key=(line) {
                         td.n.strong { (with_thousands_separators(*count)) }
-                        td.share { meter min="0" max=(most) value=(count) aria-label="share" {} }
+                        td.share { meter min="0" max=(highest) value=(count) aria-label="share" {} }
                         td.mono.wrap { (line) }
                     }
                 }

@@ -21,7 +21,7 @@ use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
 use crate::web::chart;
 use crate::web::page::{Content, NONE, Page, Place, job_path, shown};
 
-/// The most neighbours that are listed of each side.
+/// Maximum number of neighbours that are listed of each side.
 const NEIGHBORS: usize = 20;
 
 /// The longest line of data, and the deepest that is laid out.
@@ -46,7 +46,7 @@ pub(in crate::web) fn content(
         let recurring = core.recurring_jobs(page.now, jids)?.pop().flatten();
         return match recurring {
             Some(recurring) => Ok(recurring_content(page, &recurring)),
-            None => Err(not_found::missing_job(jid)),
+            None => Err(not_found::missing_job_error(jid)),
         };
     };
     core.add_payloads(page.now, std::iter::once(&mut job))?;
@@ -64,7 +64,7 @@ pub(in crate::web) fn content(
         _ => None,
     };
     let main = html! {
-        (crumb(page, &job))
+        (breadcrumb(page, &job))
         h1 { (title) }
         (chart::life(history, ended, page.now))
         (actions(page, &job))
@@ -94,7 +94,7 @@ pub(in crate::web) fn content(
     Ok(Content::new(format!("{klass} {state}"), Place::Jobs, main))
 }
 
-/// What the job is and how it stands: `Photo::Upload in images failed 50s ago, with no retry left.`
+/// The job and its state in a sentence: `Photo::Upload in images failed 50s ago, with no retry left.`
 fn sentence(page: &Page, job: &Job) -> String {
     let klass = job.klass.as_ref().map_or_else(|| "A job".to_owned(), shown);
     let queue = job
@@ -144,7 +144,7 @@ fn sentence(page: &Page, job: &Job) -> String {
     format!("{subject} {rest}.")
 }
 
-fn crumb(page: &Page, job: &Job) -> Markup {
+fn breadcrumb(page: &Page, job: &Job) -> Markup {
     html! {
         p.crumb {
             @match (&job.failure, &job.queue) {
@@ -159,7 +159,7 @@ fn crumb(page: &Page, job: &Job) -> Markup {
     }
 }
 
-/// What can be done with it, and the line that does the first of it.
+/// The buttons for the job, and the line that does the same as the first of them.
 fn actions(page: &Page, job: &Job) -> Markup {
     let here = job_path(&job.jid);
     let button = |verb: &str, word: &str, is_main: bool| {
@@ -192,7 +192,7 @@ fn actions(page: &Page, job: &Job) -> Markup {
     }
 }
 
-/// Why it does not run.
+/// Why the job does not run.
 pub(super) fn reasons(page: &Page, explanation: Option<&Explanation>) -> Markup {
     let options = page.render_options();
     let reasons = explanation
@@ -303,11 +303,11 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
         @if history.is_empty() { p.none { "Nothing is written down." } }
         table.story {
             tbody {
-                @for (at, entry) in history.iter().enumerate().filter(|(at, _)| !is_echo(history, *at)) {
+                @for (at, entry) in history.iter().enumerate().filter(|(at, _)| !only_names_actor(history, *at)) {
                     @let is_bad = matches!(entry.what.as_bytes(), b"failed" | b"timed-out");
                     tr.bad[is_bad] {
                         td.t { @match entry.when { Some(when) => (page.moment(when)), None => (NONE) } }
-                        td.w { (told(entry).0) }
+                        td.w { (describe_entry(entry).0) }
                         td { (story_details(history, at)) }
                     }
                 }
@@ -318,9 +318,9 @@ fn story(page: &Page, history: &[HistoryEntry]) -> Markup {
 
 /// The note of an entry, how long the job waited or ran before it, and who did it by hand.
 fn story_details(history: &[HistoryEntry], at: usize) -> String {
-    let by = is_echo(history, at + 1).then(|| told(&history[at + 1]).1);
+    let by = only_names_actor(history, at + 1).then(|| describe_entry(&history[at + 1]).1);
     let parts = [
-        told(&history[at]).1,
+        describe_entry(&history[at]).1,
         wait_or_run_text(history, at),
         by.unwrap_or_default(),
     ];
@@ -330,7 +330,7 @@ fn story_details(history: &[HistoryEntry], at: usize) -> String {
 }
 
 /// Whether an entry only says by whom the one before was caused, which the core has written.
-fn is_echo(history: &[HistoryEntry], at: usize) -> bool {
+fn only_names_actor(history: &[HistoryEntry], at: usize) -> bool {
     let Some(entry) = history
         .get(at)
         .filter(|entry| entry.what.as_bytes() == b"cli")
@@ -349,8 +349,8 @@ fn is_echo(history: &[HistoryEntry], at: usize) -> bool {
     )
 }
 
-/// What happened, and its note. What somebody did with this program is told by the verb.
-fn told(entry: &HistoryEntry) -> (String, String) {
+/// The entry in words, and its note. If this program wrote the entry, its verb tells the action.
+fn describe_entry(entry: &HistoryEntry) -> (String, String) {
     let note = |key: &str| entry.note_text(key).map(|text| text.to_string());
     match (entry.what.as_bytes(), note("verb")) {
         (b"cli", Some(verb)) => {

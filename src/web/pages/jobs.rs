@@ -109,7 +109,7 @@ pub(in crate::web) fn content(
 /// The jobs of a page of the list.
 struct Found {
     jobs: Vec<Job>,
-    /// How many match, if that is known.
+    /// The number of matching jobs, if it is known.
     total: Option<u64>,
     /// Whether the search was given up.
     was_cut: bool,

@@ -9,11 +9,11 @@ use crate::session::Session;
 use crate::text::{capitalize, duration, plural, with_thousands_separators};
 use crate::web::page::{Content, NONE, Page, Place};
 
-/// The most of each kind that are read and shown.
-const MOST: usize = 300;
+/// Maximum number of throttles, and of lanes, that are read and shown.
+const MAX_SHOWN: usize = 300;
 
 pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Content, Error> {
-    let found = session.core()?.first_throttles(page.now, MOST)?;
+    let found = session.core()?.first_throttles(page.now, MAX_SHOWN)?;
     let (lanes, throttles): (Vec<Throttle>, Vec<Throttle>) = found
         .throttles
         .into_values()
@@ -47,7 +47,7 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
 }
 
 fn table(throttles: &[Throttle]) -> Markup {
-    let more = throttles.len().saturating_sub(MOST) as u64;
+    let more = throttles.len().saturating_sub(MAX_SHOWN) as u64;
     html! {
         table data-rows {
             thead {
@@ -56,7 +56,7 @@ fn table(throttles: &[Throttle]) -> Markup {
                     th.n scope="col" { "Held back" } th.n.wide scope="col" { "Ends" }
                 }
             }
-            tbody { @for throttle in throttles.iter().take(MOST) { (row(throttle)) } }
+            tbody { @for throttle in throttles.iter().take(MAX_SHOWN) { (row(throttle)) } }
         }
         @if more > 0 { p.more { "and " (plural(more, "more", "more")) } }
     }

@@ -1,4 +1,4 @@
-//! The first page: how things stand, what needs a person, and everything at a glance.
+//! The first page: how things stand, the problems that need attention, and everything at a glance.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::workers::worker_table;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::look::{self, RECENT};
 use crate::model::job::Job;
 use crate::model::overview::headline::Headline;
@@ -19,14 +19,14 @@ use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, server_footer};
 
-/// The most queues, groups and workers that are shown here; the lists have the others.
+/// Maximum number of queues, groups and workers that are shown here; the lists have the others.
 const QUEUES: usize = 40;
 const GROUPS: usize = 6;
 const WORKERS: usize = 12;
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let mut groups = facts.groups.clone();
     groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
@@ -80,7 +80,7 @@ fn read_newest(
     session.core()?.newest_failures(now, &groups)
 }
 
-/// What needs a person, worst first, each with its next step.
+/// The problems that need attention, worst first, each with the next step.
 fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
     html! {
         @if !problems.is_empty() {
@@ -93,7 +93,7 @@ fn problem_list(problems: &[StatusProblem], page: &Page) -> Markup {
     }
 }
 
-/// What the sentence begins with, if it is about one thing.
+/// The subject of the sentence, if it is about one thing.
 fn problem_subject(problem: &StatusProblem) -> Option<String> {
     let subject = problem.group.as_ref().or(problem.queue.as_ref());
     subject.or(problem.worker.as_ref()).map(Name::to_string)
@@ -171,7 +171,7 @@ fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static s
 }
 
 /// The five figures.
-fn sums(overview: &Overview, facts: &SystemFacts, server: &LookServer) -> Markup {
+fn sums(overview: &Overview, facts: &SystemFacts, server: &SnapshotServer) -> Markup {
     let totals = &overview.totals;
     let flow = server.with_history(|history| history.total_flow());
     let slots = facts.workers.iter().map(|worker| worker.process.slots);
@@ -229,7 +229,7 @@ fn failures(
     groups: &[RecentFailures],
     newest: &[Option<Job>],
     facts: &SystemFacts,
-    server: &LookServer,
+    server: &SnapshotServer,
 ) -> Markup {
     let more = facts.group_count.saturating_sub(groups.len() as u64);
     html! {

@@ -11,7 +11,7 @@ use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::error::Error;
 use crate::explain;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::job::Job;
 use crate::model::overview::QueueFacts;
 use crate::model::overview::history::Flow;
@@ -22,16 +22,16 @@ use crate::web::chart;
 use crate::web::page::{Content, Page, Place, anchor, shown};
 use crate::web::{facts_of, path};
 
-/// How many of its jobs are listed: those that run, and those that are next.
+/// How many jobs of the queue are listed: those that run, and those that are next.
 const ROWS: u64 = 15;
 
 pub(in crate::web) fn content(
     page: &mut Page,
-    server: &LookServer,
+    server: &SnapshotServer,
     name: &Name,
 ) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let (explanation, jobs) = server.read(|session| {
         let core = session.core()?;
@@ -49,7 +49,7 @@ pub(in crate::web) fn content(
         counts: counts.clone(),
         ..QueueFacts::default()
     };
-    let of_look = found.unwrap_or(&own);
+    let of_snapshot = found.unwrap_or(&own);
     let flow = server.with_history(|history| history.flow(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
     let heading = clean_line(explanation.heading_line());
@@ -88,16 +88,16 @@ pub(in crate::web) fn content(
         }
         div.two {
             section {
-                h2 { "Why" (state(page, of_look)) }
+                h2 { "Why" (state(page, of_snapshot)) }
                 (reasons(page, Some(&explanation)))
             }
             section {
                 h2 { "Last hour" small { i.key.put {} "put " (chart::rate_words(flow.put_per_s)) i.key.done {} "done " (chart::rate_words(flow.done_per_s)) } }
                 (last_hour(page, &flow))
                 p.dim {
-                    (with_thousands_separators(of_look.completed)) " done today, "
-                    (plural(of_look.failures, "failure", "failures")) ", "
-                    (plural(of_look.retries, "lost lock", "lost locks"))
+                    (with_thousands_separators(of_snapshot.completed)) " done today, "
+                    (plural(of_snapshot.failures, "failure", "failures")) ", "
+                    (plural(of_snapshot.retries, "lost lock", "lost locks"))
                 }
                 p.more { a href=(page.link(&format!("{here}/graph"))) { "Graph of its jobs" } }
             }
@@ -107,8 +107,8 @@ pub(in crate::web) fn content(
             @if jobs.is_empty() { p.none { "None runs, and none waits." } } @else { (job_table(page, &jobs)) }
         }
         div.two.even {
-            section { (spread(of_look.wait.as_ref(), "How long jobs waited today", oldest)) }
-            section { (spread(of_look.run.as_ref(), "How long jobs ran today", None)) }
+            section { (spread(of_snapshot.wait.as_ref(), "How long jobs waited today", oldest)) }
+            section { (spread(of_snapshot.run.as_ref(), "How long jobs ran today", None)) }
         }
     };
     Ok(Content::new(title, Place::Overview, main))

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::lag::LagCause;
 use crate::model::overview::{QueueFacts, SystemFacts};
 use crate::model::stats::BucketRange;
@@ -12,9 +12,9 @@ use crate::web::chart;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, count_cell, server_footer};
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let queues = plural(facts.queue_count, "queue", "queues");
     let main = html! {
@@ -34,16 +34,16 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
 pub(super) fn queue_table(
     page: &Page,
     facts: &SystemFacts,
-    server: &LookServer,
-    most: usize,
+    server: &SnapshotServer,
+    max_shown: usize,
 ) -> Markup {
     let mut queues: Vec<&QueueFacts> = facts.queues.iter().collect();
-    if queues.len() > most {
+    if queues.len() > max_shown {
         queues.sort_by_key(|queue| {
             let counts = &queue.counts;
             std::cmp::Reverse(counts.waiting + counts.running + counts.stalled + counts.throttled)
         });
-        queues.truncate(most);
+        queues.truncate(max_shown);
         queues.sort_unstable_by(|one, other| one.counts.name.cmp(&other.counts.name));
     }
     let more = facts.queue_count.saturating_sub(queues.len() as u64);
@@ -67,11 +67,11 @@ pub(super) fn queue_table(
     }
 }
 
-fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
+fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup {
     let counts = &queue.counts;
     let flow = server.with_history(|history| history.flow(&counts.name));
     let wait = counts.head_wait_s.map(|wait| wait.0);
-    let is_late = queue.is_next_late(page.now);
+    let is_late = queue.is_next_job_late(page.now);
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
     html! {
         tr data-key=(counts.name) {
@@ -92,12 +92,12 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &LookServer) -> Markup {
 pub(super) fn upper_bound(range: BucketRange) -> String {
     match range.hi_s {
         Some(0) => NONE.to_owned(),
-        Some(most) => duration(most as f64),
+        Some(end) => duration(end as f64),
         None => format!("> {}", duration(range.lo_s as f64)),
     }
 }
 
-/// What somebody chose for a queue, or what holds its jobs.
+/// The state that an operator chose for a queue, or the cause that holds its jobs.
 pub(super) fn state(page: &Page, queue: &QueueFacts) -> Markup {
     let counts = &queue.counts;
     let paused = counts.paused.then(|| {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least;
 use crate::model::recur::Recurring;
 use crate::model::recur::text::format_interval;
@@ -12,12 +12,12 @@ use crate::text::{capitalize, clean_line, plural};
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, count_cell};
 
-/// The most that are read and shown.
-const MOST: u64 = 200;
+/// Maximum number of recurring jobs that are read and shown.
+const MAX_SHOWN: u64 = 200;
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let holding = facts.queues.iter().map(|queue| &queue.counts);
     let holding = holding.filter(|counts| counts.recurring > 0);
@@ -25,7 +25,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Co
         .map(|counts| (counts.name.clone(), counts.recurring))
         .collect();
     let (jobs, paused) =
-        server.read(|session| session.core()?.first_recurring(now, &holding, MOST))?;
+        server.read(|session| session.core()?.first_recurring(now, &holding, MAX_SHOWN))?;
     let page = &*page;
     let count = holding.iter().map(|(_, count)| count).sum::<u64>() + paused;
     let late: u64 = facts.queues.iter().map(|queue| queue.late).sum();

@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::text::plural;
 use crate::web::page::{Content, Page, Place, anchor, shown};
 
-/// The most of its jobs that are read and listed.
+/// Maximum number of jobs of the worker that are read and listed.
 const ROWS: u64 = 200;
 
 pub(in crate::web) fn content(
@@ -29,7 +29,7 @@ pub(in crate::web) fn content(
         || "was never seen".to_owned(),
         |seen| format!("was seen {seen}"),
     );
-    // Those whose locks it lost are read first.
+    // Jobs whose locks the worker lost are read first.
     let holds = match worker.jobs.len() as u64 + omitted {
         0 => "holds no job".to_owned(),
         jobs => format!("holds {}", plural(jobs, "job", "jobs")),

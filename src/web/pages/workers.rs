@@ -3,19 +3,19 @@
 use maud::{Markup, html};
 
 use crate::error::Error;
-use crate::look::server::LookServer;
+use crate::look::server::SnapshotServer;
 use crate::model::overview::SystemFacts;
 use crate::model::worker::Worker;
 use crate::text::plural;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Place, server_footer};
 
-/// The most slots that are drawn.
+/// Maximum number of slots that are drawn.
 const DRAWN: u64 = 16;
 
-pub(in crate::web) fn content(page: &mut Page, server: &LookServer) -> Result<Content, Error> {
-    let look = server.look();
-    let (facts, now) = facts_of(&look)?;
+pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
+    let snapshot = server.snapshot();
+    let (facts, now) = facts_of(&snapshot)?;
     page.now = now;
     let title = match facts.worker_count {
         0 => "No worker was seen lately".to_owned(),

@@ -200,7 +200,7 @@ impl Machine {
         })
     }
 
-    /// What the end of a process means for a job that it had.
+    /// The ending of a job for the end of the process that had it.
     fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {

@@ -1,4 +1,4 @@
-//! What happens to a worker, and what it does about it.
+//! The events and the actions of a worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub enum WorkLimit {
 
 impl WorkLimit {
     /// Whether the worker ends when nothing is left to do.
-    pub(crate) fn ends_when_empty(self) -> bool {
+    pub(crate) fn ends_worker_when_empty(self) -> bool {
         matches!(self, WorkLimit::Drain | WorkLimit::DrainUpTo(_))
     }
 
@@ -100,11 +100,11 @@ pub enum ProcessExit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndedProcess {
     pub exit: ProcessExit,
-    /// The end of what it wrote to stderr, harmless and trimmed.
+    /// The end of what the process wrote to stderr, harmless and trimmed.
     pub message: String,
-    /// The data that it wrote, if that is asked for and is JSON.
+    /// The data that the process wrote, if that is asked for and is JSON.
     pub data: Option<Vec<u8>>,
-    /// How many of the last lines that it was sent it did not read in full, if it was to stay.
+    /// How many of the last lines sent to the process it did not read in full, if it was to stay.
     pub unread_lines: usize,
 }
 
@@ -113,15 +113,15 @@ pub struct EndedProcess {
 pub enum StartFailure {
     /// The program does not exist or cannot be executed. Other jobs will meet the same.
     Program(String),
-    /// This job cannot be handed to it: an argument is refused.
+    /// This job cannot be handed to the program: an argument is refused.
     Job(String),
     /// The directory of the slot cannot be prepared. Other jobs of the slot will meet the same.
     Directory(String),
-    /// This machine cannot start a further process now.
+    /// The machine cannot start a further process now.
     Busy(String),
 }
 
-/// What a line of a process is about a job.
+/// The content of a line of a process about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LineContent {
     Ending(crate::model::ending::EndingAction),
@@ -130,19 +130,19 @@ pub enum LineContent {
     Invalid(String),
 }
 
-/// What is wrong with a line that is no answer about a job of its process.
+/// The fault of a line that is no answer about a job of its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadLineKind {
-    /// It cannot be read, or names no job.
+    /// The answer cannot be read, or names no job.
     NoAnswer,
     /// The answer is about a job that the process does not have.
     OtherJob,
 }
 
-/// What the server replied to a turn or a recovery.
+/// The server's reply to a turn or a recovery.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TurnReply {
-    /// One per ending.
+pub struct ServerTurnReply {
+    /// One outcome per ending.
     pub endings: Vec<EndingOutcome>,
     pub jobs: Vec<PoppedJob>,
     /// The queues from which nothing can be popped, and why.
@@ -156,7 +156,7 @@ pub struct TurnReply {
     /// The queues that hold jobs then.
     pub left: Vec<LeftJobs>,
     /// The queues that gave fewer jobs than they were asked for.
-    pub exhausted: Vec<Name>,
+    pub emptied: Vec<Name>,
 }
 
 /// The jobs that a worker leaves in a queue, because none can be popped.
@@ -208,7 +208,7 @@ impl LeftJobs {
     }
 }
 
-/// What happens to a worker.
+/// An event for a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Started {
@@ -239,11 +239,11 @@ pub enum Event {
         end: EndedProcess,
     },
     /// The reply to [`Request::Turn`].
-    Turn(Result<TurnReply, Error>),
+    Turn(Result<ServerTurnReply, Error>),
     /// The reply to [`Request::Recover`].
-    Recovered(Result<TurnReply, Error>),
-    /// The reply to [`Request::Look`].
-    Ready(Result<ReadyQueues, Error>),
+    Recovered(Result<ServerTurnReply, Error>),
+    /// The reply to [`Request::FindReadyQueues`].
+    ReadyQueues(Result<ReadyQueues, Error>),
     /// The reply to [`Request::Extend`].
     Extended(Result<Vec<ExtendOutcome>, Error>),
     /// The reply to [`Request::Release`].
@@ -262,7 +262,7 @@ pub enum Event {
     Stop,
 }
 
-/// What the server is asked. At most one of each kind is unanswered.
+/// A request to the server. At most one of each kind waits for a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// End jobs, then pop up to `total`.
@@ -279,7 +279,7 @@ pub enum Request {
         known: Vec<Name>,
     },
     /// Find the queues that may have jobs, among more than one call takes.
-    Look,
+    FindReadyQueues,
     /// Extend locks.
     Extend(Vec<Name>),
     /// Give jobs back, without using a retry.
@@ -295,7 +295,7 @@ pub enum Signal {
     Kill,
 }
 
-/// What a worker does.
+/// An action of a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Start a process with these jobs.
@@ -333,7 +333,7 @@ pub enum WorkResult {
     Done,
     /// This many jobs of a limit failed for good.
     JobsFailed(u64),
-    /// The job of `--count 1` was lost, or its end is not known.
+    /// The job of `--count 1` was lost, or the result of the job is not known.
     JobLost,
     /// The command cannot be started.
     NoProgram(String),
@@ -347,7 +347,7 @@ pub enum WorkResult {
     Refused(String),
     /// Ended by a second signal.
     Stopped {
-        /// How many jobs were given back since.
+        /// How many jobs were given back after the signal.
         given_back: u64,
         /// How many jobs keep their locks, because the server did not reply.
         left: u64,
@@ -361,7 +361,7 @@ pub enum JobResult {
     Advanced,
     Retried,
     Failed,
-    /// Another worker may have it, or it was cancelled; nothing was written.
+    /// Another worker may have the job, or the job was cancelled; nothing was written.
     Lost,
     /// Given back without using a retry.
     Released,
@@ -381,7 +381,7 @@ pub enum Readiness {
     Stopping,
 }
 
-/// What is reported to people and programs.
+/// A report to people and programs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     Started {
@@ -407,7 +407,7 @@ pub enum Report {
     AnswerOnStdout {
         slot: usize,
         jid: Name,
-        /// Whether `--answers stdout` would have it read.
+        /// Whether `qless` would read this answer if `--answers stdout` were given.
         has_flag: bool,
     },
     /// A process is stopped, because it had these jobs for longer than the limit.
@@ -416,7 +416,7 @@ pub enum Report {
         jids: Vec<Name>,
         limit: String,
     },
-    /// Further lines of a process that were no answers, which were not reported one by one.
+    /// Further lines of a process that were no answers. Only their number is reported.
     MoreBadLines {
         slot: usize,
         kind: BadLineKind,

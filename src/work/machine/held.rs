@@ -23,7 +23,7 @@ pub(super) enum JobPhase {
     Ending {
         /// How the process ended, if its end decided.
         exit: Option<ProcessExit>,
-        /// Since when it has ended.
+        /// Since when the job has ended.
         at: f64,
         detail: String,
     },
@@ -34,18 +34,18 @@ pub(super) enum JobPhase {
 pub(super) struct HeldJob {
     pub label: JobLabel,
     pub phase: JobPhase,
-    /// When its lock expires.
+    /// When the lock of the job expires.
     pub expires: f64,
-    /// When its lock is to be extended.
+    /// When the lock is to be extended.
     pub extend_at: f64,
     interval: f64,
-    /// Whether its lock may have been lost since it was last asked for.
+    /// Whether the lock may have been lost since the server was last asked.
     is_doubtful: bool,
     /// Whether the server said that its lock was lost or that it was cancelled.
     pub was_noticed: bool,
-    /// When it was handed to a process.
+    /// When the job was handed to a process.
     pub begun: f64,
-    /// When its progress was last written.
+    /// When the progress of the job was last written.
     pub progress_at: f64,
 }
 
@@ -160,11 +160,11 @@ impl HeldJobs {
         }
         let soon = |job: &HeldJob| job.extend_at <= now + TOGETHER * job.interval;
         let jobs = self.jobs.iter_mut().filter(|(_, job)| soon(job));
-        let asked = jobs.map(|(jid, job)| {
+        let due = jobs.map(|(jid, job)| {
             job.is_doubtful = false;
             jid.clone()
         });
-        asked.collect()
+        due.collect()
     }
 
     /// Finds out when a lock needs something next. While its extension is under way, that is its end.

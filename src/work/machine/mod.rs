@@ -26,7 +26,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{plural, with_thousands_separators};
 
-/// The most jobs of one turn.
+/// Maximum number of jobs of one turn.
 const MAX_POPPED: u64 = 500;
 
 /// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
@@ -57,7 +57,7 @@ enum ServerLink {
 /// The kind of request that a server refuses although it still replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RefusedWhileAway {
-    /// It does not reply.
+    /// The server does not reply.
     Nothing,
     /// A turn. Locks are still extended, and only a turn shows that it takes turns again.
     Turn,
@@ -74,14 +74,14 @@ impl RefusedWhileAway {
     }
 
     /// Whether the reply to this request shows that the server takes again what it refused.
-    fn is_lifted_by(self, asked: AnsweredRequest) -> bool {
+    fn is_lifted_by(self, request: AnsweredRequest) -> bool {
         match self {
             RefusedWhileAway::Nothing => true,
-            RefusedWhileAway::Turn => asked == AnsweredRequest::Turn,
+            RefusedWhileAway::Turn => request == AnsweredRequest::Turn,
             RefusedWhileAway::Release => {
-                matches!(asked, AnsweredRequest::Turn | AnsweredRequest::Release)
+                matches!(request, AnsweredRequest::Turn | AnsweredRequest::Release)
             }
-            RefusedWhileAway::Extend => asked != AnsweredRequest::Search,
+            RefusedWhileAway::Extend => request != AnsweredRequest::Search,
         }
     }
 }
@@ -96,7 +96,7 @@ enum AnsweredRequest {
     Release,
 }
 
-/// How far the work has come.
+/// The stage of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum WorkStage {
     Working,
@@ -110,7 +110,7 @@ enum WorkStage {
 #[derive(Debug)]
 struct SentFinishAndPop {
     endings: Arc<Vec<EndingRequest>>,
-    /// How many jobs it may bring.
+    /// How many jobs the turn may bring.
     total: u64,
     /// Whether the worker ends if no job comes and none waits for others.
     is_last: bool,
@@ -142,13 +142,13 @@ pub struct Machine {
     recovery: Option<Arc<Vec<EndingRequest>>>,
     is_recovering: bool,
     search_at: f64,
-    /// When it was asked which queues have jobs, until the reply.
-    looking_since: Option<f64>,
+    /// When the server was asked which queues have jobs, until the reply.
+    queue_search_since: Option<f64>,
     /// When to ask next which queues have jobs, at the earliest, and at the latest while jobs are popped.
-    look_from: f64,
-    look_at: f64,
+    queue_search_from: f64,
+    queue_search_at: f64,
     /// Whether queues may have got jobs since, of which nothing was heard.
-    is_look_stale: bool,
+    is_queue_search_outdated: bool,
     extending: Option<Vec<Name>>,
     releasing: Option<Vec<Name>>,
     link: ServerLink,
@@ -219,10 +219,10 @@ impl Machine {
             recovery: None,
             is_recovering: false,
             search_at: f64::INFINITY,
-            looking_since: None,
-            look_from: now,
-            look_at: now,
-            is_look_stale: false,
+            queue_search_since: None,
+            queue_search_from: now,
+            queue_search_at: now,
+            is_queue_search_outdated: false,
             extending: None,
             releasing: None,
             link: ServerLink::Up,
@@ -271,7 +271,7 @@ impl Machine {
             Event::Ended { slot, end } => self.note_process_end(now, slot, end),
             Event::Turn(reply) => self.note_turn_reply(now, reply),
             Event::Recovered(reply) => self.note_recovery_reply(now, reply),
-            Event::Ready(reply) => self.note_ready_queues(now, reply),
+            Event::ReadyQueues(reply) => self.note_ready_queues(now, reply),
             Event::Extended(reply) => self.note_extend_reply(now, reply),
             Event::Released(reply) => self.note_release_reply(now, reply),
             // The server also announces what this worker gives back.
@@ -284,7 +284,7 @@ impl Machine {
             Event::Put(queue) => {
                 match &queue {
                     Some(queue) => self.rotation.add_ready(queue),
-                    None => self.is_look_stale = true,
+                    None => self.is_queue_search_outdated = true,
                 }
                 if queue.is_none_or(|queue| self.rotation.contains(&queue)) {
                     self.poll_at = self.poll_at.min(now);
@@ -293,7 +293,7 @@ impl Machine {
             }
             Event::Queues(queues) => {
                 if self.rotation.set_queues(queues) {
-                    self.look_at = self.look_from;
+                    self.queue_search_at = self.queue_search_from;
                 }
                 self.poll_at = self.poll_at.min(now);
             }

@@ -48,7 +48,7 @@ impl Machine {
 
     /// Starts processes for the jobs that wait, and hands jobs to those that stay.
     pub(super) fn start_processes(&mut self, now: f64) {
-        let most = match self.config.mode {
+        let max_jobs = match self.config.mode {
             DispatchMode::Single => 1,
             DispatchMode::Batch(jobs) => jobs,
             // A process that stays gets further jobs like the others that run.
@@ -58,7 +58,7 @@ impl Machine {
             let Some(at) = self.emptiest_slot(now) else {
                 return;
             };
-            let jobs: Vec<PoppedJob> = (0..most).map_while(|_| self.take_ready_job()).collect();
+            let jobs: Vec<PoppedJob> = (0..max_jobs).map_while(|_| self.take_ready_job()).collect();
             if jobs.is_empty() {
                 return;
             }

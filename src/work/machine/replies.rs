@@ -1,6 +1,6 @@
-//! What follows from the replies of the server.
+//! The steps after replies of the server.
 
-use super::event::{JobResult, Report, TurnReply, WorkResult};
+use super::event::{JobResult, Report, ServerTurnReply, WorkResult};
 use super::held::JobPhase;
 use super::{AnsweredRequest, BACKOFF, Machine, RefusedWhileAway, SOON, ServerLink, WorkStage};
 use crate::error::{Error, Kind};
@@ -13,7 +13,7 @@ use crate::name::Name;
 const SEARCH_AGAIN: f64 = 5.0;
 
 impl Machine {
-    pub(super) fn note_turn_reply(&mut self, now: f64, reply: Result<TurnReply, Error>) {
+    pub(super) fn note_turn_reply(&mut self, now: f64, reply: Result<ServerTurnReply, Error>) {
         let Some(turn) = self.turn.take() else {
             return;
         };
@@ -44,7 +44,7 @@ impl Machine {
                 return;
             }
             Err(error) => {
-                if may_be_applied(&error) {
+                if may_have_been_applied(&error) {
                     self.recovery = Some(turn.endings)
                 } else {
                     let newer = std::mem::take(&mut self.endings);
@@ -64,10 +64,10 @@ impl Machine {
         self.rotation
             .advance_past(reply.jobs.iter().map(|job| &job.queue));
         if !self.was_put {
-            self.rotation.remove_ready(&reply.exhausted);
+            self.rotation.remove_ready(&reply.emptied);
         }
         // The endings may have released jobs in queues that this turn did not ask.
-        self.is_look_stale |= !turn.endings.is_empty();
+        self.is_queue_search_outdated |= !turn.endings.is_empty();
         self.note_ending_outcomes(now, &turn.endings, reply);
         if turn.total == 0 {
             // The jobs that ended may have released others, before the process that answered gets free.
@@ -84,21 +84,21 @@ impl Machine {
             due_at
         };
         // In round-robin order, a queue with more jobs may have stood behind an empty one.
-        let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
-        self.poll_at = if self.rotation.has_ready() {
+        let is_empty = count == 0 || count < turn.total && self.rotation.takes_no_turns();
+        self.poll_at = if self.rotation.has_ready_queues() {
             now
-        } else if self.rotation.is_popping_only_ready() && self.is_look_stale {
-            self.look_from
+        } else if self.rotation.is_popping_only_ready() && self.is_queue_search_outdated {
+            self.queue_search_from
         } else if is_empty && !self.was_put {
-            let due_at = self.due_at.max(now + SOON).max(self.look_from);
+            let due_at = self.due_at.max(now + SOON).max(self.queue_search_from);
             due_at.min(now + self.config.poll)
         } else {
             now
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();
-        if count == 0 && is_idle && self.config.limit.ends_when_empty() {
+        if count == 0 && is_idle && self.config.limit.ends_worker_when_empty() {
             if !turn.is_last {
-                // Jobs were lost meanwhile.
+                // Jobs were lost since the turn was sent.
                 self.poll_at = now
             } else if !has_rest {
                 self.stop_popping();
@@ -117,7 +117,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn note_recovery_reply(&mut self, now: f64, reply: Result<TurnReply, Error>) {
+    pub(super) fn note_recovery_reply(&mut self, now: f64, reply: Result<ServerTurnReply, Error>) {
         match reply {
             Err(error) => {
                 self.is_recovering = false;
@@ -145,7 +145,7 @@ impl Machine {
         &mut self,
         now: f64,
         endings: &[EndingRequest],
-        reply: TurnReply,
+        reply: ServerTurnReply,
     ) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
             self.note_ending_outcome(now, ending, outcome);
@@ -169,9 +169,9 @@ impl Machine {
                         ExtendOutcome::Extended(expires) if self.held.get(jid).is_some() => {
                             self.held.note_extended(now, jid, expires);
                         }
-                        // The server was slow: the job was given up meanwhile.
+                        // The server was slow: the job was given up before the reply came.
                         ExtendOutcome::Extended(_) => self.release_late_extension(jid),
-                        // The end of a job was written meanwhile, or its reply will say what happened.
+                        // The end of the job was already written, or the reply to that call will say what happened.
                         _ if self.is_ending(jid) => self.held.stop_extending(jid),
                         ExtendOutcome::Gone => {
                             let why = self.reason_for_missing_job(jid);
@@ -240,7 +240,7 @@ impl Machine {
     }
 
     /// Notes that the server does not reply, or refuses.
-    pub(super) fn note_failed_request(&mut self, now: f64, error: Error, asked: AnsweredRequest) {
+    pub(super) fn note_failed_request(&mut self, now: f64, error: Error, request: AnsweredRequest) {
         if is_usage_error(&error) {
             self.end_after_final_error(&error);
         }
@@ -259,7 +259,7 @@ impl Machine {
             since,
             attempts,
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
-            refused: match (is_write_refusal(&error), asked) {
+            refused: match (is_write_refusal(&error), request) {
                 (false, _) => RefusedWhileAway::Nothing,
                 (true, AnsweredRequest::Extend) => RefusedWhileAway::Extend,
                 (true, AnsweredRequest::Release) => RefusedWhileAway::Release,
@@ -269,10 +269,10 @@ impl Machine {
     }
 
     /// Notes that the server replies.
-    pub(super) fn note_answered_request(&mut self, now: f64, asked: AnsweredRequest) {
+    pub(super) fn note_answered_request(&mut self, now: f64, request: AnsweredRequest) {
         let away = match self.link {
             ServerLink::Up => None,
-            ServerLink::Away { since, refused, .. } if refused.is_lifted_by(asked) => {
+            ServerLink::Away { since, refused, .. } if refused.is_lifted_by(request) => {
                 Some((since, refused))
             }
             ServerLink::Away { .. } => return,
@@ -327,9 +327,9 @@ fn error_text(error: &Error) -> String {
     error.message().into_owned()
 }
 
-/// Whether the server may have done what was asked. A search is safe whatever happened, and needless only if
-/// there was no connection.
-fn may_be_applied(error: &Error) -> bool {
+/// Whether the server may have made the change whose reply was lost. The worker then searches for the result. Such
+/// a search is safe in any case, and needless only if there was no connection.
+fn may_have_been_applied(error: &Error) -> bool {
     !matches!(
         error.kind(),
         Kind::Unreachable | Kind::NoMaster | Kind::ClusterDown

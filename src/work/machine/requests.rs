@@ -1,4 +1,4 @@
-//! What a worker asks of the server, and when.
+//! The requests of a worker to the server, and their times.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::name::Name;
 /// When the worker asks again which of many queues have jobs, since an earlier one may have got some: at
 /// the earliest after this time in seconds, and after this multiple of the duration of the last such call,
 /// up to the poll interval. So a server with very many queues spends about a twentieth of its time on it.
-const LOOK: (f64, f64) = (1.0, 20.0);
+const QUEUE_SEARCH: (f64, f64) = (1.0, 20.0);
 
 impl Machine {
     /// When the next turn is to be made. Few endings wait a moment for others, and so does the
@@ -21,7 +21,7 @@ impl Machine {
         let wanted = self.wanted_jobs();
         let pop_at = match wanted {
             0 => f64::INFINITY,
-            _ if self.looking_since.is_some() => f64::INFINITY,
+            _ if self.queue_search_since.is_some() => f64::INFINITY,
             _ => self.poll_at,
         };
         match ended {
@@ -85,12 +85,12 @@ impl Machine {
             return self.actions.push(Action::Request(request));
         }
         if self.is_queue_search_due(now) {
-            self.looking_since = Some(now);
-            self.is_look_stale = false;
-            self.actions.push(Action::Request(Request::Look));
+            self.queue_search_since = Some(now);
+            self.is_queue_search_outdated = false;
+            self.actions.push(Action::Request(Request::FindReadyQueues));
         }
         let wanted = self.wanted_jobs();
-        let is_drain = self.config.limit.ends_when_empty() && self.held.is_empty();
+        let is_drain = self.config.limit.ends_worker_when_empty() && self.held.is_empty();
         if self.rotation.is_empty() && is_drain {
             self.stop_popping();
         }
@@ -100,10 +100,10 @@ impl Machine {
             return;
         }
         self.was_put = false;
-        let is_last = self.config.limit.ends_when_empty()
+        let is_last = self.config.limit.ends_worker_when_empty()
             && wanted > 0
-            && !self.rotation.has_ready()
-            && self.looking_since.is_none()
+            && !self.rotation.has_ready_queues()
+            && self.queue_search_since.is_none()
             && self.held.len() == self.endings.len();
         let endings = Arc::new(std::mem::take(&mut self.endings));
         let queues = match wanted {
@@ -123,30 +123,30 @@ impl Machine {
         }));
     }
 
-    /// Whether it is to be asked which queues have jobs: there are too many to pop from each, jobs are wanted,
-    /// and the last reply is old or used up.
+    /// Whether the server is to be asked which queues have jobs: there are too many to pop from each, jobs are
+    /// wanted, and the last reply is old or used up.
     fn is_queue_search_due(&self, now: f64) -> bool {
-        let is_old = if self.rotation.has_ready() {
-            now >= self.look_at
+        let is_old = if self.rotation.has_ready_queues() {
+            now >= self.queue_search_at
         } else {
-            now >= self.look_from
+            now >= self.queue_search_from
         };
         let is_wanted = self.wanted_jobs() > 0 && now >= self.poll_at;
-        let may_ask = self.looking_since.is_none() && matches!(self.link, ServerLink::Up);
+        let may_ask = self.queue_search_since.is_none() && matches!(self.link, ServerLink::Up);
         self.rotation.is_popping_only_ready() && is_old && is_wanted && may_ask
     }
 
     /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
     pub(super) fn note_ready_queues(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
-        let took = now - self.looking_since.take().unwrap_or(now);
+        let elapsed = now - self.queue_search_since.take().unwrap_or(now);
         match reply {
             Err(error) => self.note_failed_request(now, error, AnsweredRequest::Search),
             Ok(ready) => {
                 self.note_answered_request(now, AnsweredRequest::Search);
                 self.rotation.set_ready(&ready.queues);
                 self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
-                self.look_from = now + (LOOK.1 * took).min(self.config.poll);
-                self.look_at = self.look_from.max(now + LOOK.0);
+                self.queue_search_from = now + (QUEUE_SEARCH.1 * elapsed).min(self.config.poll);
+                self.queue_search_at = self.queue_search_from.max(now + QUEUE_SEARCH.0);
             }
         }
     }
@@ -155,7 +155,7 @@ impl Machine {
     pub fn is_awaiting_reply(&self) -> bool {
         self.turn.is_some()
             || self.is_recovering
-            || self.looking_since.is_some()
+            || self.queue_search_since.is_some()
             || self.extending.is_some()
             || self.releasing.is_some()
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::name::Name;
 
-/// The most queues that are popped from without a look which of them have jobs.
+/// Up to this number of queues are popped from without asking first which of them have jobs.
 const FEW: usize = 500;
 
 /// From which queue the next job is popped.
@@ -26,7 +26,7 @@ pub enum QueueOrder {
 #[derive(Clone, Debug)]
 pub struct Rotation {
     order: QueueOrder,
-    /// With their weights.
+    /// The queues with their weights.
     queues: Vec<(Name, u32)>,
     /// Where each of them is in `queues`.
     positions: HashMap<Name, usize>,
@@ -80,7 +80,7 @@ impl Rotation {
     }
 
     /// Whether the queues take no turns: then the thread of the calls orders them by lag or patterns.
-    pub fn is_ordered(&self) -> bool {
+    pub fn takes_no_turns(&self) -> bool {
         self.order != QueueOrder::RoundRobin
     }
 
@@ -98,7 +98,7 @@ impl Rotation {
     }
 
     /// Whether queues are left that may have jobs, as far as that is known.
-    pub fn has_ready(&self) -> bool {
+    pub fn has_ready_queues(&self) -> bool {
         self.ready.as_ref().is_some_and(|ready| !ready.is_empty())
     }
 
@@ -138,7 +138,7 @@ impl Rotation {
         if ready.is_some_and(BTreeSet::is_empty) {
             return vec![(self.queues[next].0.clone(), max_jobs)];
         }
-        if self.is_ordered() {
+        if self.takes_no_turns() {
             let all = |at: usize| (self.queues[at].0.clone(), max_jobs);
             return match ready {
                 Some(ready) => ready.iter().copied().map(all).collect(),
@@ -170,7 +170,7 @@ impl Rotation {
 
     /// Notes from which queues jobs came.
     pub fn advance_past<'a>(&mut self, queues: impl Iterator<Item = &'a Name>) {
-        if self.is_ordered() || self.turns.is_empty() {
+        if self.takes_no_turns() || self.turns.is_empty() {
             return;
         }
         let mut left: HashMap<usize, usize> = HashMap::new();

@@ -24,27 +24,27 @@ pub(super) enum Slot {
 /// The process of a slot.
 #[derive(Clone, Debug)]
 pub(super) struct SlotProcess {
-    /// The jobs that it has, in the order in which it received them.
+    /// The jobs that the process has, in the order in which it received them.
     pub jobs: Vec<Name>,
-    /// The job that it was started for first.
+    /// The job that the process was first started for.
     pub first: Option<Name>,
-    /// The jobs that it has, but this worker lost.
+    /// The jobs that the process has, but whose locks this worker lost.
     pub lost: Vec<Name>,
     pub begun: f64,
-    /// Whether it has ended a job by a line.
+    /// Whether the process has ended a job by a line.
     pub has_answered: bool,
-    /// Whether its input has ended.
+    /// Whether the input of the process has ended.
     pub is_closed: bool,
-    /// When it closed the pipes for its answers.
+    /// When the process closed the pipes for its answers.
     pub mute_at: Option<f64>,
-    /// The jobs that it had for longer than the time limit when it was stopped for that, in their order.
+    /// The jobs that the process had for longer than the time limit when it was stopped for that, in their order.
     pub overdue: Vec<Name>,
     /// The number of lines, by kind, that were no answers.
     pub bad_lines: BadLines,
     pub stop: Option<PlannedStop>,
 }
 
-/// The most lines of a kind that are reported one by one for a process. The others are counted.
+/// Maximum number of bad lines of one kind that are reported for a process. Further ones are only counted.
 const REPORTED: u64 = 5;
 
 /// Lines of a process that are no answers.
@@ -65,7 +65,7 @@ impl BadLines {
         *count <= REPORTED
     }
 
-    /// The number of lines, by kind, that were counted and not reported one by one.
+    /// The number of lines, by kind, that were counted but not reported.
     pub(super) fn unreported_counts(self) -> impl Iterator<Item = (BadLineKind, u64)> {
         let kinds = [
             (BadLineKind::NoAnswer, self.no_answer),

@@ -18,7 +18,7 @@ use crate::model::ending::{EndingAction, EndingRequest, FailureReason, NextQueue
 use crate::name::{Name, refuse_as_new_name, reserved_jid_suffix};
 use crate::text::{Sanitized, cut};
 
-/// What a program says about a job.
+/// The answer of a program about a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub jid: Name,
@@ -38,19 +38,19 @@ pub enum AnswerKind {
 /// A line that is not an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BadAnswer {
-    /// The job that it names, if it names one.
+    /// The job that the answer names, if it names one.
     pub jid: Option<Name>,
     /// Why, as the end of a sentence about the line: `has no "result"`.
     pub reason: String,
 }
 
-/// The members besides the job of each kind of answer.
+/// The fields besides the job of each kind of answer.
 const COMPLETE: &[&str] = &["result", "data", "next", "delay", "depends"];
 const RETRY: &[&str] = &["result", "delay", "group", "message"];
 const FAIL: &[&str] = &["result", "group", "message", "data"];
 const PROGRESS: &[&str] = &["progress"];
 
-/// The most members of an answer that are named because they have no meaning in it.
+/// Maximum number of fields of an answer that are named because they have no meaning in it.
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
@@ -68,14 +68,14 @@ impl Answer {
         })
     }
 
-    /// Reads a line. A retry without a delay has `retry_delay`. A member that is `null` counts as
+    /// Reads a line. A retry without a delay has `retry_delay`. A field that is `null` counts as
     /// missing, also `data`: a job whose data shall become `null` would lose it to each program that
-    /// writes all members.
+    /// writes all fields.
     pub fn parse_answer(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
             let fields =
                 ParsedObject::parse(line, ObjectForm::Document).map_err(describe_line_fault)?;
-            let jid: Name = fields.read_required("jid").map_err(describe_member_fault)?;
+            let jid: Name = fields.read_required("jid").map_err(describe_field_fault)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
@@ -91,37 +91,37 @@ impl Answer {
 }
 
 /// Reads what an answer says. Only an answer whose result cannot be known is refused: a job that is done is
-/// not done again, or failed, because of a member that has no meaning.
+/// not done again, or failed, because of a field that has no meaning.
 fn read_answer_kind(
     fields: &ParsedObject,
     retry_delay: Duration,
     ignored: &mut Vec<String>,
 ) -> Result<AnswerKind, String> {
     let Some(result) = fields
-        .read_member::<Name>("result")
-        .map_err(describe_member_fault)?
+        .read_field::<Name>("result")
+        .map_err(describe_field_fault)?
     else {
         let progress = fields
-            .read_member("progress")
-            .map_err(describe_member_fault)?;
+            .read_field("progress")
+            .map_err(describe_field_fault)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
-        note_ignored_members(fields, "progress", PROGRESS, ignored);
+        note_ignored_fields(fields, "progress", PROGRESS, ignored);
         return Ok(AnswerKind::Progress(text));
     };
     Ok(AnswerKind::Ending(match result.as_bytes() {
         b"complete" => {
-            note_ignored_members(fields, "complete", COMPLETE, ignored);
+            note_ignored_fields(fields, "complete", COMPLETE, ignored);
             EndingAction::Complete {
                 data: read_data(fields),
                 next: read_next_queue(fields, ignored)?,
             }
         }
         b"retry" => {
-            note_ignored_members(fields, "retry", RETRY, ignored);
+            note_ignored_fields(fields, "retry", RETRY, ignored);
             let delay = value_or_ignored(read_delay(fields), ignored);
             let group = value_or_ignored(read_new_name(fields, "group"), ignored);
             let message = value_or_ignored(
-                fields.read_member("message").map_err(describe_member_fault),
+                fields.read_field("message").map_err(describe_field_fault),
                 ignored,
             );
             EndingAction::Retry {
@@ -133,13 +133,13 @@ fn read_answer_kind(
             }
         }
         b"fail" => {
-            note_ignored_members(fields, "fail", FAIL, ignored);
+            note_ignored_fields(fields, "fail", FAIL, ignored);
             EndingAction::Fail {
                 why: FailureReason {
                     group: read_new_name(fields, "group")?.ok_or("there is no `group` in it")?,
                     message: fields
                         .read_required("message")
-                        .map_err(describe_member_fault)?,
+                        .map_err(describe_field_fault)?,
                 },
                 data: read_data(fields),
             }
@@ -153,14 +153,14 @@ fn read_answer_kind(
     }))
 }
 
-/// Names the members that have no meaning in this kind of answer.
-fn note_ignored_members(
+/// Names the fields that have no meaning in this kind of answer.
+fn note_ignored_fields(
     fields: &ParsedObject,
     kind: &str,
     known: &[&str],
     ignored: &mut Vec<String>,
 ) {
-    for (key, value) in fields.members() {
+    for (key, value) in fields.fields() {
         let plain = key.strip_suffix("_bytes").unwrap_or(key);
         let is_known = plain == "jid" || known.contains(&key) || known.contains(&plain);
         if !is_known && value.get() != "null" && ignored.len() < MAX_IGNORED {
@@ -170,7 +170,7 @@ fn note_ignored_members(
     }
 }
 
-/// A member that the result does not depend on. A wrong one counts as missing.
+/// A field that the result does not depend on. A wrong one counts as missing.
 fn value_or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> Option<T> {
     read.unwrap_or_else(|why| {
         ignored.push(why);
@@ -180,19 +180,19 @@ fn value_or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String
 
 /// The data as it is written.
 fn read_data(fields: &ParsedObject) -> Option<Vec<u8>> {
-    let data = member_unless_null(fields, "data")?;
+    let data = field_unless_null(fields, "data")?;
     Some(data.get().as_bytes().to_vec())
 }
 
-/// A member that is not `null`, as it is written.
-fn member_unless_null<'t>(fields: &ParsedObject<'t>, name: &str) -> Option<&'t RawValue> {
-    let mut members = fields.members();
-    let (_, value) = members.find(|(key, _)| *key == name)?;
+/// A field that is not `null`, as it is written.
+fn field_unless_null<'t>(fields: &ParsedObject<'t>, name: &str) -> Option<&'t RawValue> {
+    let mut fields = fields.fields();
+    let (_, value) = fields.find(|(key, _)| *key == name)?;
     (value.get() != "null").then_some(value)
 }
 
 fn read_depends(fields: &ParsedObject) -> Result<Vec<Name>, SyntaxFault> {
-    fields.read_member("depends").map(Option::unwrap_or_default)
+    fields.read_field("depends").map(Option::unwrap_or_default)
 }
 
 fn read_next_queue(
@@ -200,7 +200,7 @@ fn read_next_queue(
     ignored: &mut Vec<String>,
 ) -> Result<Option<NextQueue>, String> {
     let Some(queue) = read_new_name(fields, "next")? else {
-        let has_delay = member_unless_null(fields, "delay").is_some();
+        let has_delay = field_unless_null(fields, "delay").is_some();
         let has_depends = read_depends(fields).map_or(true, |jids| !jids.is_empty());
         for (name, is_given) in [("delay", has_delay), ("depends", has_depends)] {
             if is_given {
@@ -211,7 +211,7 @@ fn read_next_queue(
     };
     // A wrong delay or dependency is not ignored: without it, the job might run too early.
     let delay = read_delay(fields)?;
-    let depends = read_depends(fields).map_err(describe_member_fault)?;
+    let depends = read_depends(fields).map_err(describe_field_fault)?;
     for jid in &depends {
         refuse_as_new_name(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
         if let Some(suffix) = reserved_jid_suffix(jid.as_bytes()) {
@@ -219,7 +219,7 @@ fn read_next_queue(
                 "a jid of `depends` ends in `{suffix}`, which is reserved"
             ));
         }
-        if fields.read_member("jid").ok().flatten().as_ref() == Some(jid) {
+        if fields.read_field("jid").ok().flatten().as_ref() == Some(jid) {
             return Err("`depends` names the job itself".into());
         }
     }
@@ -233,7 +233,7 @@ fn read_next_queue(
 
 /// A name that the core accepts for something new.
 fn read_new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, String> {
-    let name: Option<Name> = fields.read_member(key).map_err(describe_member_fault)?;
+    let name: Option<Name> = fields.read_field(key).map_err(describe_field_fault)?;
     if let Some(name) = &name {
         refuse_as_new_name(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
     }
@@ -242,7 +242,7 @@ fn read_new_name(fields: &ParsedObject, key: &str) -> Result<Option<Name>, Strin
 
 /// A number of seconds, or a text such as `10m`.
 fn read_delay(fields: &ParsedObject) -> Result<Option<Duration>, String> {
-    let Some(value) = member_unless_null(fields, "delay") else {
+    let Some(value) = field_unless_null(fields, "delay") else {
         return Ok(None);
     };
     let read = match JsonType::from_text(value.get().as_bytes()) {
@@ -270,13 +270,13 @@ pub fn jid_if_result(line: &[u8]) -> Option<Name> {
 /// The job that a line names, and whether it says how the job ends.
 fn jid_and_has_result(line: &[u8]) -> (Option<Name>, bool) {
     let fields = ParsedObject::parse_before_fault(line, ObjectForm::Document);
-    let jid = fields.read_member("jid").ok().flatten();
-    let result = member_unless_null(&fields, "result").map(RawValue::get);
+    let jid = fields.read_field("jid").ok().flatten();
+    let result = field_unless_null(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
     (jid.filter(|jid: &Name| !jid.is_empty()), has_result)
 }
 
-fn describe_member_fault(fault: SyntaxFault) -> String {
+fn describe_field_fault(fault: SyntaxFault) -> String {
     fault.what
 }
 

@@ -1,4 +1,4 @@
-//! Removes everything in a directory, however deep and whoever wrote it.
+//! Removes everything in a directory, at any depth and of any owner.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::geteuid;
 
-/// How often a tree is gone through until it is empty: a program may still write there.
+/// Maximum number of passes over a tree until it is empty: a program may still write there.
 const ROUNDS: usize = 100;
 
-/// The most directories that are open at a time. A path may be much deeper.
+/// Maximum number of directories that are open at a time. A path may be much deeper.
 const OPEN: usize = 8;
 
 /// All rights of the owner.
@@ -61,7 +61,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
     let mut way = vec![TreeLevel::new(CString::default(), top)?];
     while let Some(level) = way.last_mut() {
         let Some(entries) = &mut level.entries else {
-            // The directory was moved meanwhile; the next round finds what is left.
+            // Another program moved the directory; the next pass finds what is left.
             return Ok(());
         };
         if let Some(entry) = next_entry(entries)? {
@@ -95,7 +95,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
         }
         if let Some(entries) = &above.entries {
             match remove_if_exists(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
-                // A program still writes into the directory; the next round removes it.
+                // A program still writes into the directory; the next pass removes it.
                 Err(Errno::NOTEMPTY | Errno::EXIST) => {}
                 removed => removed?,
             }
@@ -104,7 +104,7 @@ fn remove_tree_once(top: &OwnedFd) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// What tells a directory from all others.
+/// The identity of a directory: its device and inode.
 fn file_id(found: &Stat) -> (u64, u64) {
     // The types of these fields differ between systems.
     #[allow(clippy::unnecessary_cast)]

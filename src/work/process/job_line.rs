@@ -32,7 +32,7 @@ struct JobLine<'a> {
     expires: Option<Moment>,
     key: &'a Option<Name>,
     fence: Option<u64>,
-    /// Absent unless it is a merge job.
+    /// Absent unless the job is a merge job.
     payloads: Option<Vec<(Option<OneLineJson<'a>>, &'a RawValue)>>,
 }
 

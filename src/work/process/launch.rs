@@ -31,7 +31,7 @@ pub struct Launch<'a> {
     /// Variables that are added to those of this program.
     pub variables: Vec<(&'static str, OsString)>,
     pub directory: &'a Directory,
-    /// What is written to the program's stdin at its start.
+    /// The bytes that are written to the program's stdin at its start.
     pub stdin: Vec<u8>,
     /// Whether stdin stays open after that, for [`super::Processes::write_stdin`].
     pub keeps_stdin: bool,
@@ -50,7 +50,7 @@ pub enum Directory {
     Sandbox(PathBuf),
 }
 
-/// What becomes of the stdout of a program.
+/// The use of the stdout of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StdoutMode {
     PassOn,
@@ -113,7 +113,7 @@ impl Launch<'_> {
             StdoutMode::PassOn => {
                 PipeTarget::PassOn(PassedOutputAndTail::new(OutputStream::Stdout, 0))
             }
-            StdoutMode::Capture(most) => PipeTarget::Capture(CappedCapture::new(most)),
+            StdoutMode::Capture(max_bytes) => PipeTarget::Capture(CappedCapture::new(max_bytes)),
             StdoutMode::Answers => PipeTarget::Answers(AnswerLines::default()),
         };
         let stderr =
@@ -155,10 +155,10 @@ impl Launch<'_> {
     }
 }
 
-/// What a child does between fork and exec.
+/// The steps of a child between fork and exec.
 struct ChildSetup {
     answers: OwnedFd,
-    /// The sandbox that it enters.
+    /// The sandbox that the process enters.
     folder: Option<OwnedFd>,
     parent: Pid,
 }
@@ -200,7 +200,7 @@ fn end_with_parent(parent: Pid) -> rustix::io::Result<()> {
     }
 }
 
-/// Other systems cannot.
+/// Other systems have no such option.
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent(_: Pid) -> rustix::io::Result<()> {
     Ok(())

@@ -42,11 +42,11 @@ pub const ANSWER_DESCRIPTOR: i32 = 3;
 /// How much is read from a pipe at once: as much as a pipe holds.
 const BUFFER: usize = 64 * 1024;
 
-/// How much is read from a pipe after the program has ended: the most that a pipe holds. A program
-/// that inherited the pipe and writes on is not waited for.
+/// How much is read from a pipe after the program has ended: the maximum that a pipe holds. A program that
+/// inherited the pipe and writes on is not waited for.
 const REST: usize = 1024 * 1024;
 
-/// What holds for all processes.
+/// The options of all processes.
 #[derive(Clone, Debug)]
 pub struct ProcessOptions {
     /// How many bytes at the end of stderr are kept for the message of a failure.
@@ -64,7 +64,7 @@ pub enum OutputStream {
     Stderr,
 }
 
-/// What [`Processes::wait_for_events`] reports.
+/// An event that [`Processes::wait_for_events`] reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessEvent {
     /// A line on descriptor 3, or on stdout if answers come there; without its newline. A line that
@@ -95,10 +95,10 @@ pub enum ProcessEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessEnd {
     pub exit: ProcessExit,
-    /// The last bytes of its stderr.
+    /// The last bytes that the process wrote to stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: CapturedStdout,
-    /// How many of the last lines that it was sent it did not read in full; 0 if its stdin was closed.
+    /// How many of the last lines sent to the process it did not read in full; 0 if its stdin was closed.
     pub unread_lines: usize,
 }
 
@@ -108,7 +108,7 @@ pub enum CapturedStdout {
     /// The stdout of this program was not captured.
     Nothing,
     Whole(Vec<u8>),
-    /// It wrote more than the launch allowed.
+    /// The process wrote more than the launch allowed.
     TooLong,
 }
 
@@ -141,14 +141,14 @@ struct RunningProgram {
     stdin: InputPipe,
     /// Stdout, stderr and descriptor 3.
     outputs: [OutputPipe; 3],
-    /// Whether it is to stay, and so has to answer.
+    /// Whether the process is to stay, and so has to answer.
     stays: bool,
-    /// Whether the rest of its group ends with it: it was asked to end by a signal, or the next program gets
-    /// its directory.
+    /// Whether the rest of the process group ends with the process: it was asked to end by a signal, or the next
+    /// program gets its directory.
     ends_group: bool,
 }
 
-/// What a descriptor belongs to.
+/// The owner of a descriptor.
 #[derive(Clone, Copy, Debug)]
 enum PollSource {
     Signal(usize),
@@ -428,7 +428,7 @@ impl RunningProgram {
         self.child.try_wait().transpose()
     }
 
-    /// What the program left.
+    /// The end of the program, with its last output.
     fn collect_end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
         let [stdout, stderr, _] = &mut self.outputs;
         let mut stderr_tail = stderr.sink.take_tail();

@@ -125,7 +125,7 @@ pub(super) struct OutputPipe {
     pub(super) sink: PipeTarget,
 }
 
-/// What becomes of the bytes of a pipe.
+/// The use of the bytes of a pipe.
 #[derive(Debug)]
 pub(super) enum PipeTarget {
     Answers(AnswerLines),
@@ -321,23 +321,20 @@ impl PassedOutputAndTail {
 #[derive(Debug)]
 struct OutputTail {
     bytes: Vec<u8>,
-    most: usize,
+    max_bytes: usize,
 }
 
 impl OutputTail {
     fn new(max_bytes: usize) -> OutputTail {
         let bytes = Vec::new();
-        OutputTail {
-            bytes,
-            most: max_bytes,
-        }
+        OutputTail { bytes, max_bytes }
     }
 
     fn take_in(&mut self, bytes: &[u8]) {
-        let bytes = &bytes[bytes.len().saturating_sub(self.most)..];
+        let bytes = &bytes[bytes.len().saturating_sub(self.max_bytes)..];
         // Old bytes are dropped in large steps, so that each is moved once at most.
-        if self.bytes.len() + bytes.len() > self.most.saturating_mul(2) {
-            let kept = self.most - bytes.len();
+        if self.bytes.len() + bytes.len() > self.max_bytes.saturating_mul(2) {
+            let kept = self.max_bytes - bytes.len();
             self.bytes.drain(..self.bytes.len().saturating_sub(kept));
         }
         self.bytes.extend_from_slice(bytes);
@@ -345,7 +342,7 @@ impl OutputTail {
 
     fn take(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
-        bytes.drain(..bytes.len().saturating_sub(self.most));
+        bytes.drain(..bytes.len().saturating_sub(self.max_bytes));
         bytes
     }
 }
@@ -354,7 +351,7 @@ impl OutputTail {
 #[derive(Debug)]
 pub(super) struct CappedCapture {
     bytes: Vec<u8>,
-    most: usize,
+    max_bytes: usize,
     is_too_long: bool,
 }
 
@@ -362,13 +359,13 @@ impl CappedCapture {
     pub(super) fn new(max_bytes: usize) -> CappedCapture {
         CappedCapture {
             bytes: Vec::new(),
-            most: max_bytes,
+            max_bytes,
             is_too_long: false,
         }
     }
 
     fn take_in(&mut self, bytes: &[u8]) {
-        self.is_too_long |= self.bytes.len() + bytes.len() > self.most;
+        self.is_too_long |= self.bytes.len() + bytes.len() > self.max_bytes;
         if self.is_too_long {
             self.bytes = Vec::new()
         } else {

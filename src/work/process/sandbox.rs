@@ -38,7 +38,7 @@ pub(super) struct SlotFolder {
     pub opened: OwnedFd,
 }
 
-/// Creates the directory in which those of the slots are. Returns why it cannot be one. A full disk is no
+/// Creates the directory that has the directories of the slots. Returns why it cannot be one. A full disk is no
 /// reason: it may have space when the first program starts.
 pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
     let path = Sanitized(parent.as_os_str().as_encoded_bytes());

@@ -8,7 +8,7 @@ pub struct StartFault {
     pub message: String,
 }
 
-/// What a failed start says about the next ones.
+/// The kind of a failed start. It tells whether the next starts will probably fail, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartFaultKind {
     /// The program cannot be executed, probably not for the next job either.

@@ -33,7 +33,7 @@ struct Argument {
 enum ArgPart {
     Text(Vec<u8>),
     Placeholder {
-        typed: Vec<u8>,
+        input: Vec<u8>,
         field: JobPlaceholder,
     },
 }
@@ -86,38 +86,38 @@ impl ArgTemplate {
     fn fill_argument(&self, argument: &Argument, job: &PoppedJob) -> Result<OsString, StartFault> {
         let mut filled = Vec::new();
         for part in &argument.parts {
-            let (typed, field) = match part {
+            let (input, field) = match part {
                 ArgPart::Text(text) => {
                     filled.extend_from_slice(text);
                     continue;
                 }
-                ArgPart::Placeholder { typed, field } => (Sanitized(typed), field),
+                ArgPart::Placeholder { input, field } => (Sanitized(input), field),
             };
             let value = field.field_value(job).ok_or_else(|| {
                 StartFault::unpassable_job(format!(
-                    "`{typed}` cannot be replaced: the job's data has no such value"
+                    "`{input}` cannot be replaced: the job's data has no such value"
                 ))
             })?;
             if value.contains(&0) {
                 return Err(StartFault::unpassable_job(format!(
-                    "`{typed}` cannot be an argument: it holds NUL"
+                    "`{input}` cannot be an argument: it holds NUL"
                 )));
             }
             filled.extend_from_slice(&value);
             if filled.len() > LONGEST {
                 return Err(StartFault::unpassable_job(format!(
-                    "`{typed}` cannot be an argument: it would be longer than 128 KiB"
+                    "`{input}` cannot be an argument: it would be longer than 128 KiB"
                 )));
             }
         }
-        if let Some(ArgPart::Placeholder { typed, .. }) = argument.parts.first()
+        if let Some(ArgPart::Placeholder { input, .. }) = argument.parts.first()
             && filled.starts_with(b"-")
             && !argument.is_after_dashes
             && !self.allows_dash
         {
-            let typed = Sanitized(typed);
+            let input = Sanitized(input);
             return Err(StartFault::unpassable_job(format!(
-                "`{typed}` cannot be an argument: it begins with `-`, as an option does, and there is \
+                "`{input}` cannot be an argument: it begins with `-`, as an option does, and there is \
                  no `--` before it"
             )));
         }
@@ -156,17 +156,17 @@ fn split_placeholders(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
             b'{' => rest.iter().position(|byte| *byte == b'}'),
             _ => None,
         };
-        let typed = length.map(|length| &rest[..=length]);
-        match typed.map(|typed| (typed, parse_placeholder(typed))) {
-            Some((typed, Some(field))) => {
+        let input = length.map(|length| &rest[..=length]);
+        match input.map(|input| (input, parse_placeholder(input))) {
+            Some((input, Some(field))) => {
                 if !text.is_empty() {
                     parts.push(ArgPart::Text(std::mem::take(&mut text)));
                 }
                 parts.push(ArgPart::Placeholder {
-                    typed: typed.to_vec(),
+                    input: input.to_vec(),
                     field: field?,
                 });
-                rest = &rest[typed.len()..];
+                rest = &rest[input.len()..];
             }
             _ => {
                 text.push(first);
@@ -180,9 +180,9 @@ fn split_placeholders(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
     Ok(parts)
 }
 
-/// What a text in braces stands for, if it is a placeholder.
-fn parse_placeholder(typed: &[u8]) -> Option<Result<JobPlaceholder, Error>> {
-    let inside = typed.strip_prefix(b"{")?.strip_suffix(b"}")?;
+/// The placeholder that a text in braces names, if it is one.
+fn parse_placeholder(input: &[u8]) -> Option<Result<JobPlaceholder, Error>> {
+    let inside = input.strip_prefix(b"{")?.strip_suffix(b"}")?;
     Some(Ok(match inside {
         b"jid" => JobPlaceholder::Jid,
         b"queue" => JobPlaceholder::Queue,
@@ -192,9 +192,9 @@ fn parse_placeholder(typed: &[u8]) -> Option<Result<JobPlaceholder, Error>> {
             match JsonPath::parse(path) {
                 Ok(path) => JobPlaceholder::Data(path),
                 Err(expects) => {
-                    let typed = Sanitized(typed);
+                    let input = Sanitized(input);
                     return Some(Err(Error::usage(format!(
-                        "`{typed}` expects {expects} after `data.`"
+                        "`{input}` expects {expects} after `data.`"
                     ))));
                 }
             }

@@ -51,8 +51,8 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     }
 }
 
-/// Whether the server refuses all writes, or those of this user, for now. Such an error
-/// says nothing about an earlier attempt of the same call.
+/// Whether the server refuses for now all writes, or all writes of this user. Such an error says nothing about an
+/// earlier attempt of the same call.
 pub(crate) fn blocks_writes(error: &Error) -> bool {
     matches!(
         error.kind(),

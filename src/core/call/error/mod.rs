@@ -1,7 +1,7 @@
 //! Turns the server's error replies and lost replies into errors of this crate. No other module does.
 //!
-//! The first word of an error decides. For `ERR` a short list of known texts decides: those
-//! that the core raises, and a few of the server itself.
+//! The first word of an error reply decides which error it becomes. For `ERR`, a short list of known texts decides:
+//! those that the core raises, and a few of the server itself.
 
 mod connection;
 mod login;
@@ -15,7 +15,7 @@ mod topology;
 pub(crate) use self::connection::{is_temporary, may_answer_later, not_connected};
 pub(crate) use self::login::login_refused;
 pub(crate) use self::lost::{blocks_writes, call_lost};
-pub(crate) use self::refused::{call_refused, disk_full, refusal_with_code};
+pub(crate) use self::refused::{call_refused, refusal_with_code, server_disk_full};
 pub(crate) use self::server_error::ServerError;
 pub(crate) use self::topology::{
     address_is_cluster_node, address_is_sentinel, circular_redirection, cluster_down, master_lost,

@@ -89,7 +89,7 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
         "OOM" => error(Kind::Oom, format!("`{target}` is out of memory"))
             .with_effect(EffectOnData::Unchanged)
             .hint("`qless cancel` and a shorter `jobs-history` free some"),
-        "MISCONF" => disk_full(target),
+        "MISCONF" => server_disk_full(target),
         "NOREPLICAS" => error(
             Kind::NoReplicas,
             format!("`{target}` has too few replicas and refuses changes"),
@@ -123,7 +123,7 @@ pub(crate) fn refusal_with_code(code: &str, target: &Target) -> Error {
 }
 
 /// The error about a server that cannot write to its disk.
-pub(crate) fn disk_full(target: &Target) -> Error {
+pub(crate) fn server_disk_full(target: &Target) -> Error {
     let message = format!("`{target}` cannot write to its disk and refuses changes");
     Error::new(Kind::Misconf, message)
 }
@@ -191,7 +191,7 @@ fn plain_err_refusal(
     Some(core_defect(line, &message, script))
 }
 
-/// What servers of other makers say that run no script of ours, and the way out.
+/// The messages of servers of other makers that run no script of ours, and the remedy.
 fn unsupported_server(message: &str, target: &Target, script: &Script) -> Option<Error> {
     let words = message.to_lowercase();
     let says = |part: &str| words.contains(part);
@@ -248,7 +248,7 @@ fn missing_right_sentence(refused: &ServerError, target: &Target) -> String {
     }
 }
 
-/// Whether the user may not run the script at all, so that nothing was changed.
+/// Whether the user is not allowed to run the script at all, so that nothing was changed.
 fn is_eval_forbidden(refused: &ServerError) -> bool {
     let command = server_error::first_quoted(&refused.message).unwrap_or_default();
     command.to_lowercase().starts_with("eval")

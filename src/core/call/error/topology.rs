@@ -240,7 +240,7 @@ pub(crate) fn circular_redirection(target: &Target, slot: &str) -> Error {
     .hint("`redis-cli --cluster check HOST:PORT` shows what they disagree about")
 }
 
-/// The error for Sentinels none of which replies. `last`: that of one of them.
+/// The error for Sentinels of which none replies. `last`: the error of one of them.
 pub(crate) fn no_sentinel_replies(
     target: &Target,
     sentinels: &Sentinels,

@@ -1,4 +1,4 @@
-//! What the errors of the TLS library mean.
+//! The meaning of the errors of the TLS library.
 
 use std::net::IpAddr;
 
@@ -33,9 +33,9 @@ pub(crate) enum Distrust {
     Issuer,
     Expired(Option<Moment>),
     NotYetValid(Option<Moment>),
-    /// It is for these names.
+    /// The certificate is for these names.
     Names(Vec<String>),
-    /// It is the certificate of a CA, which must not be a server's.
+    /// The certificate is that of a CA, which must not be a server's.
     IsCa,
     /// Any other reason, in the words of the library.
     Other(String),
@@ -44,7 +44,7 @@ pub(crate) enum Distrust {
 /// Why the server did not accept the client's certificate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ClientRefusal {
-    /// Its issuer is not among the server's CAs.
+    /// The issuer of the certificate is not among the server's CAs.
     Issuer,
     Expired,
     Revoked,

@@ -27,7 +27,7 @@ use crate::core::call::fault::Fault;
 use crate::error::Error;
 use crate::text::Sanitized;
 
-/// What all connections of this process to one server have in common.
+/// The part of TLS that all connections of this process to one server share.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsClient {
     config: ClientConfig,
@@ -112,7 +112,7 @@ pub(super) struct TlsStream {
 }
 
 impl TlsStream {
-    /// What the two ends agreed on.
+    /// The parameters that the two ends agreed on.
     pub(super) fn session(&self) -> TlsSession {
         TlsSession::of_connection(&self.stream.conn)
     }
@@ -142,9 +142,8 @@ impl TlsStream {
         Ok(())
     }
 
-    /// What an error of reading or writing means. In TLS 1.3, a server refuses the client's
-    /// certificate after the handshake, perhaps while this end writes: then its alert waits to be
-    /// read.
+    /// The meaning of an error of a read or a write. In TLS 1.3, a server refuses the client's certificate after
+    /// the handshake, perhaps while this end writes: then its alert waits to be read.
     pub(super) fn fault_of_io(&mut self, error: &io::Error) -> Fault {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());

@@ -1,4 +1,4 @@
-//! What an encrypted connection agreed on, and whose certificate the server showed.
+//! The parameters that an encrypted connection agreed on, and the server's certificate.
 
 use std::time::Duration;
 

@@ -1,26 +1,26 @@
-//! An answer that many clients share, so that ten of them cost what one does.
+//! A value that many clients share, so that ten of them cost what one does.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// The longest interval is this many times the first one.
-const MOST_DOUBLED: u32 = 64;
+const MAX_DOUBLED: u32 = 64;
 
-/// The longest that an answer that failed stands for others.
+/// The longest time for which other callers get the result of a failed read.
 const FAILURE: Duration = Duration::from_secs(5);
 
-/// Time between two looks at a lock that somebody else holds.
+/// Time between two attempts to get a lock that another thread holds.
 const BLINK: Duration = Duration::from_millis(5);
 
-/// An answer that is read at most once per interval. After two reads in a row that took longer than the
+/// A value that is read at most once per interval. After two reads in a row that took longer than the
 /// interval, the interval doubles; a read within the first interval restores it.
 ///
-/// After a read that failed, nobody waits for the next one but the caller that makes it.
+/// After a failed read, only the caller that makes the next one waits for it.
 #[derive(Debug)]
-pub struct CachedAnswer<T> {
-    /// Whether a read has not failed, so that it tells how long reads take.
-    counts: fn(&T) -> bool,
+pub struct CachedValue<T> {
+    /// Whether a value comes from a read that succeeded. Only the duration of such a read changes the interval.
+    is_success: fn(&T) -> bool,
     state: Mutex<CacheState<T>>,
     /// Held during a read.
     reading: Mutex<()>,
@@ -29,37 +29,37 @@ pub struct CachedAnswer<T> {
 #[derive(Debug)]
 struct CacheState<T> {
     pace: ReadPace,
-    last: Option<LastAnswer<T>>,
+    last: Option<LastValue<T>>,
 }
 
 #[derive(Debug)]
-struct LastAnswer<T> {
-    answer: T,
+struct LastValue<T> {
+    value: T,
     has_failed: bool,
-    /// When its read began: it tells nothing of what came later.
+    /// When the read of this value began: later changes are not in the value.
     begun: Instant,
-    took: Duration,
+    elapsed: Duration,
 }
 
-impl<T> LastAnswer<T> {
-    /// An answer that takes long stands longer than the interval, so that all who waited for it share it, and its
-    /// server rests for as long as it read. After a failure, the next read begins an interval after the end of this one.
+impl<T> LastValue<T> {
+    /// A value that took long to read is used for longer than the interval: so all callers that waited share it, and the
+    /// server rests for as long as the read took. After a failure, the next read begins an interval after its end.
     fn is_fresh(&self, interval: Duration, now: Instant) -> bool {
         let stands_for = if self.has_failed {
-            self.took + interval.min(FAILURE)
+            self.elapsed + interval.min(FAILURE)
         } else {
-            interval.max(self.took * 2)
+            interval.max(self.elapsed * 2)
         };
         now.duration_since(self.begun) < stands_for
     }
 }
 
-impl<T: Clone> CachedAnswer<T> {
-    /// `counts` says whether an answer tells how long reads take: one that failed does not.
-    pub fn new(interval: Duration, counts: fn(&T) -> bool) -> CachedAnswer<T> {
+impl<T: Clone> CachedValue<T> {
+    /// `is_success`: whether a value comes from a read that succeeded.
+    pub fn new(interval: Duration, is_success: fn(&T) -> bool) -> CachedValue<T> {
         let pace = ReadPace::new(interval);
-        CachedAnswer {
-            counts,
+        CachedValue {
+            is_success,
             state: Mutex::new(CacheState { pace, last: None }),
             reading: Mutex::new(()),
         }
@@ -72,47 +72,47 @@ impl<T: Clone> CachedAnswer<T> {
 
     /// Whether the last read failed.
     pub(crate) fn has_failed(&self) -> bool {
-        self.answer(|last, _, _| last.has_failed).is_some()
+        self.last_value_if(|last, _, _| last.has_failed).is_some()
     }
 
-    /// The last answer, or a new one if that is not fresh any more. Waits for a read under way, but no longer than
-    /// `patience`, and shares its result; if the last answer was a failure, it stands meanwhile.
+    /// The last value, or a new one if that is not fresh any more. Waits for a read under way, but no longer than
+    /// `patience`, and shares its result; if the last value was a failure, it is returned until the read ends.
     pub fn get(&self, patience: Duration, read: impl FnOnce() -> T) -> Option<T> {
-        if let Some(answer) = self.answer(LastAnswer::is_fresh) {
-            return Some(answer);
+        if let Some(value) = self.last_value_if(LastValue::is_fresh) {
+            return Some(value);
         }
-        let known = self.answer(|last, _, _| last.has_failed);
+        let known = self.last_value_if(|last, _, _| last.has_failed);
         let wait = known.as_ref().map_or(patience, |_| Duration::ZERO);
         let Some(_turn) = lock_within(&self.reading, wait) else {
             return known;
         };
-        // Another one may have read it meanwhile.
-        if let Some(answer) = self.answer(LastAnswer::is_fresh) {
-            return Some(answer);
+        // Another thread may have read a value before this one had the lock.
+        if let Some(value) = self.last_value_if(LastValue::is_fresh) {
+            return Some(value);
         }
         let begun = Instant::now();
-        let answer = read();
-        let took = begun.elapsed();
-        let has_failed = !(self.counts)(&answer);
+        let value = read();
+        let elapsed = begun.elapsed();
+        let has_failed = !(self.is_success)(&value);
         let mut state = self.state();
         if !has_failed {
-            state.pace.note_read(took);
+            state.pace.note_read(elapsed);
         }
-        state.last = Some(LastAnswer {
-            answer: answer.clone(),
+        state.last = Some(LastValue {
+            value: value.clone(),
             has_failed,
             begun,
-            took,
+            elapsed,
         });
-        Some(answer)
+        Some(value)
     }
 
-    /// The last answer, if it fits the interval and the moment.
-    fn answer(&self, fits: impl Fn(&LastAnswer<T>, Duration, Instant) -> bool) -> Option<T> {
+    /// The last value, if it fits the interval and the moment.
+    fn last_value_if(&self, fits: impl Fn(&LastValue<T>, Duration, Instant) -> bool) -> Option<T> {
         let state = self.state();
         let last = state.last.as_ref();
         let last = last.filter(|last| fits(last, state.pace.interval, Instant::now()));
-        last.map(|last| last.answer.clone())
+        last.map(|last| last.value.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, CacheState<T>> {
@@ -133,7 +133,7 @@ pub(crate) fn lock_within<T>(mutex: &Mutex<T>, patience: Duration) -> Option<Mut
     }
 }
 
-/// How often answers are read.
+/// How often values are read.
 #[derive(Debug)]
 pub(crate) struct ReadPace {
     first: Duration,
@@ -151,18 +151,18 @@ impl ReadPace {
     }
 
     /// Whether reads took so long that the interval was doubled.
-    pub(crate) fn is_slowed(&self) -> bool {
+    pub(crate) fn is_interval_doubled(&self) -> bool {
         self.interval > self.first
     }
 
-    /// Takes how long a read took.
-    pub(crate) fn note_read(&mut self, took: Duration) {
-        if took <= self.first {
+    /// Adjusts the interval to the duration of a read.
+    pub(crate) fn note_read(&mut self, elapsed: Duration) {
+        if elapsed <= self.first {
             self.interval = self.first;
         }
-        let is_slow = took > self.interval;
+        let is_slow = elapsed > self.interval;
         if is_slow && self.was_slow {
-            let longest = self.first.saturating_mul(MOST_DOUBLED);
+            let longest = self.first.saturating_mul(MAX_DOUBLED);
             self.interval = self.interval.saturating_mul(2).min(longest);
         }
         self.was_slow = is_slow && !self.was_slow;
@@ -174,15 +174,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_as_old_as_its_read_but_stands_for_twice_the_time_that_took() {
+    fn a_value_is_as_old_as_its_read_but_is_used_for_twice_its_duration() {
         let begun = Instant::now();
         let after = Duration::from_millis;
-        let is_fresh = |has_failed: bool, took: u64, age: u64| {
-            let last = LastAnswer {
-                answer: (),
+        let is_fresh = |has_failed: bool, elapsed: u64, age: u64| {
+            let last = LastValue {
+                value: (),
                 has_failed,
                 begun,
-                took: after(took),
+                elapsed: after(elapsed),
             };
             last.is_fresh(after(2000), begun + after(age))
         };
@@ -198,8 +198,8 @@ mod tests {
     fn two_slow_reads_in_a_row_double_the_interval_and_a_quick_one_restores_it() {
         let mut pace = ReadPace::new(Duration::from_secs(1));
         let mut intervals = Vec::new();
-        for took in [2, 1, 2, 3, 3, 2, 3, 4, 5, 5, 3, 1, 900] {
-            pace.note_read(Duration::from_secs(took));
+        for elapsed in [2, 1, 2, 3, 3, 2, 3, 4, 5, 5, 3, 1, 900] {
+            pace.note_read(Duration::from_secs(elapsed));
             intervals.push(pace.interval.as_secs());
         }
         assert_eq!(intervals, [1, 1, 1, 2, 2, 2, 2, 4, 4, 8, 8, 1, 1]);
