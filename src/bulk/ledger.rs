@@ -171,6 +171,11 @@ impl Ledger {
         Some(before != *present)
     }
 
+    /// Whether the file is that of an earlier run.
+    pub(crate) fn resumes(&self) -> bool {
+        self.before.is_some()
+    }
+
     /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write_lines`] writes it.
     pub(crate) fn add_line(&mut self, line: &[u8]) {
         let line = line.trim_ascii_end();

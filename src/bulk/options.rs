@@ -81,6 +81,11 @@ impl BulkOptions {
             already_done,
         })
     }
+
+    /// Whether the report is that of an earlier run.
+    pub(crate) fn resumes_report(&self) -> bool {
+        self.report.as_ref().is_some_and(Ledger::resumes)
+    }
 }
 
 fn byte_length(reason: &Name) -> usize {

@@ -25,6 +25,7 @@ use crate::fs::atomic_file::AtomicFile;
 use crate::input::jids;
 use crate::interrupt::Interrupt;
 use crate::json::Json;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::coordination::CoordinationOption;
 use crate::model::done::CommandResult;
 use crate::model::export;
@@ -54,7 +55,7 @@ use crate::ui::{Progress, Ui};
 /// throttles.
 ///
 /// The file is readable by its owner only. It appears, or replaces an older one, when it is
-/// complete.
+/// complete. If jids are given and none of them exists, no file is written.
 ///
 /// Examples: `qless export --queue mail --file mail.ndjson`
 /// · `qless export --all --with config,recur,paused,throttles --file all.ndjson`
@@ -116,7 +117,14 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.connect()?;
     let selector = &args.targets.selector;
     let jobs = match &given {
-        Some(given) => Some(given.jids().len() as u64),
+        Some(given) => {
+            let found = count_existing(given.jids(), now, session)?;
+            if found == 0 {
+                // The file of an earlier export stays.
+                not_found::refuse_missing_jobs(given.jids())?;
+            }
+            Some(found)
+        }
         None => count_jobs(selector, now, session)?,
     };
     let to = match &file {
@@ -253,6 +261,16 @@ fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     let ids = coordination.option_value(CoordinationOption::Throttles);
     let ids = ids.and_then(Json::parse).and_then(|ids| ids.names());
     ids.unwrap_or_default()
+}
+
+/// How many of these jobs exist.
+fn count_existing(jids: &[Name], now: Moment, session: &mut Session) -> Result<u64, Error> {
+    let mut found = 0;
+    for slice in jids.chunks(MAX_JOBS_PER_CALL) {
+        let jobs = session.core()?.jobs(now, JobFields::Jid, slice)?;
+        found += jobs.iter().flatten().count() as u64;
+    }
+    Ok(found)
 }
 
 /// The number of jobs, if indexes count them.

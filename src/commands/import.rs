@@ -21,13 +21,15 @@ use crate::submit::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 /// the file, but each after its dependencies. Scheduled jobs keep their time. Running and stalled
 /// jobs become waiting. Failed jobs stay failed, in their group. Complete jobs are left out and
 /// counted. Recurring jobs, options, pauses and the maxima of throttles of the file are imported,
-/// too; a queue that is already paused stays as it is. Recurring jobs continue to count where they
-/// were. It shows its plan and asks first.
+/// too: they replace those of the server, which with `--if-absent` stay as they are, as does a queue
+/// that is already paused. Recurring jobs continue to count where they were. It shows its plan and
+/// asks first.
 ///
 /// If one of the jobs exists already, nothing is changed, unless `--if-absent` or `--replace` is
-/// given. With `--if-absent` the same command can be repeated until all jobs exist. If a job
-/// depends on one that is neither in the file nor on the server, nothing is changed either, unless
-/// `--allow-missing` is given. Complete jobs of the file count as complete dependencies.
+/// given. With `--if-absent`, or with the `--report` of an earlier run, the same command can be
+/// repeated until all jobs exist. If a job depends on one that is neither in the file nor on the
+/// server, nothing is changed either, unless `--allow-missing` is given. Complete jobs of the file
+/// count as complete dependencies.
 ///
 /// Not imported: the failure of a job that is not failed (its history has it), locks, statistics,
 /// and the time until which `--unique --ttl` skips further jobs of a key: after the import, the next

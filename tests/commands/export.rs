@@ -59,6 +59,26 @@ fn jids(text: &str) -> String {
 }
 
 #[test]
+fn an_export_of_jobs_that_do_not_exist_keeps_the_file() {
+    let redis = mixed();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("good");
+    let export = |jids: &str| {
+        let line = format!("export {jids} --file {}", path.display());
+        redis.at(20).run(&line)
+    };
+    export("first last").exits(0);
+    let good = std::fs::read_to_string(&path).unwrap();
+    export("frist").exits(4);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), good);
+    // What exists is exported, and the head counts it.
+    export("frist last").exits(4);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(jids(&text), "last");
+    assert_eq!(lines(&text)[0]["jobs"], 1);
+}
+
+#[test]
 fn each_job_is_exported_as_a_line_with_all_its_fields() {
     let redis = mixed();
     redis

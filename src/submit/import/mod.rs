@@ -101,11 +101,17 @@ impl ImportOptions {
 }
 
 /// Imports a file.
-pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<Exit, Error> {
     let mut file = TwoPassFile::open(&options.from, LONGEST_LINE)?;
     let contents = ArchiveContents::read_archive(&mut file, &options)?;
     let order = contents.jobs_in_put_order(file.source_name())?;
     let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
+    let resumes = bulk_options.resumes_report();
+    let has_report = bulk_options.report.is_some();
+    if resumes && options.existing == ExistingPolicy::Refuse {
+        // None existed when the run began, which may have put more than its report has.
+        options.existing = ExistingPolicy::Skip;
+    }
     let now = session.connect()?;
     let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
     let existing = existing_jids(&contents, &options, now, session)?;
@@ -182,6 +188,9 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
             .hint_if(unpause.fill_sentence("nothing runs there until {}"));
     }
     ended.map_err(|error| match (error.kind(), options.existing) {
+        (Kind::Interrupted | Kind::Terminated | Kind::Unknown, _) if has_report => {
+            error.hint("the same command imports the rest")
+        }
         (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {
             error.hint("the same command with `--if-absent` imports the rest")
         }
