@@ -91,7 +91,7 @@ pub(crate) struct Globals {
     /// Refuse commands that may change something; works on a replica [QLESS_READ_ONLY]
     #[arg(long, global = true)]
     pub read_only: bool,
-    /// Print only errors on stderr
+    /// Print only errors and warnings on stderr
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// Print each server call with its duration on stderr; twice: with arguments and replies

@@ -215,9 +215,9 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 Different flags narrow the selection; a repeated flag widens it, except --tag and --where. To see
 which jobs a command will change, list them: `qless jobs` with the same flags. Without --state, retry
 selects failed jobs, promote scheduled jobs, fail and timeout running and stalled jobs, bury jobs that
-have not started. The other commands select jobs in any state; `qless jobs` without flags lists the jobs
-in queues. --all cannot be used with a flag that narrows the selection: `retry --all` means all failed jobs, and
-`cancel --all` means all jobs. Flags that no job can match, such as --group with --state waiting, are
+have not started, cancel, move and priority jobs that are not complete. The other commands select
+jobs in any state; `qless jobs` without flags lists the jobs in queues. --all cannot be used with a flag that
+narrows the selection: `retry --all` means all failed jobs. Flags that no job can match, such as --group with --state waiting, are
 an error.
 
 Globs are *, ?, [ab], [!ab] and {a,b}. A glob matches the whole name; \\* is a literal star. Quote

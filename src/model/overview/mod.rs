@@ -31,7 +31,7 @@ pub(crate) struct Overview {
     pub today: TodayCounts,
     /// Completions of the last five minutes; null if no complete job is kept
     pub recent: Option<RecentCompletions>,
-    /// Rates per second over at most the last minute; only with `--watch`
+    /// Rates per second over at most the last minute; only with `--watch`, and from `web`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_minute: Option<WatchedRates>,
     /// The oldest wait of each queue, the longest first
