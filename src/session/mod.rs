@@ -4,6 +4,7 @@ pub(crate) mod actor;
 pub(crate) mod consent;
 pub(crate) mod password;
 pub(crate) mod secrets;
+pub(crate) mod shown_server;
 pub(crate) mod tls;
 
 use std::path::{Path, PathBuf};

@@ -5,9 +5,9 @@ use ratatui::text::{Line, Span};
 
 use crate::text::{cut, width};
 
-/// What a text means.
+/// The meaning of a text, which decides its style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Ink {
+pub(super) enum Tone {
     #[default]
     Plain,
     Dim,
@@ -17,18 +17,18 @@ pub(super) enum Ink {
     Bad,
 }
 
-impl Ink {
-    /// The look of the text. Without color, what is wrong is still bold.
+impl Tone {
+    /// The style of the text. Without color, what is wrong is still bold.
     pub(super) fn style(self, color: bool) -> Style {
         let plain = Style::default();
         let colored = |hue: Color| if color { plain.fg(hue) } else { plain };
         match self {
-            Ink::Plain => plain,
-            Ink::Dim => plain.add_modifier(Modifier::DIM),
-            Ink::Strong => plain.add_modifier(Modifier::BOLD),
-            Ink::Good => colored(Color::Green),
-            Ink::Warn => colored(Color::Yellow),
-            Ink::Bad => colored(Color::Red).add_modifier(Modifier::BOLD),
+            Tone::Plain => plain,
+            Tone::Dim => plain.add_modifier(Modifier::DIM),
+            Tone::Strong => plain.add_modifier(Modifier::BOLD),
+            Tone::Good => colored(Color::Green),
+            Tone::Warn => colored(Color::Yellow),
+            Tone::Bad => colored(Color::Red).add_modifier(Modifier::BOLD),
         }
     }
 }
@@ -39,22 +39,22 @@ pub(super) struct Cell {
     pub text: String,
     pub width: usize,
     pub right: bool,
-    pub ink: Ink,
+    pub tone: Tone,
 }
 
-pub(super) fn left(text: impl Into<String>, width: usize, ink: Ink) -> Cell {
+pub(super) fn left(text: impl Into<String>, width: usize, tone: Tone) -> Cell {
     Cell {
         text: text.into(),
         width,
         right: false,
-        ink,
+        tone,
     }
 }
 
-pub(super) fn right(text: impl Into<String>, width: usize, ink: Ink) -> Cell {
+pub(super) fn right(text: impl Into<String>, width: usize, tone: Tone) -> Cell {
     Cell {
         right: true,
-        ..left(text, width, ink)
+        ..left(text, width, tone)
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn row(mark: &str, cells: &[Cell], color: bool) -> Line<'static> {
         if at > 0 {
             spans.push(Span::raw("  "));
         }
-        spans.push(Span::styled(text, cell.ink.style(color)));
+        spans.push(Span::styled(text, cell.tone.style(color)));
     }
     Line::from(spans)
 }
@@ -86,11 +86,11 @@ pub(super) fn sparkline(values: &[Option<f64>], columns: usize) -> String {
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
     });
     let means: Vec<Option<f64>> = means.collect();
-    let most = means.iter().flatten().copied().fold(0.0, f64::max);
+    let highest = means.iter().flatten().copied().fold(0.0, f64::max);
     let bar = |mean: &Option<f64>| match mean {
         None => ' ',
-        Some(_) if most <= 0.0 => BARS[0],
-        Some(mean) => BARS[((mean / most * 7.0).round() as usize).min(7)],
+        Some(_) if highest <= 0.0 => BARS[0],
+        Some(mean) => BARS[((mean / highest * 7.0).round() as usize).min(7)],
     };
     means.iter().map(bar).collect()
 }

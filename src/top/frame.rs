@@ -8,8 +8,8 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::format::{Ink, row};
-use super::keys::{CHANGES, LOOKS};
+use super::format::{Tone, row};
+use super::keys::{CHANGE_KEYS, VIEW_KEYS};
 use super::lists::{Rows, Table};
 use super::state::{Overlay, STATES, State, View};
 use crate::text::{clean_line, duration, format_rough_duration, plural, width};
@@ -38,7 +38,7 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     ];
     text.truncate(above);
     let mut content = match state.views.last() {
-        None if state.here().seen.is_none() => away(state),
+        None if state.current_server().seen.is_none() => away(state),
         None => tables(state, body),
         Some(View::Text { text, scroll, .. }) => {
             let lines = text.lines().skip(*scroll).take(body);
@@ -94,7 +94,7 @@ fn over(frame: &mut Frame, area: Rect, lines: Vec<Line<'static>>) {
 fn apart(
     left: Vec<Span<'static>>,
     right: String,
-    ink: Ink,
+    tone: Tone,
     state: &State,
     columns: usize,
 ) -> Line<'static> {
@@ -102,40 +102,44 @@ fn apart(
     let gap = columns.saturating_sub(line.width() + width(&right) + 1);
     if gap > 0 {
         line.push_span(Span::raw(" ".repeat(gap)));
-        line.push_span(Span::styled(right, ink.style(state.color)));
+        line.push_span(Span::styled(right, tone.style(state.color)));
     }
     line
 }
 
 fn header(state: &State, columns: usize) -> Line<'static> {
-    let place = state.here();
-    let mut left = vec![Span::styled(" qless ", Ink::Strong.style(state.color))];
-    if let Some(label) = &place.label {
-        let ink = if place.is_protected {
-            Ink::Bad
+    let server = state.current_server();
+    let mut left = vec![Span::styled(" qless ", Tone::Strong.style(state.color))];
+    if let Some(label) = &server.shown.label {
+        let tone = if server.shown.is_protected {
+            Tone::Bad
         } else {
-            Ink::Strong
+            Tone::Strong
         };
         left.push(Span::styled(
             format!("▍{}  ", clean_line(label)),
-            ink.style(state.color),
+            tone.style(state.color),
         ));
     }
+    let address = match &server.shown.flag {
+        Some(("--prefix", prefix)) => &format!("{} {prefix}", server.shown.address),
+        _ => &server.shown.address,
+    };
     left.push(Span::styled(
-        clean_line(&place.address),
-        Ink::Dim.style(state.color),
+        clean_line(address),
+        Tone::Dim.style(state.color),
     ));
-    let pace = &place.pace;
+    let pace = &server.pace;
     let every = duration_of(pace.interval.as_secs_f64());
     let every = if pace.is_interval_doubled() {
         format!("{every}, reads are slow")
     } else {
         every
     };
-    let (right, ink) = match (&place.away, &place.seen) {
+    let (right, tone) = match (&server.away, &server.seen) {
         (Some((_, _, at)), _) => {
             let ago = Instant::now().saturating_duration_since(*at).as_secs();
-            (format!("away, tried {ago}s ago"), Ink::Bad)
+            (format!("away, tried {ago}s ago"), Tone::Bad)
         }
         (None, Some(seen)) => {
             let age = Instant::now()
@@ -146,15 +150,15 @@ fn header(state: &State, columns: usize) -> Line<'static> {
             if age > pace.interval.as_secs_f64() * 2.0 + 2.0 {
                 (
                     format!("{} old  {clock}", format_rough_duration(age)),
-                    Ink::Bad,
+                    Tone::Bad,
                 )
             } else {
-                (format!("live {every}  {clock}"), Ink::Dim)
+                (format!("live {every}  {clock}"), Tone::Dim)
             }
         }
-        (None, None) => ("reading".to_owned(), Ink::Dim),
+        (None, None) => ("reading".to_owned(), Tone::Dim),
     };
-    apart(left, right, ink, state, columns)
+    apart(left, right, tone, state, columns)
 }
 
 fn duration_of(seconds: f64) -> String {
@@ -181,34 +185,34 @@ fn headline(state: &State, columns: usize) -> Line<'static> {
         Some(View::Text { title, .. }) => title.clone(),
         None => state.headline(),
     };
-    if let Some((error, ..)) = &state.here().away {
+    if let Some((error, ..)) = &state.current_server().away {
         text = clean_line(error.message().as_bytes());
-        if let Some(seen) = &state.here().seen {
+        if let Some(seen) = &state.current_server().seen {
             let age = Instant::now().saturating_duration_since(seen.at);
             let age = format_rough_duration(age.as_secs_f64());
             text = format!("{age} old · {text}");
         }
     }
     let is_quiet = state
-        .here()
+        .current_server()
         .seen
         .as_ref()
         .is_some_and(|seen| seen.overview.problems.is_empty());
-    let ink = if is_quiet || !state.views.is_empty() {
-        Ink::Strong
+    let tone = if is_quiet || !state.views.is_empty() {
+        Tone::Strong
     } else {
-        Ink::Bad
+        Tone::Bad
     };
     let text = crate::text::cut(&clean_line(text), columns.saturating_sub(2));
     Line::from(vec![
         Span::raw(" "),
-        Span::styled(text, ink.style(state.color)),
+        Span::styled(text, tone.style(state.color)),
     ])
 }
 
 /// What is known while nothing was read yet.
 fn away(state: &State) -> Vec<Line<'static>> {
-    match &state.here().away {
+    match &state.current_server().away {
         None => vec![Line::raw("  …")],
         Some((_, steps, _)) => steps
             .iter()
@@ -233,12 +237,12 @@ fn tables(state: &State, lines: usize) -> Vec<Line<'static>> {
         .sum();
     let mut text = Vec::new();
     for (which, rows) in &all {
-        let most = if *which == focused {
+        let max_rows = if *which == focused {
             lines.saturating_sub(others + 2)
         } else {
             wants(rows).min(SMALL_TABLE)
         };
-        text.append(&mut table(state, *which, rows, most));
+        text.append(&mut table(state, *which, rows, max_rows));
         text.push(Line::default());
     }
     text
@@ -247,7 +251,11 @@ fn tables(state: &State, lines: usize) -> Vec<Line<'static>> {
 fn table(state: &State, which: Table, rows: &Rows, lines: usize) -> Vec<Line<'static>> {
     let is_focused = which == state.table;
     let at = is_focused.then(|| state.position_of_table(which, rows));
-    let omitted = state.here().seen.as_ref().map(|seen| seen.facts.omitted());
+    let omitted = state
+        .current_server()
+        .seen
+        .as_ref()
+        .map(|seen| seen.facts.omitted());
     let more = omitted.map_or(0, |omitted| match which {
         Table::Queues => omitted.queues,
         Table::Failed => omitted.groups,
@@ -291,7 +299,7 @@ fn lines_of(
         };
         text.push(Line::styled(
             format!("  {none}"),
-            Ink::Dim.style(state.color),
+            Tone::Dim.style(state.color),
         ));
         return text;
     }
@@ -327,7 +335,7 @@ fn lines_of(
             "  and {} more",
             crate::text::with_thousands_separators(rest)
         );
-        text.push(Line::styled(rest, Ink::Dim.style(state.color)));
+        text.push(Line::styled(rest, Tone::Dim.style(state.color)));
     }
     text
 }
@@ -353,10 +361,10 @@ fn broken(line: &str, columns: usize) -> Vec<String> {
 /// All keys; if they do not fit, those from a line on.
 fn keys(state: &State, from: usize, fits: usize) -> Vec<Line<'static>> {
     let line = |key: &str, what: &str| Line::raw(format!("  {key:<10} {what}"));
-    let looks = LOOKS.iter().map(|(key, what)| line(key, what));
-    let changes = CHANGES
+    let looks = VIEW_KEYS.iter().map(|(key, what)| line(key, what));
+    let changes = CHANGE_KEYS
         .iter()
-        .filter(|_| !state.here().is_read_only)
+        .filter(|_| !state.current_server().shown.is_read_only)
         .map(|(key, what)| line(&key.to_string(), what));
     let lines: Vec<Line> = looks.chain(changes).collect();
     if lines.len() <= fits {
@@ -382,17 +390,17 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
             count => format!("  y does it to {count}"),
         };
         return Line::from(vec![
-            Span::styled(format!(" {line}"), Ink::Strong.style(state.color)),
-            Span::styled(asks, Ink::Warn.style(state.color)),
+            Span::styled(format!(" {line}"), Tone::Strong.style(state.color)),
+            Span::styled(asks, Tone::Warn.style(state.color)),
         ]);
     } else if let Some(Overlay::Reason(_, _, reason)) = &state.overlay {
         let typed = clean_line(reason);
         return Line::from(vec![
-            Span::styled(" why? ", Ink::Warn.style(state.color)),
+            Span::styled(" why? ", Tone::Warn.style(state.color)),
             Span::raw(format!("{typed}▏")),
             Span::styled(
                 "  ⏎ goes on, also without a reason  esc stops",
-                Ink::Dim.style(state.color),
+                Tone::Dim.style(state.color),
             ),
         ]);
     } else if state.is_typing {
@@ -409,7 +417,7 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
             Some(View::Jobs { .. }) => " ↑↓ select  ⏎ open  esc back  w command",
             Some(View::Text { .. }) => " ↑↓ scroll  esc back  w command",
         };
-        let changes = CHANGES
+        let changes = CHANGE_KEYS
             .iter()
             .filter(|(key, _)| state.change(*key).is_some());
         let changes = changes.map(|(key, what)| {
@@ -444,9 +452,9 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
     let room = columns.saturating_sub(width(&right) + 2);
     let text = crate::text::cut(&text, room);
     apart(
-        vec![Span::styled(text, Ink::Dim.style(state.color))],
+        vec![Span::styled(text, Tone::Dim.style(state.color))],
         right,
-        Ink::Warn,
+        Tone::Warn,
         state,
         columns,
     )
@@ -471,10 +479,13 @@ mod tests {
     use crate::model::worker::Worker;
     use crate::model::worker_name::WorkerProcess;
     use crate::name::Name;
+    use crate::session::shown_server::ShownServer;
     use crate::top::keys::Key;
     use crate::top::lists::flow_cell;
-    use crate::top::reader::{Answer, Ask, Away, Found, JobSource, Samples, Wanted};
-    use crate::top::state::{Effect, Place};
+    use crate::top::reader::{
+        JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples,
+    };
+    use crate::top::state::{Effect, ServerView};
     use crate::top::{Access, TopOptions};
 
     const NOON: f64 = 1_800_014_400.0;
@@ -544,16 +555,16 @@ mod tests {
     }
 
     /// A reply of the first server.
-    fn answer(state: &mut State, what: Wanted, found: Result<Found, Away>) {
-        let ask = Ask {
-            place: 0,
+    fn answer(state: &mut State, what: ReadTarget, found: Result<ReadResult, ReadFailure>) {
+        let request = ReadRequest {
+            server: 0,
             width: 80,
             what,
         };
-        let answer = Answer {
-            ask,
+        let answer = ReaderReply {
+            request,
             found,
-            took: Duration::from_millis(1),
+            elapsed: Duration::from_millis(1),
             notes: String::new(),
         };
         state.take(answer, Instant::now());
@@ -566,17 +577,21 @@ mod tests {
             color: true,
             access: Access::default(),
         };
-        let mut place = Place::of_address("rediss://redis.example:6380/0".into(), options.interval);
-        place.flag = Some(("--context", "prod".into()));
-        place.label = Some("PROD".into());
-        place.is_protected = true;
-        let mut state = State::new(&options, vec![place]);
+        let shown = ShownServer {
+            flag: Some(("--context", "prod".into())),
+            label: Some("PROD".into()),
+            is_protected: true,
+            is_read_only: false,
+            address: "rediss://redis.example:6380/0".into(),
+        };
+        let server = ServerView::new(shown, options.interval);
+        let mut state = State::new(&options, vec![server]);
         for tick in 0..queues {
             let at = Moment::from_seconds(NOON + 2.0 * tick as f64 - 2.0 * queues as f64).unwrap();
             answer(
                 &mut state,
-                Wanted::Look(Vec::new()),
-                Ok(Found::Look(Box::new(facts(tick)), samples(), at)),
+                ReadTarget::Snapshot(Vec::new()),
+                Ok(ReadResult::Snapshot(Box::new(facts(tick)), samples(), at)),
             );
         }
         state
@@ -831,7 +846,7 @@ mod tests {
         state.press(Key::Escape);
         // In a protected context the command itself asks.
         assert!(matches!(state.press(Key::Char('P')), Effect::Run(_)));
-        state.places[0].is_protected = false;
+        state.servers[0].shown.is_protected = false;
         state.press(Key::Char('P'));
         check(
             &mut state,
@@ -854,7 +869,7 @@ mod tests {
         );
         state.press(Key::Char('n'));
         assert_eq!(state.message.as_deref(), Some("nothing was changed"));
-        state.places[0].is_read_only = true;
+        state.servers[0].shown.is_read_only = true;
         state.press(Key::Char('P'));
         assert_eq!(state.message.as_deref(), Some("this server is only read"));
     }
@@ -870,8 +885,8 @@ mod tests {
         let source = JobSource::Queue(Name::from("images"), JobState::Waiting);
         answer(
             &mut state,
-            Wanted::Jobs(source),
-            Ok(Found::Jobs {
+            ReadTarget::Jobs(source),
+            Ok(ReadResult::Jobs {
                 jobs: ["j1", "j2", "j3"].map(job).to_vec(),
                 total: 3,
             }),
@@ -887,7 +902,7 @@ mod tests {
         state.press(Key::Escape);
         assert_eq!(line(&state), "qless cancel j1 j2");
         let mut other = self::state(0);
-        state.places.append(&mut other.places);
+        state.servers.append(&mut other.servers);
         state.direct_commands();
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
@@ -923,11 +938,11 @@ mod tests {
     #[test]
     fn numbers_from_before_a_loss_are_told_with_their_age_and_the_reason() {
         let mut state = state(2);
-        let away = Away {
+        let away = ReadFailure {
             error: Error::new(Kind::Unreachable, "Redis does not answer"),
             steps: Vec::new(),
         };
-        answer(&mut state, Wanted::Look(Vec::new()), Err(away));
+        answer(&mut state, ReadTarget::Snapshot(Vec::new()), Err(away));
         let shown = frame(&mut state, 80, 24);
         assert!(shown.contains("0s old · Redis does not answer"), "{shown}");
         assert!(shown.contains("mail"), "{shown}");
@@ -954,8 +969,8 @@ mod tests {
         };
         answer(
             &mut state,
-            Wanted::Jobs(source),
-            Ok(Found::Jobs {
+            ReadTarget::Jobs(source),
+            Ok(ReadResult::Jobs {
                 jobs: vec![job("a"), job("b")],
                 total: 2,
             }),
@@ -979,7 +994,7 @@ mod tests {
     #[test]
     fn rates_are_whole() {
         let mut state = state(31);
-        let queues = &mut state.places[0].seen.as_mut().unwrap().facts.queues;
+        let queues = &mut state.servers[0].seen.as_mut().unwrap().facts.queues;
         queues.truncate(2);
         let shown = frame(&mut state, 80, 24);
         assert!(shown.contains(" 31/30/s "), "{shown}");
@@ -1000,11 +1015,11 @@ mod tests {
                 jid: Name::from(*jid),
                 ..Job::default()
             };
-            let found = Found::Jobs {
+            let found = ReadResult::Jobs {
                 jobs: jids.iter().map(job).collect(),
                 total: jids.len() as u64,
             };
-            answer(state, Wanted::Jobs(source.clone()), Ok(found));
+            answer(state, ReadTarget::Jobs(source.clone()), Ok(found));
         };
         jobs(&mut state, &["j1", "j2", "j3"]);
         state.press(Key::Char('*'));
@@ -1018,21 +1033,21 @@ mod tests {
     }
 
     #[test]
-    fn a_look_that_is_asked_for_during_a_read_is_made_after_it() {
+    fn a_read_that_is_requested_during_another_one_is_made_after_it() {
         for is_asked in [false, true] {
             let mut state = state(2);
             let later = Instant::now() + Duration::from_secs(60);
-            let ask = state.next_ask(later).unwrap();
+            let request = state.next_request(later).unwrap();
             if is_asked {
-                state.look_again();
+                state.read_again();
             }
-            let found = Ok(Found::Look(
+            let found = Ok(ReadResult::Snapshot(
                 Box::new(facts(3)),
                 samples(),
                 Moment::default(),
             ));
-            answer(&mut state, ask.what, found);
-            assert_eq!(state.next_ask(Instant::now()).is_some(), is_asked);
+            answer(&mut state, request.what, found);
+            assert_eq!(state.next_request(Instant::now()).is_some(), is_asked);
         }
     }
 

@@ -56,7 +56,7 @@ impl Key {
 }
 
 /// All actions with their keys, as the list of them shows them. Those of the second list change something.
-pub(super) const LOOKS: [(&str, &str); 17] = [
+pub(super) const VIEW_KEYS: [(&str, &str); 17] = [
     ("↑ ↓ j k", "select; PgUp PgDn g G"),
     ("Enter l", "open"),
     ("Esc h", "back"),
@@ -79,7 +79,7 @@ pub(super) const LOOKS: [(&str, &str); 17] = [
     ("q", "quit"),
 ];
 
-pub(super) const CHANGES: [(char, &str); 5] = [
+pub(super) const CHANGE_KEYS: [(char, &str); 5] = [
     ('R', "retry: a group, or jobs"),
     ('C', "cancel: a group, or jobs"),
     ('U', "run scheduled jobs now"),

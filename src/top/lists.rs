@@ -1,6 +1,6 @@
 //! The tables of the first screen, as rows of names and cells.
 
-use super::format::{Cell, Ink, left, right, sparkline};
+use super::format::{Cell, Tone, left, right, sparkline};
 use super::reader::Samples;
 use crate::clock::moment::Moment;
 use crate::model::job::Job;
@@ -59,14 +59,14 @@ fn count(number: u64) -> String {
 
 fn head(cells: &[Cell]) -> Vec<Cell> {
     let dim = |cell: &Cell| Cell {
-        ink: Ink::Dim,
+        tone: Tone::Dim,
         ..cell.clone()
     };
     cells.iter().map(dim).collect()
 }
 
 /// What a table shows: the facts, and how wide it is.
-pub(super) struct Sight<'s> {
+pub(super) struct TableSource<'s> {
     pub facts: &'s SystemFacts,
     pub samples: &'s Samples,
     pub history: &'s History,
@@ -76,7 +76,7 @@ pub(super) struct Sight<'s> {
     pub order: usize,
 }
 
-impl Sight<'_> {
+impl TableSource<'_> {
     pub(super) fn rows(&self, table: Table) -> Rows {
         match table {
             Table::Queues => self.queues(),
@@ -97,7 +97,7 @@ impl Sight<'_> {
         let name = if has_flow { 10 } else { 14 };
         let has_growth = self.width >= 56;
         let wide = self.width.saturating_sub(80) / 2;
-        let cells = |texts: [(String, Ink); 8]| {
+        let cells = |texts: [(String, Tone); 8]| {
             let [queue, waiting, growth, running, stalled, wait, flow, state] = texts;
             let mut cells = vec![
                 left(queue.0, name + wide, queue.1),
@@ -128,7 +128,7 @@ impl Sight<'_> {
             "PUT/DONE LAST HOUR",
             "STATE",
         ];
-        let titles = titles.map(|title| (title.to_owned(), Ink::Dim));
+        let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
         let row = |queue: &&QueueFacts| {
             let counts = &queue.counts;
             let flow = self.history.flow(&counts.name);
@@ -137,24 +137,26 @@ impl Sight<'_> {
                 _ => "0".to_owned(),
             };
             let wait = counts.head_wait_s.map(|wait| wait.0);
-            let zero = |number: u64, ink: Ink| if number == 0 { Ink::Dim } else { ink };
+            let zero = |number: u64, tone: Tone| {
+                if number == 0 { Tone::Dim } else { tone }
+            };
             let cells = cells([
-                (counts.name.to_string(), Ink::Strong),
-                (count(counts.waiting), zero(counts.waiting, Ink::Plain)),
-                (growth, Ink::Dim),
-                (count(counts.running), zero(counts.running, Ink::Plain)),
-                (count(counts.stalled), zero(counts.stalled, Ink::Bad)),
+                (counts.name.to_string(), Tone::Strong),
+                (count(counts.waiting), zero(counts.waiting, Tone::Plain)),
+                (growth, Tone::Dim),
+                (count(counts.running), zero(counts.running, Tone::Plain)),
+                (count(counts.stalled), zero(counts.stalled, Tone::Bad)),
                 (
                     wait.map_or(NONE.into(), duration),
                     if queue.is_next_job_late(self.now) {
-                        Ink::Bad
+                        Tone::Bad
                     } else {
-                        Ink::Plain
+                        Tone::Plain
                     },
                 ),
                 (
                     flow_cell(&flow.done, flow.put_per_s, flow.done_per_s),
-                    Ink::Good,
+                    Tone::Good,
                 ),
                 state_of(queue, self.now, self.width),
             ]);
@@ -182,7 +184,7 @@ impl Sight<'_> {
         } else {
             self.width.saturating_sub(22)
         };
-        let cells = |texts: [(String, Ink); 5]| {
+        let cells = |texts: [(String, Tone); 5]| {
             let [group, jobs, recent, bars, sample] = texts;
             let mut cells = vec![
                 left(group.0, name, group.1),
@@ -200,22 +202,22 @@ impl Sight<'_> {
             cells
         };
         let titles = ["FAILED", "JOBS", "LAST 1H", "LAST 2H", "SAMPLE"];
-        let titles = titles.map(|title| (title.to_owned(), Ink::Dim));
+        let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
         let row = |group: &&RecentFailures| {
             let bars = sparkline(&self.history.failures(&group.group), 12);
             let recent = match group.recent {
-                0 => (NONE.to_owned(), Ink::Dim),
-                recent => (format!("+{}", count(recent)), Ink::Bad),
+                0 => (NONE.to_owned(), Tone::Dim),
+                recent => (format!("+{}", count(recent)), Tone::Bad),
             };
             let sample = self.samples.get(&group.group).cloned();
             Row {
                 name: group.group.clone(),
                 cells: cells([
-                    (group.group.to_string(), Ink::Strong),
-                    (count(group.jobs), Ink::Plain),
+                    (group.group.to_string(), Tone::Strong),
+                    (count(group.jobs), Tone::Plain),
                     recent,
-                    (bars, Ink::Bad),
-                    (sample.unwrap_or_default(), Ink::Plain),
+                    (bars, Tone::Bad),
+                    (sample.unwrap_or_default(), Tone::Plain),
                 ]),
             }
         };
@@ -233,7 +235,7 @@ impl Sight<'_> {
             _ => workers.sort_unstable_by(|one, other| one.name.cmp(&other.name)),
         }
         let name = (self.width / 4).clamp(12, 40);
-        let cells = |texts: [(String, Ink); 4]| {
+        let cells = |texts: [(String, Tone); 4]| {
             let [worker, slots, last, holds] = texts;
             vec![
                 left(worker.0, name, worker.1),
@@ -242,43 +244,44 @@ impl Sight<'_> {
                 left(holds.0, self.width.saturating_sub(name + 23), holds.1),
             ]
         };
-        let titles = ["WORKER", "SLOTS", "LAST", "HOLDS"].map(|title| (title.to_owned(), Ink::Dim));
+        let titles =
+            ["WORKER", "SLOTS", "LAST", "HOLDS"].map(|title| (title.to_owned(), Tone::Dim));
         let row = |worker: &&Worker| {
             let seen = worker
                 .last_seen
                 .map(|seen| format_rough_duration(self.now.since(seen).max(0.0)));
             let is_silent = !worker.is_alive(self.now);
             let holds = match (worker.running, worker.stalled) {
-                (0, 0) => ("nothing".to_owned(), Ink::Dim),
-                (running, 0) => (plural(running, "job", "jobs"), Ink::Plain),
-                (0, 1) => ("1 job, its lock has expired".to_owned(), Ink::Bad),
+                (0, 0) => ("nothing".to_owned(), Tone::Dim),
+                (running, 0) => (plural(running, "job", "jobs"), Tone::Plain),
+                (0, 1) => ("1 job, its lock has expired".to_owned(), Tone::Bad),
                 (0, lost) => (
                     format!("{} jobs, their locks have expired", count(lost)),
-                    Ink::Bad,
+                    Tone::Bad,
                 ),
                 (running, lost) => {
                     let all = plural(running + lost, "job", "jobs");
                     (
                         format!("{all}, {} with expired locks", count(lost)),
-                        Ink::Bad,
+                        Tone::Bad,
                     )
                 }
             };
             Row {
                 name: worker.name.clone(),
                 cells: cells([
-                    (worker.short_name(), Ink::Strong),
+                    (worker.short_name(), Tone::Strong),
                     (
                         slots(worker),
                         if worker.stalled > 0 {
-                            Ink::Bad
+                            Tone::Bad
                         } else {
-                            Ink::Good
+                            Tone::Good
                         },
                     ),
                     (
                         seen.unwrap_or_else(|| NONE.into()),
-                        if is_silent { Ink::Bad } else { Ink::Dim },
+                        if is_silent { Tone::Bad } else { Tone::Dim },
                     ),
                     holds,
                 ]),
@@ -315,20 +318,20 @@ fn rate(per_s: f64) -> String {
 }
 
 /// What somebody chose for a queue, or what holds it.
-fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Ink) {
+fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Tone) {
     if queue.counts.paused {
         let reason = queue.counts.paused_reason.as_ref();
         let reason = reason.filter(|_| width >= 90);
         let reason = reason.map_or_else(String::new, |reason| format!(" {reason}"));
-        return (format!("paused{reason}"), Ink::Warn);
+        return (format!("paused{reason}"), Tone::Warn);
     }
     match (queue.why, &queue.held_by) {
-        (Some(LagCause::Throttled), Some(id)) => (format!("{id} full"), Ink::Warn),
-        (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Ink::Warn),
+        (Some(LagCause::Throttled), Some(id)) => (format!("{id} full"), Tone::Warn),
+        (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Tone::Warn),
         _ => match queue.hidden_late_wait(now) {
-            Some(wait) if width >= 90 => (format!("oldest {}", duration(wait)), Ink::Bad),
-            _ if queue.has_late_job(now) => ("late".to_owned(), Ink::Bad),
-            _ => (String::new(), Ink::Plain),
+            Some(wait) if width >= 90 => (format!("oldest {}", duration(wait)), Tone::Bad),
+            _ if queue.has_late_job(now) => ("late".to_owned(), Tone::Bad),
+            _ => (String::new(), Tone::Plain),
         },
     }
 }
@@ -350,7 +353,7 @@ pub(super) fn jobs(jobs: &[Job], now: Moment, width: usize) -> Rows {
     };
     let jid = if width >= 76 { 32 } else { 12 };
     let klass = if width >= 100 { 24 } else { 14 };
-    let cells = |texts: [(String, Ink); 4]| {
+    let cells = |texts: [(String, Tone); 4]| {
         let [id, class, state, detail] = texts;
         vec![
             left(id.0, jid, id.1),
@@ -359,24 +362,24 @@ pub(super) fn jobs(jobs: &[Job], now: Moment, width: usize) -> Rows {
             left(detail.0, width.saturating_sub(jid + klass + 17), detail.1),
         ]
     };
-    let titles = ["JID", "KLASS", "STATE", "DETAIL"].map(|title| (title.to_owned(), Ink::Dim));
+    let titles = ["JID", "KLASS", "STATE", "DETAIL"].map(|title| (title.to_owned(), Tone::Dim));
     let row = |job: &Job| {
         use crate::model::job::State;
-        let ink = match job.state {
-            Some(State::Failed | State::Stalled) => Ink::Bad,
-            Some(State::Running | State::Complete) => Ink::Good,
-            _ => Ink::Plain,
+        let tone = match job.state {
+            Some(State::Failed | State::Stalled) => Tone::Bad,
+            Some(State::Running | State::Complete) => Tone::Good,
+            _ => Tone::Plain,
         };
         Row {
             name: job.jid.clone(),
             cells: cells([
-                (job.jid.to_string(), Ink::Strong),
+                (job.jid.to_string(), Tone::Strong),
                 (
                     job.klass.as_ref().map_or(NONE.into(), Name::to_string),
-                    Ink::Plain,
+                    Tone::Plain,
                 ),
-                (job.state_text(), ink),
-                (clean_line(job.state_detail(&page)), Ink::Dim),
+                (job.state_text(), tone),
+                (clean_line(job.state_detail(&page)), Tone::Dim),
             ]),
         }
     };

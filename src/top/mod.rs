@@ -34,8 +34,8 @@ use signal_hook::consts::{
 use signal_hook::{flag, low_level};
 
 use self::keys::Key;
-use self::reader::{Answer, Ask};
-use self::state::{Effect, Place, State};
+use self::reader::{ReadRequest, ReaderReply};
+use self::state::{Effect, ServerView, State};
 use crate::address::secret::Secret;
 use crate::address::variables::PASSWORDS;
 use crate::command_line::{CommandLine, set_server_of_thread};
@@ -44,8 +44,9 @@ use crate::exit::Exit;
 use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::shown_server::ShownServer;
 
-/// Time between two looks at the keyboard and at what was read.
+/// Time between two checks of the keyboard and of the replies.
 const BLINK: Duration = Duration::from_millis(30);
 
 /// What the flags say.
@@ -66,17 +67,20 @@ pub(crate) struct Access {
 }
 
 /// Shows the servers of the sessions until the user quits.
-pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exit, Error> {
-    let places = sessions.iter_mut();
-    let places = places.map(|session| Place::of_session(session, options.interval));
-    let mut state = State::new(&options, places.collect::<Result<Vec<Place>, Error>>()?);
+pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, Error> {
+    let servers = sessions.iter().map(ShownServer::of_session);
+    let servers = servers.map(|shown| Ok(ServerView::new(shown?, options.interval)));
+    let mut state = State::new(
+        &options,
+        servers.collect::<Result<Vec<ServerView>, Error>>()?,
+    );
     let (answers, answered) = channel();
     let is_one_of_several = sessions.len() > 1;
-    let asks: Result<Vec<Sender<Ask>>, Error> = sessions
+    let requests: Result<Vec<Sender<ReadRequest>>, Error> = sessions
         .into_iter()
         .map(|session| start_reader(session, is_one_of_several, answers.clone()))
         .collect();
-    let asks = asks?;
+    let requests = requests?;
     let signals = Signals::listen();
     let mut screen = Screen::enter()?;
     let ended = watch(
@@ -84,7 +88,7 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
         &options.access,
         &signals,
         &mut screen,
-        &asks,
+        &requests,
         &answered,
     );
     screen.leave();
@@ -101,19 +105,19 @@ pub(crate) fn run(options: TopOptions, mut sessions: Vec<Session>) -> Result<Exi
 fn start_reader(
     session: Session,
     is_one_of_several: bool,
-    answers: Sender<Answer>,
-) -> Result<Sender<Ask>, Error> {
-    let (asks, asked) = channel();
+    answers: Sender<ReaderReply>,
+) -> Result<Sender<ReadRequest>, Error> {
+    let (sender, requests) = channel();
     thread::Builder::new()
         .name("reader".into())
         .spawn(move || {
             if let Some((flag, name)) = session.member_flag().filter(|_| is_one_of_several) {
                 set_server_of_thread(flag, name);
             }
-            reader::run(session, &asked, &answers);
+            reader::run(session, &requests, &answers);
         })
         .map_err(terminal_error)?;
-    Ok(asks)
+    Ok(sender)
 }
 
 fn watch(
@@ -121,14 +125,14 @@ fn watch(
     access: &Access,
     signals: &Signals,
     screen: &mut Screen,
-    asks: &[Sender<Ask>],
-    answered: &Receiver<Answer>,
+    requests: &[Sender<ReadRequest>],
+    answered: &Receiver<ReaderReply>,
 ) -> Result<Exit, Error> {
     let mut is_new = true;
     let mut drawn = Instant::now();
     while !is_terminal_gone() {
-        if let Some(ask) = state.next_ask(Instant::now()) {
-            _ = asks[ask.place].send(ask);
+        if let Some(request) = state.next_request(Instant::now()) {
+            _ = requests[request.server].send(request);
         }
         while let Ok(answer) = answered.try_recv() {
             state.take(answer, Instant::now());
@@ -164,7 +168,7 @@ fn watch(
             Effect::Copy(text) => copy(&text),
             Effect::Run(line) => {
                 run_command(&line, access, signals, screen)?;
-                state.look_again();
+                state.read_again();
             }
         }
     }
@@ -178,11 +182,11 @@ fn is_terminal_gone() -> bool {
 }
 
 /// Waits until the keyboard is in one of these states, or was closed.
-fn poll_keyboard(states: PollFlags, most: Duration) -> bool {
+fn poll_keyboard(states: PollFlags, patience: Duration) -> bool {
     let keyboard = io::stdin();
     let mut polled = [PollFd::new(&keyboard, states)];
-    let most = Timespec::try_from(most).ok();
-    matches!(poll(&mut polled, most.as_ref()), Ok(1..))
+    let patience = Timespec::try_from(patience).ok();
+    matches!(poll(&mut polled, patience.as_ref()), Ok(1..))
 }
 
 /// Leaves the screen to the shell, until the user continues.

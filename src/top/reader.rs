@@ -21,29 +21,29 @@ use crate::session::Session;
 use crate::text::{clean_line, decisive_line};
 use crate::view::{RenderOptions, View};
 
-/// The most jobs of a list.
+/// Maximum number of jobs of a list.
 const ROWS: u64 = 200;
 
 /// The bytes of a text that are shown: each frame lays out the text again.
 const TEXT: usize = 50_000;
 
-/// The most dependencies and dependents whose states are read.
+/// Maximum number of dependencies and dependents whose states are read.
 const NEIGHBORS: usize = 100;
 
-/// The most groups whose newest message is read, those with the most recent failures.
+/// Maximum number of groups whose newest message is read, those with the most recent failures.
 const SAMPLED: usize = 20;
 
 /// A question to one of the servers, for a screen of this width.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ask {
-    pub place: usize,
+pub(super) struct ReadRequest {
+    pub server: usize,
     pub width: usize,
-    pub what: Wanted,
+    pub what: ReadTarget,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Wanted {
-    Look(Vec<Name>),
+pub(super) enum ReadTarget {
+    Snapshot(Vec<Name>),
     Jobs(JobSource),
     Text(TextSource),
 }
@@ -65,10 +65,10 @@ pub(super) enum TextSource {
 }
 
 /// An answer, and how long it took.
-pub(super) struct Answer {
-    pub ask: Ask,
-    pub found: Result<Found, Away>,
-    pub took: Duration,
+pub(super) struct ReaderReply {
+    pub request: ReadRequest,
+    pub found: Result<ReadResult, ReadFailure>,
+    pub elapsed: Duration,
     /// What was noted meanwhile.
     pub notes: String,
 }
@@ -76,35 +76,39 @@ pub(super) struct Answer {
 /// The line of the newest message of groups.
 pub(super) type Samples = HashMap<Name, String>;
 
-pub(super) enum Found {
-    Look(Box<SystemFacts>, Samples, Moment),
+pub(super) enum ReadResult {
+    Snapshot(Box<SystemFacts>, Samples, Moment),
     Jobs { jobs: Vec<Job>, total: u64 },
     Text(String),
 }
 
 /// Why there is no answer, and the steps to the server.
-pub(super) struct Away {
+pub(super) struct ReadFailure {
     pub error: Error,
     pub steps: Vec<String>,
 }
 
-/// Answers until the screen is gone. One server has one reader, so that no look overlaps the next, and one that does not
+/// Answers until the screen is gone. One server has one reader, so that no read overlaps the next, and one that does not
 /// answer holds up no other.
-pub(super) fn run(mut session: Session, asked: &Receiver<Ask>, answers: &Sender<Answer>) {
+pub(super) fn run(
+    mut session: Session,
+    requests: &Receiver<ReadRequest>,
+    answers: &Sender<ReaderReply>,
+) {
     let mut samples = SampleReader::default();
-    while let Ok(ask) = asked.recv() {
+    while let Ok(request) = requests.recv() {
         session.ui.begin_capture(false);
         let begun = Instant::now();
-        let found = read(&mut session, &ask, &mut samples).map_err(|error| Away {
-            steps: steps_to_server(&mut session, ask.width, &error),
+        let found = read(&mut session, &request, &mut samples).map_err(|error| ReadFailure {
+            steps: steps_to_server(&mut session, request.width, &error),
             error,
         });
-        let took = begun.elapsed();
+        let elapsed = begun.elapsed();
         let notes = String::from_utf8_lossy(&session.ui.end_capture()).into_owned();
-        let answer = Answer {
-            ask,
+        let answer = ReaderReply {
+            request,
             found,
-            took,
+            elapsed,
             notes,
         };
         if answers.send(answer).is_err() {
@@ -113,25 +117,29 @@ pub(super) fn run(mut session: Session, asked: &Receiver<Ask>, answers: &Sender<
     }
 }
 
-fn read(session: &mut Session, ask: &Ask, samples: &mut SampleReader) -> Result<Found, Error> {
-    match &ask.what {
-        Wanted::Look(queues) => {
+fn read(
+    session: &mut Session,
+    request: &ReadRequest,
+    samples: &mut SampleReader,
+) -> Result<ReadResult, Error> {
+    match &request.what {
+        ReadTarget::Snapshot(queues) => {
             let request = SnapshotRequest {
                 queues: queues.clone(),
                 ..SnapshotRequest::default()
             };
             let (facts, now) = look::read_snapshot(RECENT, request, &[], session)?;
             let samples = samples.read(&facts, now, session)?;
-            Ok(Found::Look(Box::new(facts), samples, now))
+            Ok(ReadResult::Snapshot(Box::new(facts), samples, now))
         }
-        Wanted::Jobs(source) => read_jobs(session, source),
-        Wanted::Text(source) => {
-            let mut text = read_text(session, source, ask.width)?;
+        ReadTarget::Jobs(source) => read_jobs(session, source),
+        ReadTarget::Text(source) => {
+            let mut text = read_text(session, source, request.width)?;
             if text.len() > TEXT {
                 text.truncate(text.floor_char_boundary(TEXT));
                 text.push_str("…\n… the rest: `w` shows the command\n");
             }
-            Ok(Found::Text(text))
+            Ok(ReadResult::Text(text))
         }
     }
 }
@@ -176,7 +184,7 @@ impl SampleReader {
     }
 }
 
-fn read_jobs(session: &mut Session, source: &JobSource) -> Result<Found, Error> {
+fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Error> {
     let now = session.connect()?;
     let core = session.core()?;
     let (jids, total) = match source {
@@ -186,7 +194,7 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<Found, Error> 
                 .map(|(worker, omitted)| (worker.details, omitted))
                 .unwrap_or_default();
             let total = jobs.len() as u64 + omitted;
-            return Ok(Found::Jobs { jobs, total });
+            return Ok(ReadResult::Jobs { jobs, total });
         }
         JobSource::Group(group) => {
             let index = Index::Failed(group.clone());
@@ -222,9 +230,9 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<Found, Error> 
     if let JobSource::Queue(_, state @ (JobState::Running | JobState::Stalled)) = source {
         jobs.retain(|job| job.state == Some(*state));
         let total = jobs.len() as u64;
-        return Ok(Found::Jobs { jobs, total });
+        return Ok(ReadResult::Jobs { jobs, total });
     }
-    Ok(Found::Jobs { jobs, total })
+    Ok(ReadResult::Jobs { jobs, total })
 }
 
 fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result<String, Error> {

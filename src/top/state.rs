@@ -5,9 +5,11 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use super::TopOptions;
-use super::keys::{CHANGES, Key, LOOKS};
-use super::lists::{self, Rows, Sight, Table};
-use super::reader::{Answer, Ask, Away, Found, JobSource, Samples, TextSource, Wanted};
+use super::keys::{CHANGE_KEYS, Key, VIEW_KEYS};
+use super::lists::{self, Rows, Table, TableSource};
+use super::reader::{
+    JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples, TextSource,
+};
 use crate::clock::moment::Moment;
 use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::error::Error;
@@ -19,7 +21,7 @@ use crate::model::overview::history::History;
 use crate::model::overview::{Overview, SystemFacts};
 use crate::model::pattern::{Pattern, matches_any};
 use crate::name::Name;
-use crate::session::Session;
+use crate::session::shown_server::ShownServer;
 
 /// The states of a queue's jobs by their keys.
 pub(super) const STATES: [JobState; 6] = [
@@ -31,27 +33,22 @@ pub(super) const STATES: [JobState; 6] = [
     JobState::Throttled,
 ];
 
-/// One of the servers.
-pub(super) struct Place {
-    /// The flag that names it among several.
-    pub flag: Option<(&'static str, String)>,
-    pub label: Option<String>,
-    pub is_protected: bool,
-    pub is_read_only: bool,
-    pub address: String,
+/// One of the servers, and what was read from it.
+pub(super) struct ServerView {
+    pub shown: ShownServer,
     pub history: History,
-    pub seen: Option<Seen>,
-    /// Why the last look failed, when, and the steps to the server.
+    pub seen: Option<LastSnapshot>,
+    /// Why the last read failed, when, and the steps to the server.
     pub away: Option<(Error, Vec<String>, Instant)>,
     pub pace: ReadPace,
-    /// When the next look is due; `None` while something is read.
+    /// When the next read is due; `None` while something is read.
     due: Option<Instant>,
     /// Whether what is being read is already known to be old.
     is_due_again: bool,
 }
 
-/// The last look.
-pub(super) struct Seen {
+/// The last snapshot.
+pub(super) struct LastSnapshot {
     pub facts: SystemFacts,
     pub samples: Samples,
     pub overview: Overview,
@@ -59,32 +56,11 @@ pub(super) struct Seen {
     pub at: Instant,
 }
 
-impl Place {
-    pub(super) fn of_session(session: &mut Session, interval: Duration) -> Result<Place, Error> {
-        let flag = session.member_flag();
-        let flag = flag.map(|(flag, value)| (flag, value.to_owned()));
-        let address = session.target()?.to_string();
-        let address = match &flag {
-            Some(("--prefix", prefix)) => format!("{address} {prefix}"),
-            _ => address,
-        };
-        Ok(Place {
-            flag,
-            label: session.label().map(str::to_owned),
-            is_protected: session.ui.is_protected(),
-            is_read_only: session.globals.read_only,
-            ..Place::of_address(address, interval)
-        })
-    }
-
+impl ServerView {
     /// A server that was not read yet, and is read at once.
-    pub(super) fn of_address(address: String, interval: Duration) -> Place {
-        Place {
-            flag: None,
-            label: None,
-            is_protected: false,
-            is_read_only: false,
-            address,
+    pub(super) fn new(shown: ShownServer, interval: Duration) -> ServerView {
+        ServerView {
+            shown,
             history: History::default(),
             seen: None,
             away: None,
@@ -94,7 +70,7 @@ impl Place {
         }
     }
 
-    /// How many jobs of a list there are, as far as the last look tells.
+    /// How many jobs of a list there are, as far as the last snapshot tells.
     fn count(&self, source: &JobSource) -> Option<u64> {
         let JobSource::Queue(name, state) = source else {
             return None;
@@ -142,21 +118,21 @@ pub(super) enum View {
 
 impl View {
     /// What is read to show it.
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> ReadTarget {
         match self {
-            View::Jobs { source, .. } => Wanted::Jobs(source.clone()),
-            View::Text { source, .. } => Wanted::Text(source.clone()),
+            View::Jobs { source, .. } => ReadTarget::Jobs(source.clone()),
+            View::Text { source, .. } => ReadTarget::Text(source.clone()),
         }
     }
 
-    /// Shows a reply. `counted` is the number of jobs by the last look, of which a list may show only some.
-    fn take(&mut self, found: Result<Found, Away>, counted: Option<u64>) {
+    /// Shows a reply. `counted` is the number of jobs by the last snapshot, of which a list may show only some.
+    fn take(&mut self, found: Result<ReadResult, ReadFailure>, counted: Option<u64>) {
         match (self, found) {
             (
                 View::Jobs {
                     jobs, total, error, ..
                 },
-                Ok(Found::Jobs {
+                Ok(ReadResult::Jobs {
                     jobs: read,
                     total: all,
                 }),
@@ -167,7 +143,7 @@ impl View {
             (View::Jobs { error, .. }, Err(away)) => {
                 *error = Some(away.error.message().into_owned());
             }
-            (View::Text { text, .. }, Ok(Found::Text(read))) => *text = read,
+            (View::Text { text, .. }, Ok(ReadResult::Text(read))) => *text = read,
             (View::Text { text, .. }, Err(away)) => *text = away.error.message().into_owned(),
             _ => {}
         }
@@ -188,8 +164,8 @@ pub(super) enum Overlay {
 }
 
 pub(super) struct State {
-    pub places: Vec<Place>,
-    pub place: usize,
+    pub servers: Vec<ServerView>,
+    pub server: usize,
     pub table: Table,
     orders: [usize; 3],
     selected: [Option<Name>; 4],
@@ -202,7 +178,7 @@ pub(super) struct State {
     pub color: bool,
     queues: Vec<Pattern>,
     /// Further questions, the next first.
-    waiting: Vec<Wanted>,
+    waiting: Vec<ReadTarget>,
     notes: String,
     /// The size of the last frame.
     pub width: usize,
@@ -210,10 +186,10 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(options: &TopOptions, places: Vec<Place>) -> State {
+    pub(super) fn new(options: &TopOptions, servers: Vec<ServerView>) -> State {
         let state = State {
-            places,
-            place: 0,
+            servers,
+            server: 0,
             table: Table::Queues,
             orders: [0; 3],
             selected: Default::default(),
@@ -234,8 +210,8 @@ impl State {
         state
     }
 
-    pub(super) fn here(&self) -> &Place {
-        &self.places[self.place]
+    pub(super) fn current_server(&self) -> &ServerView {
+        &self.servers[self.server]
     }
 
     /// What was noted while the screen was shown.
@@ -243,59 +219,59 @@ impl State {
         &self.notes
     }
 
-    pub(super) fn look_again(&mut self) {
-        let place = &mut self.places[self.place];
-        place.is_due_again = place.due.is_none();
-        place.due = place.due.map(|_| Instant::now());
+    pub(super) fn read_again(&mut self) {
+        let server = &mut self.servers[self.server];
+        server.is_due_again = server.due.is_none();
+        server.due = server.due.map(|_| Instant::now());
     }
 
     /// What to read next, if something is due and nothing is being read.
-    pub(super) fn next_ask(&mut self, now: Instant) -> Option<Ask> {
-        let due = self.here().due?;
+    pub(super) fn next_request(&mut self, now: Instant) -> Option<ReadRequest> {
+        let due = self.current_server().due?;
         let what = if let Some(what) = self.waiting.pop() {
             what
         } else if now >= due {
             let named = self.queues.iter().filter_map(Pattern::as_plain_name);
-            Wanted::Look(named.cloned().collect())
+            ReadTarget::Snapshot(named.cloned().collect())
         } else {
             return None;
         };
-        self.places[self.place].due = None;
-        Some(Ask {
-            place: self.place,
+        self.servers[self.server].due = None;
+        Some(ReadRequest {
+            server: self.server,
             width: self.width,
             what,
         })
     }
 
     /// Takes an answer.
-    pub(super) fn take(&mut self, answer: Answer, now: Instant) {
-        let Answer {
-            ask,
+    pub(super) fn take(&mut self, answer: ReaderReply, now: Instant) {
+        let ReaderReply {
+            request,
             found,
-            took,
+            elapsed,
             notes,
         } = answer;
         self.notes.push_str(&notes);
-        let is_here = ask.place == self.place;
-        let place = &mut self.places[ask.place];
-        if matches!(ask.what, Wanted::Look(_)) {
-            place.pace.note_read(took);
+        let is_here = request.server == self.server;
+        let server = &mut self.servers[request.server];
+        if matches!(request.what, ReadTarget::Snapshot(_)) {
+            server.pace.note_read(elapsed);
         }
-        let rest = if mem::take(&mut place.is_due_again) {
+        let rest = if mem::take(&mut server.is_due_again) {
             Duration::ZERO
         } else {
-            place.pace.interval
+            server.pace.interval
         };
-        place.due = Some(now + rest);
-        match (ask.what, found) {
-            (Wanted::Look(_), Ok(Found::Look(mut facts, samples, at))) => {
-                place.history.note(&facts, at, place.pace.interval);
+        server.due = Some(now + rest);
+        match (request.what, found) {
+            (ReadTarget::Snapshot(_), Ok(ReadResult::Snapshot(mut facts, samples, at))) => {
+                server.history.note(&facts, at, server.pace.interval);
                 facts
                     .queues
                     .retain(|queue| matches_any(&self.queues, Some(&queue.counts.name)));
-                place.away = None;
-                place.seen = Some(Seen {
+                server.away = None;
+                server.seen = Some(LastSnapshot {
                     overview: look::build_overview((*facts).clone(), look::RECENT, at),
                     facts: *facts,
                     samples,
@@ -307,12 +283,12 @@ impl State {
                     self.waiting.extend(self.views.last().map(View::wanted));
                 }
             }
-            (Wanted::Look(_), Err(Away { error, steps })) => {
-                place.away = Some((error, steps, now));
+            (ReadTarget::Snapshot(_), Err(ReadFailure { error, steps })) => {
+                server.away = Some((error, steps, now));
             }
             (what, found) if is_here => {
                 let counted = match &what {
-                    Wanted::Jobs(source) => place.count(source),
+                    ReadTarget::Jobs(source) => server.count(source),
                     _ => None,
                 };
                 let shown = self.views.last_mut();
@@ -332,7 +308,7 @@ impl State {
 
     /// How things stand in one line. What it leaves out is in `qless status`.
     pub(super) fn headline(&self) -> String {
-        let Some(seen) = &self.here().seen else {
+        let Some(seen) = &self.current_server().seen else {
             return String::new();
         };
         let headline = Headline::new(&seen.overview);
@@ -354,19 +330,19 @@ impl State {
     }
 
     fn all_rows(&self, table: Table) -> Rows {
-        let place = self.here();
-        let Some(seen) = &place.seen else {
+        let server = self.current_server();
+        let Some(seen) = &server.seen else {
             return Rows::default();
         };
-        let sight = Sight {
+        let table_source = TableSource {
             facts: &seen.facts,
             samples: &seen.samples,
-            history: &place.history,
+            history: &server.history,
             now: seen.now,
             width: self.width,
             order: self.order(table),
         };
-        sight.rows(table)
+        table_source.rows(table)
     }
 
     /// The rows of the list in front that the filter leaves.
@@ -376,7 +352,7 @@ impl State {
 
     fn unfiltered_rows(&self) -> Rows {
         let now = self
-            .here()
+            .current_server()
             .seen
             .as_ref()
             .map_or_else(Moment::default, |seen| seen.now);
@@ -451,7 +427,7 @@ impl State {
                 reason => line.clone().flag("--reason", reason),
             };
             let count = *count;
-            return self.ask(line, count, self.here().is_protected);
+            return self.ask(line, count, self.current_server().shown.is_protected);
         }
         match (key, self.overlay.take()) {
             (Key::Control('c'), _) => return Effect::Quit,
@@ -540,14 +516,14 @@ impl State {
                     return Effect::Copy(name);
                 }
             }
-            Key::Char('c') if self.places.len() > 1 => {
-                self.place = (self.place + 1) % self.places.len();
+            Key::Char('c') if self.servers.len() > 1 => {
+                self.server = (self.server + 1) % self.servers.len();
                 self.direct_commands();
                 self.views.clear();
                 self.marked.clear();
                 self.waiting.clear();
                 self.selected = Default::default();
-                self.look_again();
+                self.read_again();
             }
             Key::Char(key) if key.is_ascii_uppercase() => return self.change_by(key),
             _ => {}
@@ -566,7 +542,7 @@ impl State {
             Key::Last => isize::MAX,
             _ => return None,
         };
-        let last = (LOOKS.len() + CHANGES.len()).saturating_sub(self.page);
+        let last = (VIEW_KEYS.len() + CHANGE_KEYS.len()).saturating_sub(self.page);
         Some(Overlay::Keys(from.saturating_add_signed(by).min(last)))
     }
 
@@ -633,7 +609,7 @@ impl State {
         self.filter.clear();
         self.marked.clear();
         self.selected[3] = None;
-        self.waiting = vec![Wanted::Jobs(source.clone())];
+        self.waiting = vec![ReadTarget::Jobs(source.clone())];
         self.views.push(View::Jobs {
             title,
             source,
@@ -645,7 +621,7 @@ impl State {
     }
 
     fn open_text(&mut self, title: String, source: TextSource) {
-        self.waiting = vec![Wanted::Text(source.clone())];
+        self.waiting = vec![ReadTarget::Text(source.clone())];
         self.views.push(View::Text {
             title,
             source,
@@ -696,7 +672,7 @@ impl State {
     }
 
     /// The line that shows the same.
-    fn look_line(&self) -> Option<CommandLine> {
+    fn view_line(&self) -> Option<CommandLine> {
         match self.views.last() {
             Some(View::Text { source, .. }) => Some(match source {
                 TextSource::Job(jid) => CommandLine::new("get").name(jid),
@@ -726,9 +702,9 @@ impl State {
     }
 
     fn command_lines(&self) -> Vec<String> {
-        let changes = CHANGES.iter().filter_map(|(key, _)| self.change(*key));
+        let changes = CHANGE_KEYS.iter().filter_map(|(key, _)| self.change(*key));
         let lines = self
-            .look_line()
+            .view_line()
             .into_iter()
             .chain(changes.map(|(line, _)| line));
         lines.filter_map(|line| line.shell_line()).collect()
@@ -736,7 +712,13 @@ impl State {
 
     /// Lets commands go to the server that is shown: with several contexts, they name this one alone.
     pub(super) fn direct_commands(&self) {
-        if let Some((flag, value)) = self.here().flag.as_ref().filter(|_| self.places.len() > 1) {
+        if let Some((flag, value)) = self
+            .current_server()
+            .shown
+            .flag
+            .as_ref()
+            .filter(|_| self.servers.len() > 1)
+        {
             set_server_of_thread(flag, value);
         }
     }
@@ -751,7 +733,7 @@ impl State {
 
     fn plain_change(&self, key: char) -> Option<(CommandLine, bool)> {
         let names = self.subjects();
-        if names.is_empty() || self.here().is_read_only {
+        if names.is_empty() || self.current_server().shown.is_read_only {
             return None;
         }
         let of_groups = |word: &str| {
@@ -762,14 +744,14 @@ impl State {
             Some((line.word(word), true))
         };
         // Commands about named jobs ask in a protected context, and before they cancel several.
-        let asks = self.here().is_protected || key == 'C' && names.len() > 1;
+        let asks = self.current_server().shown.is_protected || key == 'C' && names.len() > 1;
         let of_jobs = |verb: &str| Some((CommandLine::new(verb).names(&names), asks));
         let is_first = self.views.is_empty();
         match (key, self.table) {
             ('R', Table::Failed) if is_first => of_groups("--retry-all"),
             ('C', Table::Failed) if is_first => of_groups("--cancel-all"),
             ('P', Table::Queues) if is_first => {
-                let facts = self.here().seen.as_ref().map(|seen| &seen.facts);
+                let facts = self.current_server().seen.as_ref().map(|seen| &seen.facts);
                 let is_paused = facts.is_some_and(|facts| {
                     let mut queues = facts.queues.iter();
                     queues.any(|queue| queue.counts.name == names[0] && queue.counts.paused)
@@ -797,7 +779,7 @@ impl State {
 
     fn change_by(&mut self, key: char) -> Effect {
         let Some((line, asks)) = self.change(key) else {
-            self.message = Some(if self.here().is_read_only {
+            self.message = Some(if self.current_server().shown.is_read_only {
                 "this server is only read".into()
             } else {
                 format!("{key} changes nothing here")

@@ -263,10 +263,10 @@ impl WebServer<'_> {
             }
         };
         let label = page
-            .destination
+            .server
             .label
             .as_ref()
-            .filter(|_| page.destination.is_protected);
+            .filter(|_| page.server.is_protected);
         let main = html! {
             p.crumb { a href=(page.link(&change.origin())) { "← back, and change nothing" } }
             h1 { (change.question()) }
@@ -292,7 +292,7 @@ impl WebServer<'_> {
         };
         Ok(Content {
             title: change.question(),
-            place: None,
+            section: None,
             main,
             footer: html! {},
         })
@@ -310,12 +310,9 @@ impl WebServer<'_> {
         }
         let form = form_fields(page_request.request);
         let server = &self.contexts[page_request.context].server;
-        let destination = &self.contexts[page_request.context].destination;
+        let shown = &self.contexts[page_request.context].shown;
         let mut page = self.frame(page_request, server.now());
-        let label = destination
-            .label
-            .clone()
-            .filter(|_| destination.is_protected);
+        let label = shown.label.clone().filter(|_| shown.is_protected);
         let entered = field(&form, "label").unwrap_or_default().trim();
         let refused = if !self.token.is(field(&form, "token").unwrap_or_default()) {
             Some("This form is not one of this process: look again, then decide.")
@@ -420,7 +417,7 @@ fn failure(page: &Page, error: &Error, result_text: &str) -> Response<'static> {
     };
     let content = Content {
         title: title.to_owned(),
-        place: None,
+        section: None,
         main,
         footer: html! {},
     };

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 use self::change::{Change, FormToken};
-use self::page::{Content, Destination, Page, TimeWords};
+use self::page::{Content, Page, TimeWords};
 use crate::clock::moment::Moment;
 use crate::command_line::{CommandLine, set_server_of_thread};
 use crate::doctor;
@@ -30,6 +30,7 @@ use crate::look::server::{PATIENCE, Snapshot, SnapshotServer, overdue_error};
 use crate::model::doctor::Diagnosis;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::shown_server::ShownServer;
 
 /// Maximum number of pages and documents that are shared at a time.
 const MAX_SHARED: usize = 64;
@@ -73,8 +74,7 @@ pub(crate) struct WebOptions {
 
 /// One of the servers that are shown.
 struct WebContext<'s> {
-    destination: Destination,
-    is_read_only: bool,
+    shown: ShownServer,
     server: SnapshotServer<'s>,
     /// Finds the steps to the server while its other sessions wait for it.
     doctor: Mutex<Session>,
@@ -136,28 +136,19 @@ impl<'s> WebServer<'s> {
     ) -> Result<WebServer<'s>, Error> {
         let mut contexts = Vec::new();
         for session in sessions {
-            let destination = Destination {
-                flag: session
-                    .member_flag()
-                    .map(|(flag, name)| (flag, name.to_owned())),
-                label: session.label().map(str::to_owned),
-                is_protected: session.ui.is_protected(),
-                address: session.target()?.to_string(),
-            };
             let choice = SeriesChoice {
                 max_groups: 100,
                 queues: Vec::new(),
             };
             contexts.push(WebContext {
-                destination,
-                is_read_only: session.globals.read_only,
+                shown: ShownServer::of_session(session)?,
                 doctor: Mutex::new(session.copy()),
                 server: SnapshotServer::new(session, choice, Vec::new(), options.interval),
                 steps: CachedValue::new(options.interval, |_| false),
             });
         }
         let names = contexts.iter();
-        let names = names.filter_map(|context| context.destination.name().map(str::to_owned));
+        let names = names.filter_map(|context| context.shown.name().map(str::to_owned));
         Ok(WebServer {
             names: names.collect(),
             contexts,
@@ -193,7 +184,7 @@ impl<'s> WebServer<'s> {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
         // The commands that it prints go to the server of the page.
-        if let Some((flag, name)) = &self.contexts[context].destination.flag
+        if let Some((flag, name)) = &self.contexts[context].shown.flag
             && self.contexts.len() > 1
         {
             set_server_of_thread(flag, name);
@@ -254,7 +245,7 @@ impl<'s> WebServer<'s> {
         match failed {
             None => Response::text(Status::Ok, "ok"),
             Some((context, error)) => {
-                let name = context.destination.name().filter(|_| snapshots.len() > 1);
+                let name = context.shown.name().filter(|_| snapshots.len() > 1);
                 let name = name.map_or_else(String::new, |name| format!("{name}: "));
                 let why = format!("{name}{}", error.message());
                 Response::text(Status::ServiceUnavailable, why)
@@ -263,7 +254,7 @@ impl<'s> WebServer<'s> {
     }
 
     fn may_make_changes(&self, page_request: &PageRequest) -> bool {
-        self.options.allow_changes && !self.contexts[page_request.context].is_read_only
+        self.options.allow_changes && !self.contexts[page_request.context].shown.is_read_only
     }
 
     /// A page or a document, shared by all who ask for it within the interval.
@@ -341,7 +332,7 @@ impl<'s> WebServer<'s> {
             .and_then(|words| words.parse().ok());
         let times: TimeWords = times.unwrap_or_default();
         let mut kept = Vec::new();
-        if let (Some(name), true) = (context.destination.name(), page_request.context > 0) {
+        if let (Some(name), true) = (context.shown.name(), page_request.context > 0) {
             kept.push(("context", name.to_owned()));
         }
         if times != TimeWords::default() {
@@ -364,7 +355,7 @@ impl<'s> WebServer<'s> {
             is_live,
             hides_data: self.options.hide_data,
             has_changes: self.may_make_changes(page_request),
-            destination: &context.destination,
+            server: &context.shown,
             contexts: &self.names,
             kept,
             result_text: page_request

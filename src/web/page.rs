@@ -9,6 +9,7 @@ use crate::command_line::CommandLine;
 use crate::model::job::State;
 use crate::model::overview::SystemFacts;
 use crate::name::{Name, escape_wildcards};
+use crate::session::shown_server::ShownServer;
 use crate::text::{self, format_bytes, format_rough_duration, with_thousands_separators};
 pub(super) use crate::view::table::NONE;
 use crate::view::{RenderOptions, Times};
@@ -23,9 +24,9 @@ pub(super) enum TimeWords {
     Local,
 }
 
-/// The places of the navigation.
+/// The sections of the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Section {
     Overview,
     Jobs,
     Failed,
@@ -34,33 +35,14 @@ pub(super) enum Place {
     Limits,
 }
 
-const PLACES: [(Place, &str, &str); 6] = [
-    (Place::Overview, "Overview", "."),
-    (Place::Jobs, "Jobs", "jobs"),
-    (Place::Failed, "Failed", "failed"),
-    (Place::Workers, "Workers", "workers"),
-    (Place::Recurring, "Recurring", "recurring"),
-    (Place::Limits, "Limits", "limits"),
+const SECTIONS: [(Section, &str, &str); 6] = [
+    (Section::Overview, "Overview", "."),
+    (Section::Jobs, "Jobs", "jobs"),
+    (Section::Failed, "Failed", "failed"),
+    (Section::Workers, "Workers", "workers"),
+    (Section::Recurring, "Recurring", "recurring"),
+    (Section::Limits, "Limits", "limits"),
 ];
-
-/// The server that a page is about, as its header names it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Destination {
-    /// The flag that names this destination among several.
-    pub flag: Option<(&'static str, String)>,
-    /// The label of the context.
-    pub label: Option<String>,
-    pub is_protected: bool,
-    /// The address without a password.
-    pub address: String,
-}
-
-impl Destination {
-    /// The name of the context of the destination, or its prefix.
-    pub(super) fn name(&self) -> Option<&str> {
-        self.flag.as_ref().map(|(_, name)| name.as_str())
-    }
-}
 
 /// The facts in a request that every page needs.
 pub(super) struct Page<'p> {
@@ -74,7 +56,7 @@ pub(super) struct Page<'p> {
     pub hides_data: bool,
     /// Whether the page has buttons.
     pub has_changes: bool,
-    pub destination: &'p Destination,
+    pub server: &'p ShownServer,
     /// The names of all contexts, if there are several.
     pub contexts: &'p [String],
     /// The values of the query that links keep: the context and the form of times.
@@ -89,17 +71,17 @@ pub(super) struct Page<'p> {
 pub(super) struct Content {
     /// The first part of the browser's title.
     pub title: String,
-    pub place: Option<Place>,
+    pub section: Option<Section>,
     pub main: Markup,
     /// Further parts of the footer.
     pub footer: Markup,
 }
 
 impl Content {
-    pub(super) fn new(title: impl Into<String>, place: Place, main: Markup) -> Content {
+    pub(super) fn new(title: impl Into<String>, section: Section, main: Markup) -> Content {
         Content {
             title: title.into(),
-            place: Some(place),
+            section: Some(section),
             main,
             footer: html! {},
         }
@@ -263,8 +245,8 @@ impl Page<'_> {
 
     /// The whole page.
     pub(super) fn render(&self, content: Content) -> Markup {
-        let place = |place: Place| (content.place == Some(place)).then_some("page");
-        let Destination { label, address, .. } = self.destination;
+        let section = |section: Section| (content.section == Some(section)).then_some("page");
+        let ShownServer { label, address, .. } = self.server;
         html! {
             (DOCTYPE)
             html lang="en" {
@@ -282,13 +264,13 @@ impl Page<'_> {
                     header {
                         a.brand href=(self.link(".")) { i aria-hidden="true" { "▍" } "qless" }
                         nav aria-label="Pages" {
-                            @for (at, name, to) in PLACES {
-                                a href=(self.link(to)) aria-current=[place(at)] { (name) }
+                            @for (at, name, to) in SECTIONS {
+                                a href=(self.link(to)) aria-current=[section(at)] { (name) }
                             }
                         }
                         div.where {
                             @if let Some(label) = label {
-                                span.label.bad[self.destination.is_protected] { (text::clean_line(label)) }
+                                span.label.bad[self.server.is_protected] { (text::clean_line(label)) }
                             }
                             @if self.contexts.len() > 1 { (self.context_menu()) }
                             span.address { (text::clean_line(address)) }
@@ -325,7 +307,7 @@ impl Page<'_> {
     }
 
     fn context_menu(&self) -> Markup {
-        let own = self.destination.name();
+        let own = self.server.name();
         html! {
             details.menu {
                 summary { (own.map(text::clean_line).unwrap_or_else(|| "contexts".into())) }

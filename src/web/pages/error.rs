@@ -36,7 +36,7 @@ pub(in crate::web) fn content(
     };
     Content {
         title: title.to_owned(),
-        place: None,
+        section: None,
         main,
         footer: html! {},
     }

@@ -8,7 +8,7 @@ use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least;
 use crate::name::Name;
 use crate::text::{capitalize, plural};
-use crate::web::page::{Content, Page, Place, server_footer};
+use crate::web::page::{Content, Page, Section, server_footer};
 use crate::web::{chart, facts_of};
 
 /// Maximum number of groups that are shown.
@@ -53,6 +53,6 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     };
     Ok(Content {
         footer: server_footer(facts),
-        ..Content::new(title, Place::Failed, main)
+        ..Content::new(title, Section::Failed, main)
     })
 }

@@ -11,7 +11,7 @@ use crate::model::graph::Graph;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Place, shown, state_word};
+use crate::web::page::{Content, Page, Section, shown, state_word};
 
 /// Maximum number of jobs of a graph.
 const LIMIT: usize = 300;
@@ -79,7 +79,7 @@ fn content(page: &Page, graph: &Graph, crumb: Markup, line: CommandLine, title: 
             }
         }
     };
-    Content::new(title, Place::Jobs, main)
+    Content::new(title, Section::Jobs, main)
 }
 
 /// A tree for each job that nothing depends on, down to what it depends on; then what stands in a circle.

@@ -14,7 +14,7 @@ use crate::model::job::Job;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, decisive_line, plural, with_thousands_separators};
-use crate::web::page::{Content, Page, Place, shown};
+use crate::web::page::{Content, Page, Section, shown};
 use crate::web::path;
 
 /// How many of the newest jobs are read for the messages, and how many are listed.
@@ -84,7 +84,7 @@ pub(in crate::web) fn content(
     };
     Ok(Content::new(
         format!("{total} failed: {}", shown(group)),
-        Place::Failed,
+        Section::Failed,
         main,
     ))
 }

@@ -19,7 +19,7 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, clean_text, decisive_line, duration};
 use crate::web::chart;
-use crate::web::page::{Content, NONE, Page, Place, job_path, shown};
+use crate::web::page::{Content, NONE, Page, Section, job_path, shown};
 
 /// Maximum number of neighbours that are listed of each side.
 const NEIGHBORS: usize = 20;
@@ -91,7 +91,11 @@ pub(in crate::web) fn content(
     };
     let klass = job.klass.as_ref().map_or_else(|| shown(&job.jid), shown);
     let state = job.state_text();
-    Ok(Content::new(format!("{klass} {state}"), Place::Jobs, main))
+    Ok(Content::new(
+        format!("{klass} {state}"),
+        Section::Jobs,
+        main,
+    ))
 }
 
 /// The job and its state in a sentence: `Photo::Upload in images failed 50s ago, with no retry left.`
@@ -477,7 +481,7 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
             section { h2 { "Data" } (data(job.data.as_bytes())) }
         }
     };
-    Content::new(klass, Place::Recurring, main)
+    Content::new(klass, Section::Recurring, main)
 }
 
 #[cfg(test)]

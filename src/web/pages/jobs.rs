@@ -19,7 +19,7 @@ use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_line, plural, with_thousands_separators};
-use crate::web::page::{Content, NONE, Page, Place, state_word};
+use crate::web::page::{Content, NONE, Page, Section, state_word};
 use crate::web::path;
 
 /// How many jobs one page has.
@@ -103,7 +103,7 @@ pub(in crate::web) fn content(
         div.acts { (page.command(&line)) }
         section { (list) }
     };
-    Ok(Content::new(title, Place::Jobs, main))
+    Ok(Content::new(title, Section::Jobs, main))
 }
 
 /// The jobs of a page of the list.

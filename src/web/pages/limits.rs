@@ -7,7 +7,7 @@ use crate::model::overview::at_least;
 use crate::model::throttle::Throttle;
 use crate::session::Session;
 use crate::text::{capitalize, duration, plural, with_thousands_separators};
-use crate::web::page::{Content, NONE, Page, Place};
+use crate::web::page::{Content, NONE, Page, Section};
 
 /// Maximum number of throttles, and of lanes, that are read and shown.
 const MAX_SHOWN: usize = 300;
@@ -43,7 +43,7 @@ pub(in crate::web) fn content(page: &Page, session: &mut Session) -> Result<Cont
             }
         }
     };
-    Ok(Content::new(title, Place::Limits, main))
+    Ok(Content::new(title, Section::Limits, main))
 }
 
 fn table(throttles: &[Throttle]) -> Markup {

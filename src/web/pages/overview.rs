@@ -17,7 +17,7 @@ use crate::name::Name;
 use crate::text::{self, Sanitized, duration, plural, with_thousands_separators};
 use crate::web::chart;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Place, server_footer};
+use crate::web::page::{Content, NONE, Page, Section, server_footer};
 
 /// Maximum number of queues, groups and workers that are shown here; the lists have the others.
 const QUEUES: usize = 40;
@@ -63,7 +63,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
             (server_footer(facts))
             @if let Some(since) = since { span { "watching since " (page.clock(since)) } }
         },
-        ..Content::new(first, Place::Overview, main)
+        ..Content::new(first, Section::Overview, main)
     })
 }
 

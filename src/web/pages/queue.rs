@@ -19,7 +19,7 @@ use crate::model::stats::DurationSpread;
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
 use crate::web::chart;
-use crate::web::page::{Content, Page, Place, anchor, shown};
+use crate::web::page::{Content, Page, Section, anchor, shown};
 use crate::web::{facts_of, path};
 
 /// How many jobs of the queue are listed: those that run, and those that are next.
@@ -111,7 +111,7 @@ pub(in crate::web) fn content(
             section { (spread(of_snapshot.run.as_ref(), "How long jobs ran today", None)) }
         }
     };
-    Ok(Content::new(title, Place::Overview, main))
+    Ok(Content::new(title, Section::Overview, main))
 }
 
 /// The chart of the last hour, above its beginning, its middle and now.

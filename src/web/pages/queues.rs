@@ -10,7 +10,7 @@ use crate::model::stats::BucketRange;
 use crate::text::{clean_line, duration, plural};
 use crate::web::chart;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Place, count_cell, server_footer};
+use crate::web::page::{Content, NONE, Page, Section, count_cell, server_footer};
 
 pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Result<Content, Error> {
     let snapshot = server.snapshot();
@@ -26,7 +26,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     };
     Ok(Content {
         footer: server_footer(facts),
-        ..Content::new(queues, Place::Overview, main)
+        ..Content::new(queues, Section::Overview, main)
     })
 }
 

@@ -10,7 +10,7 @@ use crate::model::recur::text::format_interval;
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, plural};
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Place, count_cell};
+use crate::web::page::{Content, NONE, Page, Section, count_cell};
 
 /// Maximum number of recurring jobs that are read and shown.
 const MAX_SHOWN: u64 = 200;
@@ -64,7 +64,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
             }
         }
     };
-    Ok(Content::new(title, Place::Recurring, main))
+    Ok(Content::new(title, Section::Recurring, main))
 }
 
 fn row(page: &Page, job: &Recurring) -> Markup {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::web::page::{Content, Page, Place, anchor, shown};
+use crate::web::page::{Content, Page, Section, anchor, shown};
 
 /// Maximum number of jobs of the worker that are read and listed.
 const ROWS: u64 = 200;
@@ -58,7 +58,7 @@ pub(in crate::web) fn content(
     };
     Ok(Content::new(
         format!("{} {holds}", shown(name)),
-        Place::Workers,
+        Section::Workers,
         main,
     ))
 }

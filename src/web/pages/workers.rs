@@ -8,7 +8,7 @@ use crate::model::overview::SystemFacts;
 use crate::model::worker::Worker;
 use crate::text::plural;
 use crate::web::facts_of;
-use crate::web::page::{Content, NONE, Page, Place, server_footer};
+use crate::web::page::{Content, NONE, Page, Section, server_footer};
 
 /// Maximum number of slots that are drawn.
 const DRAWN: u64 = 16;
@@ -27,7 +27,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     };
     Ok(Content {
         footer: server_footer(facts),
-        ..Content::new(title, Place::Workers, main)
+        ..Content::new(title, Section::Workers, main)
     })
 }
 

@@ -1,0 +1,35 @@
+//! The server of a session, as the header of a page or of a screen names it.
+
+use super::Session;
+use crate::error::Error;
+
+/// A server that is shown, perhaps beside others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ShownServer {
+    /// The flag that names this server among several.
+    pub flag: Option<(&'static str, String)>,
+    /// The label of the context.
+    pub label: Option<String>,
+    pub is_protected: bool,
+    pub is_read_only: bool,
+    /// The address without a password.
+    pub address: String,
+}
+
+impl ShownServer {
+    pub(crate) fn of_session(session: &Session) -> Result<ShownServer, Error> {
+        let flag = session.member_flag();
+        Ok(ShownServer {
+            flag: flag.map(|(flag, name)| (flag, name.to_owned())),
+            label: session.label().map(str::to_owned),
+            is_protected: session.ui.is_protected(),
+            is_read_only: session.globals.read_only,
+            address: session.target()?.to_string(),
+        })
+    }
+
+    /// The name of the context of the server, or its prefix.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.flag.as_ref().map(|(_, name)| name.as_str())
+    }
+}
