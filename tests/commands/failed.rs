@@ -797,3 +797,35 @@ fn the_queues_of_a_group_are_those_of_its_newest_and_oldest_jobs() {
     );
     assert_eq!(group["queues_complete"], true);
 }
+
+/// An import adds failures to a list in the order of its file.
+#[test]
+fn the_last_failure_of_a_group_is_the_newest_in_whatever_order_it_was_imported() {
+    let redis = fails();
+    let export = redis.at(100).run("export --all").ok();
+    let (head, jobs) = export.split_once('\n').unwrap();
+    let mut jobs: Vec<&str> = jobs.lines().collect();
+    for _ in 0..2 {
+        jobs.reverse();
+        let other = redis
+            .at(200)
+            .input(format!("{head}\n{}\n", jobs.join("\n")));
+        other.run("--prefix other: import - --replace --yes").ok();
+        let groups = redis
+            .at(201)
+            .run("--prefix other: failed --columns GROUP,LAST --sort GROUP")
+            .ok();
+        let was = redis
+            .at(201)
+            .run("failed --columns GROUP,LAST --sort GROUP")
+            .ok();
+        assert_eq!(groups, was);
+    }
+    // The jobs have the age of their failure, by which `--older-than` selects.
+    let ages = redis
+        .at(232)
+        .run("--prefix other: failed --older-than 3m --columns JID,AGE --time-format relative --sort JID")
+        .exits(10)
+        .stdout();
+    assert_eq!(ages, "bad\t3m\nu0\t3m 50s\nu1\t3m 40s\nu2\t3m 30s\n");
+}

@@ -177,6 +177,17 @@ pub struct Job {
 }
 
 impl Job {
+    /// Since when it has been as it is: by its history, or, if it failed before that, as an imported
+    /// job did, by its failure, which is in whole seconds.
+    pub(crate) fn unchanged_since(&self) -> Option<Moment> {
+        let failed = self.failure.as_ref().and_then(|failure| failure.when);
+        let failed = failed.filter(|_| self.state == Some(State::Failed));
+        match (self.since, failed) {
+            (Some(since), Some(failed)) if since.since(failed) >= 1.0 => Some(failed),
+            (since, failed) => since.or(failed),
+        }
+    }
+
     /// Whether the job has fewer retries remaining than it got.
     pub(crate) fn has_used_retry(&self) -> bool {
         match (self.remaining, self.retries) {
