@@ -190,8 +190,8 @@ fn a_maximum_that_is_no_number_of_jobs_says_what_it_means() {
         ("7", "7"),
     ] {
         let ran = redis.at(10).run(&format!("throttle set api {maximum} -n"));
-        let expected = format!("would set the maximum of throttle api to {meaning}\n");
-        assert_eq!(ran.exits(0).stderr(), expected);
+        let expected = format!("\nwould set the maximum of throttle api to {meaning}\n");
+        assert!(ran.exits(0).stderr().ends_with(&expected));
     }
     let help = redis.at(10).run("throttle set --help").ok();
     assert!(help.contains("0 removes the limit. A negative number lets no job run."));
@@ -939,4 +939,56 @@ fn the_end_of_a_maximum_is_a_full_time_for_programs() {
         shown.contains("expires\t1970-01-01T01:00:10.000Z"),
         "{shown}"
     );
+}
+
+#[test]
+fn the_id_of_a_lane_shows_the_lane() {
+    let redis = Redis::start();
+    for jid in ["a", "b"] {
+        redis
+            .at(10)
+            .run(&format!("put mail K --jid {jid} --key ann"))
+            .ok();
+    }
+    redis
+        .at(11)
+        .run("throttle show mail/ann")
+        .shows(expect![[r#"
+            throttle	mail/ann
+            maximum	1 (lane)
+            locks	1
+            holder	a	mail, waiting
+            pending	1
+            waiting	b	mail, depends
+            --- stderr
+            note: `mail/ann` is a lane, which runs one job at a time; `qless key` lists its jobs
+        "#]]);
+    let set = redis.at(11).run("throttle set mail/ann 3").exits(0);
+    assert!(
+        set.stderr().starts_with("note: `mail/ann` is a lane, "),
+        "{}",
+        set.stderr()
+    );
+    // Now it is the id of a throttle, too.
+    let shown = redis.at(11).run("throttle show mail/ann -o json").json();
+    assert_eq!(shown["maximum"], 3);
+}
+
+#[test]
+fn a_throttle_that_nothing_uses_is_new_and_names_the_nearest() {
+    let redis = full();
+    let line = "note: `apii` is new: no job uses it; did you mean `api`?\n";
+    for command in ["throttle set apii 3 -n", "throttle set zzz 3 -n"] {
+        let said = redis.at(13).run(command).exits(0).stderr();
+        assert_eq!(said.contains(line), command.contains("apii"), "{said}");
+        assert!(said.contains("is new: no job uses it"), "{said}");
+    }
+    // A script hears nothing, as of new queues.
+    let said = redis.at(13).run("throttle show apii").exits(0).stderr();
+    assert_eq!(said, "");
+    let mut command = redis.at(13).command();
+    command.args(["throttle", "show", "apii"]);
+    let said = terminal::run(command, 100).stdout();
+    assert!(said.ends_with(line), "{said}");
+    assert_eq!(redis.at(13).run("throttle set api 2").stderr(), "");
 }
