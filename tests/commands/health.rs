@@ -218,3 +218,20 @@ fn a_misspelt_queue_pattern_or_group_is_told() {
         ✓ timeuot: 0 failed jobs, limit 5; no group is called so, but one is timeout
     "#]]);
 }
+
+/// The codes of plugins are for `health` alone.
+#[test]
+fn the_word_nagios_of_another_command_is_an_unknown_flag() {
+    let redis = Redis::start();
+    let other = redis.at(1).run("put health K --nagios").exits(2);
+    let said = other.stderr();
+    assert!(said.starts_with("error: unknown flag `--nagios`"), "{said}");
+    for line in [
+        "health --nagios --foo",
+        "--timeout 3s health --nagios --max-waiting x",
+        "health --max-waiting --nagios",
+    ] {
+        let ran = redis.at(1).run(line).exits(3);
+        assert!(ran.stdout().starts_with("QLESS UNKNOWN - "), "{line}");
+    }
+}
