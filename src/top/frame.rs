@@ -508,6 +508,7 @@ mod tests {
                 ..WorkerProcess::default()
             },
             recent: true,
+            locked_until: None,
         };
         let group = |name: &str, jobs, recent| RecentFailures {
             group: Name::from(name),
@@ -643,10 +644,10 @@ mod tests {
                 |
                 |  WORKER               SLOTS        LAST  HOLDS
                 :  ...................  ..........  .....  .....................................
-                |  mx-1-220             ■■■■           0s  4 jobs
-                :  *******************  gggggggggg  .....
                 |  mx-3-91              ✗□□□          21m  1 job, its lock has expired
                 :  *******************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |  mx-1-220             ■■■■           0s  4 jobs
+                :  *******************  gggggggggg  .....
                 |
                 |
                 |
@@ -756,10 +757,10 @@ mod tests {
                 |
                 |  WORKER                                    SLOTS        LAST  HOLDS
                 :  ........................................  ..........  .....  ........................................................................................................................................
-                |  mx-1-220                                  ■■■■           0s  4 jobs
-                :  ****************************************  gggggggggg  .....
                 |  mx-3-91                                   ✗□□□          21m  1 job, its lock has expired
                 :  ****************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |  mx-1-220                                  ■■■■           0s  4 jobs
+                :  ****************************************  gggggggggg  .....
                 |
                 |
                 |

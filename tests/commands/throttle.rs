@@ -260,7 +260,7 @@ fn a_job_without_a_free_slot_is_throttled() {
         expect![[r#"
             Call in mail is throttled and cannot run now
 
-              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running on w)
                   qless throttle show api
               ✓ newest held lock was granted  10s ago
         "#]],
@@ -273,7 +273,7 @@ fn a_job_without_a_free_slot_is_throttled() {
             no job can be popped from mail now
             1 running, 2 throttled, the oldest wait is 9s
 
-              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running on w)
                   qless throttle show api
               ✓ newest held lock was granted  10s ago
         "#]],
@@ -287,7 +287,7 @@ fn a_job_without_a_free_slot_is_throttled() {
             klass       Call
             queue       mail
             state       throttled    needs api
-            blocked     throttle api has no free slot: 1 of 1 taken, 2 jobs wait for it, a (mail, running)
+            blocked     throttle api has no free slot: 1 of 1 taken, 2 jobs wait for it, a (mail, running on w)
             priority    0            higher runs first
             retries     5 of 5 remaining
             tags        –

@@ -470,6 +470,12 @@ pub struct Neighbor {
     /// The job's state; null for a job that does not exist
     #[schemars(with = "Option<String>")]
     pub state: Option<State>,
+    /// The worker that holds it, in `explain`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<Name>,
+    /// When that worker was seen last
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Moment>,
     #[serde(skip)]
     pub job: Option<Box<Job>>,
 }
@@ -485,6 +491,8 @@ impl Neighbor {
             klass,
             queue,
             state,
+            worker: None,
+            last_seen: None,
             job: job.map(Box::new),
         }
     }
