@@ -38,3 +38,16 @@ fn completions_and_man_pages_are_up_to_date() {
     }
     assert_eq!(stale, [""; 0], "run `UPDATE_EXPECT=1 cargo test generated`");
 }
+
+/// A page of a subcommand has no version of its own.
+#[test]
+fn each_manual_page_names_the_program_and_its_version() {
+    let source = format!("\"qless {}\"", env!("CARGO_PKG_VERSION"));
+    for file in files().unwrap() {
+        let text = String::from_utf8_lossy(&file.bytes);
+        if let Some(title) = text.lines().find(|line| line.starts_with(".TH ")) {
+            let is_own = title.contains(&source) || title.ends_with("\"\" \"\" \"qless\"");
+            assert!(is_own, "{title}");
+        }
+    }
+}

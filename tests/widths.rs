@@ -187,8 +187,8 @@ fn narrow_terminals_show_each_row_on_one_line() {
 
         80 workers
         WORKER        RUNNING  STALLED  LAST SEEN
-        build-7-4121        0        0  40s ago
         mx-2-18841          0        1  1m 10s ago
+        build-7-4121        0        0  40s ago
 
         80 check
         SEVERITY  FINDING         COUNT  PROBLEM                          EXAMPLES
@@ -217,8 +217,8 @@ fn narrow_terminals_show_each_row_on_one_line() {
 
         40 workers
         WORKER        STALLED  LAST SEEN
-        build-7-4121        0  40s ago
         mx-2-18841          1  1m 10s ago
+        build-7-4121        0  40s ago
 
         40 check
         SEVERITY  FINDING         EXAMPLES
@@ -288,9 +288,9 @@ fn narrow_terminals_show_repairs_and_recurring_jobs() {
     }
     expect![[r#"
         80 recur list
-        JID                  QUEUE    KLASS         EVERY   NEXT         SPAWNED
-        purge-of-old-images  images   Image::Purge  1h 30m  due 33s ago        0
-        nightly              reports  Nightly       1d      in 23h 58m         1
+        JID                  QUEUE    KLASS         EVERY   NEXT         SPAWNED  OWED
+        purge-of-old-images  images   Image::Purge  1h 30m  due 33s ago        0     1
+        nightly              reports  Nightly       1d      in 23h 58m         1     0
 
         80 plan
           FINDING        COUNT  ACTION         EXAMPLES

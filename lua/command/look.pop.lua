@@ -4,7 +4,6 @@
 -- Takes: queue [jid]
 -- Result: name, value, ...
 -- Refuses: a missing queue, what pop refuses
-local Job = Fields('klass', 'queue', 'state')
 
 -- Estimates how many jobs of a queue were completed per minute in the last five minutes, by the newest 50 complete
 -- jobs.
@@ -22,19 +21,13 @@ local function completed_per_minute(now, queue)
   return matching >= 5 and string.format('%.2f', all * matching / #newest * 60 / seconds) or nil
 end
 
--- Adds klass, queue and state to the holders of a throttle. Writes nothing.
--- Takes: now; a row of throttle/figures
--- Result: the row, with four words for each holder: jid, klass, queue, state
-local function describe_holders(now, row)
-  local pcall, full = redis.pcall, {unpack(row, 1, 4)}
-  for i = 5, #row do
-    local job = pcall('hmget', Keys.job .. row[i], unpack(Job))
-    local queue, state = job[Job.queue] or '', job[Job.state] or ''
-    local ends = state == 'running' and pcall('zscore', Keys.queue .. queue .. Keys.locks, row[i])
-    if type(ends) == 'string' and tonumber(ends) <= now then state = 'stalled' end
-    for _, word in ipairs({row[i], job[Job.klass] or '', queue, state}) do full[#full + 1] = word end
+-- Adds to a row what is told of jobs (job/holder), from the first of them on. Writes nothing.
+local function add_holders(now, row, jids, first)
+  local describe = need('job/holder')
+  for i = first, #jids do
+    for _, word in ipairs(describe(now, jids[i])) do row[#row + 1] = word end
   end
-  return full
+  return row
 end
 
 return function(argv, now, t, seconds)
@@ -51,6 +44,12 @@ return function(argv, now, t, seconds)
   local limit = need('value/number')(pcall('hget', Keys.config, queue .. '-max-concurrency'))
   if limit and limit >= 1 then add('limit', math.floor(limit)) end
   add('held', call('zcount', locks, t, '+inf'))
+  if limit and limit >= 1 then
+    local holders = call('zrangebyscore', locks, t, '+inf', 'LIMIT', 0, 10)
+    if holders[1] then reply[#reply + 1], reply[#reply + 2] = 'holders', add_holders(now, {}, holders, 1) end
+  end
+  local runs_on = jid and pcall('hget', Keys.job .. jid, 'worker')
+  if type(runs_on) == 'string' then add('worker_seen', call('zscore', Keys.workers, runs_on)) end
   add('late', call('zcount', base .. Keys.recur, 0, t))
 
   -- The newest lock says when a job was popped last, and by whom.
@@ -100,12 +99,15 @@ return function(argv, now, t, seconds)
   if given then
     add('next', given.jid)
     -- The score of a waiting job is its priority less a part of 1: the time when it was queued.
-    local place, due = call('zscore', work, given.jid), call('zscore', base .. Keys.scheduled, given.jid)
+    local place = call('zscore', work, given.jid)
+    local due = call('zscore', base .. Keys.scheduled, given.jid) or call('zscore', locks, given.jid)
     local ready = place and ((tonumber(given.priority) or 0) - tonumber(place)) * 10000000000 or tonumber(due or 0)
     if ready > 0 and ready <= now then add('ready', string.format('%.3f', ready)) end
   else
-    -- A lock that this pop would renew: its worker is warned.
-    add('renewed', redis.call('zcount', locks, t, '+inf') - call('zcount', locks, t, '+inf'))
+    -- A lock that this pop would renew: its worker is warned. Without a pop, nobody has come since the first expired.
+    local renewed = redis.call('zcount', locks, t, '+inf') - call('zcount', locks, t, '+inf')
+    add('renewed', renewed)
+    if renewed > 0 then add('ready', call('zrange', locks, 0, 0, 'WITHSCORES')[2]) end
   end
   -- The slots that this pop would give away are free now.
   if given then need('dry_run/begin')() end
@@ -117,7 +119,7 @@ return function(argv, now, t, seconds)
   -- The states of the holders are those of now: the pop may have renewed an expired lock.
   need('dry_run/begin')()
   local function add_throttles(name, rows)
-    for i = 1, #rows do rows[i] = describe_holders(now, rows[i]) end
+    for i = 1, #rows do rows[i] = add_holders(now, {unpack(rows[i], 1, 4)}, rows[i], 5) end
     if rows[1] then reply[#reply + 1], reply[#reply + 2] = name, rows end
   end
   add_throttles('throttles', holding)

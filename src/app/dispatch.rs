@@ -149,7 +149,8 @@ fn report_not_run(stop: NotRun, args: &[OsString]) -> Exit {
 /// arguments are wrong: the usual code of that, 2, would mean that the system is down.
 fn report_error(error: &Error, args: &[OsString], ui: &mut Ui) -> Exit {
     if !usage::asks_for_nagios_line(args) {
-        return ui.report_error(error);
+        let with_hint = usage::with_detached_value_hint(error, args);
+        return ui.report_error(with_hint.as_ref().unwrap_or(error));
     }
     let (line, exit) = health::nagios_failure(error);
     match ui.print_text(&line).and_then(|()| ui.flush_stdout()) {

@@ -320,6 +320,7 @@ fn add_command_pages(command: &Command, files: &mut Vec<GeneratedFile>) -> io::R
     let page = command.clone().long_about(parts.first.clone());
     let page = page.before_long_help(None::<&str>);
     let man = Man::new(page.override_usage(usage)).manual("qless");
+    let man = man.source(concat!("qless ", env!("CARGO_PKG_VERSION")));
     let mut bytes = Vec::new();
     man.render_title(&mut bytes)?;
     man.render_name_section(&mut bytes)?;

@@ -52,7 +52,8 @@ fn parse_words(args: &[OsString]) -> Result<Cli, NotRun> {
     let args = &*move_help_flag_last(&mut tree, args);
     let marked = mark_words_after_dashes(&mut tree, args);
     let matches = tree.try_get_matches_from_mut(&*marked).map_err(|error| {
-        match unknown_command_error(&error, args) {
+        let known = unknown_command_error(&error, args);
+        match known.or_else(|| usage::unexpected_argument_error(&error, args)) {
             Some(error) => NotRun::Invalid(error),
             None => classify_error(error),
         }
@@ -181,7 +182,8 @@ fn named_commands_tree(args: &[OsString]) -> clap::Command {
     if named.is_empty() {
         help::layout::lay_out_root(clap_tree())
     } else {
-        root_without_commands().subcommands(named.into_iter().map(help::layout::lay_out_command))
+        let named = named.into_iter().map(help::layout::lay_out_command);
+        root_without_commands().subcommands(named.map(take_negative_numbers))
     }
 }
 
@@ -210,8 +212,27 @@ pub(crate) fn root_without_commands() -> clap::Command {
         .max_term_width(100)
 }
 
+/// The tree with the commands that a command line names, in which each command has its global flags.
+pub(super) fn built_tree(args: &[OsString]) -> clap::Command {
+    let mut tree = named_commands_tree(args);
+    tree.build();
+    tree
+}
+
+/// Lets flags of a command and of its subcommands refuse a negative number themselves: else it is an unknown flag.
+fn take_negative_numbers(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(take_negative_numbers);
+    command.mut_args(|arg| {
+        let takes_word = arg.get_action().takes_values() && !arg.is_require_equals_set();
+        match arg.get_long() {
+            Some(_) if takes_word => arg.allow_negative_numbers(true),
+            _ => arg,
+        }
+    })
+}
+
 /// The usage error about a command that does not exist; `None` for an unknown subcommand of a command that
-/// does.
+/// does, unless another word of it means the same.
 fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
@@ -221,7 +242,10 @@ fn unknown_command_error(error: &clap::Error, args: &[OsString]) -> Option<Error
     let mut before = args.iter().skip(1).take_while(|arg| *arg != word.as_str());
     let is_command = |arg: &OsString| tree::listed_commands().any(|command| *arg == *command.name);
     if before.any(is_command) {
-        None
+        let tree = built_tree(args);
+        let names = cursor::named_command(&tree, args).get_subcommands();
+        let meant = suggestion::same_meaning(word, names.map(clap::Command::get_name))?;
+        Some(usage::unknown_command_error(word).hint(format!("did you mean `{meant}`?")))
     } else {
         let hint = suggestion::suggest_command(word, &[]);
         let hint = hint.unwrap_or_else(|| "`qless --help` lists the commands".to_owned());

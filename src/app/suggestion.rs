@@ -48,6 +48,17 @@ pub(super) fn suggest_command(given: &str, topics: &[&str]) -> Option<String> {
     }
 }
 
+/// Which of the names means what a word means in another tool, or elsewhere here.
+pub(super) fn same_meaning<'a>(
+    typed: &str,
+    mut names: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let mut rows = WORDS.iter();
+    let (words, means) =
+        rows.find(|(words, means)| words.contains(&typed) || means.contains(&typed))?;
+    names.find(|name| words.contains(name) || means.contains(name))
+}
+
 /// The command that is spelled most like the word. If that command always writes, one that
 /// only shows something and is spelled like it comes first, so that a typo leads to no change.
 fn nearest_command<'a>(given: &str, all: &'a [ListedCommand]) -> Option<&'a str> {

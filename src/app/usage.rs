@@ -4,10 +4,14 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::completion::cursor;
+use super::parse;
 use crate::args::format::{Format, OutputFlag};
 use crate::args::invalid::Invalid;
 use crate::args::{plain, value};
-use crate::error::Error;
+use crate::command_line;
+use crate::error::{Error, Kind};
+use crate::json::Json;
 
 /// The usage error with a sentence and a hint of `qless`.
 pub(crate) fn usage_error(error: &clap::Error) -> Error {
@@ -27,7 +31,9 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
             );
         }
         ErrorKind::UnknownArgument if arg.starts_with('-') => format!("unknown flag `{arg}`"),
-        ErrorKind::UnknownArgument => format!("unexpected argument `{arg}`"),
+        ErrorKind::UnknownArgument => {
+            format!("unexpected argument `{}`", text(ContextKind::InvalidArg))
+        }
         ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` expects a value"),
         ErrorKind::InvalidValue => {
             let valid = text(ContextKind::ValidValue);
@@ -137,10 +143,46 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
         .format()
 }
 
-/// Whether the arguments, also invalid ones, name `health --nagios`.
+/// Whether the arguments, also invalid ones, are those of `health --nagios`.
 pub(super) fn asks_for_nagios_line(args: &[OsString]) -> bool {
-    let has = |wanted: &str| args.iter().any(|word| word == wanted);
-    has("health") && has("--nagios")
+    args.iter().any(|word| word == "--nagios")
+        && cursor::named_command(&parse::built_tree(args), args).get_name() == "health"
+}
+
+/// The error, with a hint if the line has a value that must follow the `=` of its flag.
+pub(super) fn with_detached_value_hint(error: &Error, args: &[OsString]) -> Option<Error> {
+    let is_possible = matches!(error.kind(), Kind::Usage | Kind::NotFound);
+    let tree = is_possible.then(|| parse::built_tree(args))?;
+    let (flag, value) = cursor::detached_value(&tree, args)?;
+    // A text may be the data of a job just as well.
+    let is_data = Json::parse(value.as_bytes()).is_some();
+    let meant = command_line::flag_with_value(&flag, value);
+    (!is_data).then(|| error.clone().hint(format!("did you mean `{meant}`?")))
+}
+
+/// The error about an argument of a command that takes none, with the flag that takes it.
+pub(super) fn unexpected_argument_error(error: &clap::Error, args: &[OsString]) -> Option<Error> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let tree = parse::built_tree(args);
+    let command = cursor::named_command(&tree, args);
+    let flag = match command.get_name() {
+        "failed" => "group",
+        _ => "queue",
+    };
+    let mut flags = command.get_arguments().filter_map(clap::Arg::get_long);
+    let takes_flag = flags.any(|long| long == flag);
+    let takes_none = command.get_positionals().next().is_none();
+    if word.starts_with('-') || !takes_flag || !takes_none {
+        return None;
+    }
+    let word = plain::strip_marks(word);
+    let meant = command_line::flag_with_value(&format!("--{flag}"), &word);
+    let error = Error::usage(format!("unexpected argument `{word}`"));
+    Some(error.hint(format!("did you mean `{meant}`?")))
 }
 
 #[cfg(test)]

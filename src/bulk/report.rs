@@ -142,8 +142,7 @@ impl BulkTally {
             Format::Table => {
                 let listed = match self.verb.row_content {
                     BulkTableContent::Nothing => false,
-                    // Without `-v`, the table of a dry run lists only the first jobs of its plan.
-                    BulkTableContent::Jids if self.doc.sum.dry_run && !self.all => {
+                    BulkTableContent::Jids if self.lists_few(ui) => {
                         changed && self.doc.rows.len() < NAMED
                     }
                     BulkTableContent::Jids => changed,
@@ -230,14 +229,23 @@ impl BulkTally {
         }
     }
 
-    /// The line about the jobs that a dry run does not list.
+    /// Whether a table of jids has only the first: in a dry run, and on a terminal, without `-v`.
+    fn lists_few(&self, ui: &Ui) -> bool {
+        let is_short = self.doc.sum.dry_run || ui.is_terminal();
+        is_short && !self.all && ui.format() == Format::Table
+    }
+
+    /// The line about the jobs that a table of jids does not list.
     fn unlisted_note(&self, ui: &Ui) -> String {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;
-        let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
+        let changed = if sum.dry_run {
+            sum.matched.saturating_sub(sum.skipped + sum.failed)
+        } else {
+            sum.done
+        };
         let jids = matches!(self.verb.row_content, BulkTableContent::Jids);
-        let table = ui.format() == Format::Table && self.doc.sum.dry_run;
-        if jids && table && planned > listed {
+        if jids && self.lists_few(ui) && changed > listed {
             format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
         } else {
             String::new()

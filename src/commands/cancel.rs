@@ -43,16 +43,35 @@ use crate::session::Session;
 /// See also: `qless depends`, `qless import`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What to do with jobs that depend on one of these
-    #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
-    dependents: DependentsPolicy,
-    /// Save the jobs to this file before deleting them, for `qless import`
-    #[arg(long, value_name = "FILE", value_parser = value::file_to_write())]
-    save: Option<PathBuf>,
+    #[command(flatten)]
+    cancel: CancelFlags,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
     jobs: Targets,
+}
+
+/// How jobs are cancelled.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct CancelFlags {
+    /// What to do with jobs that depend on one of these
+    #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
+    pub(super) dependents: DependentsPolicy,
+    /// Save the jobs to this file before deleting them, for `qless import`
+    #[arg(long, value_name = "FILE", value_parser = value::file_to_write())]
+    save: Option<PathBuf>,
+}
+
+impl CancelFlags {
+    /// Opens the file of `--save`, if it is given.
+    pub(super) fn open_save_file(
+        &self,
+        bulk: &BulkFlags,
+        session: &Session,
+    ) -> Result<Option<SaveFile>, Error> {
+        let open = |path| SaveFile::open(path, bulk.reason.clone(), bulk.dry_run, session);
+        self.save.as_deref().map(open).transpose()
+    }
 }
 
 pub(crate) const SPEC: Spec<Args> =
@@ -61,15 +80,7 @@ pub(crate) const SPEC: Spec<Args> =
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.jobs.check_selection()?;
     let options = BulkOptions::new(session, &CANCEL, &args.bulk)?;
-    let save = match &args.save {
-        Some(path) => {
-            let BulkFlags {
-                reason, dry_run, ..
-            } = &args.bulk;
-            Some(SaveFile::open(path, reason.clone(), *dry_run, session)?)
-        }
-        None => None,
-    };
+    let save = args.cancel.open_save_file(&args.bulk, session)?;
     let given = jids::read_jids(&mut session.input(), &args.jobs.jids)?;
     let targets = (&args.jobs, &given);
     let plan = BulkPlan::from_targets(
@@ -79,5 +90,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         State::UNFINISHED,
         refuse_complete,
     )?;
-    cancel(plan, args.dependents, save, session.now(), session)
+    cancel(plan, args.cancel.dependents, save, session.now(), session)
 }

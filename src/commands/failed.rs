@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::cancel::CancelFlags;
 use super::jobs;
 use super::{Group, Spec};
 use crate::args::format::Format;
@@ -12,7 +13,6 @@ use crate::bulk::cancel::CANCEL;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan};
 use crate::command_line::CommandLine;
-use crate::core::api::guard::DependentsPolicy;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -28,7 +28,8 @@ use crate::session::Session;
 /// Shows each group with its newest failure, and the queues of its newest and oldest 100 jobs; QUEUES
 /// ends in `…` if these are not all jobs. `--group` or another selector lists jobs, newest failure
 /// first. `--retry-all` puts each of these jobs into its own queue with all its retries, and skips
-/// jobs that changed since they were listed. `--cancel-all` deletes them. Both ask first.
+/// jobs that changed since they were listed. `--cancel-all` deletes them; with `--save`, after writing them to a
+/// file. Both ask first.
 ///
 /// Without an action, `--older-than` is an alarm for cron: it lists the jobs that failed at least that long
 /// ago and exits with 10. If there are none, it has no output and exits with 0.
@@ -44,7 +45,11 @@ use crate::session::Session;
 ///
 /// See also: `qless retry`, `qless cancel`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("spread", |flag| flag.conflicts_with("cancel_all")))]
+#[command(mut_arg("spread", |flag| flag.conflicts_with("cancel_all")),
+          mut_arg("dependents", |flag| flag.requires("cancel_all").conflicts_with("retry_all")
+              .help("With `--cancel-all`: what to do with jobs that depend on one of these")),
+          mut_arg("save", |flag| flag.requires("cancel_all").conflicts_with("retry_all")
+              .help("With `--cancel-all`: save the jobs to this file first, for `qless import`")))]
 pub(crate) struct Args {
     #[command(flatten)]
     action: FailedActionFlags,
@@ -61,6 +66,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,
           requires = "retry_all", conflicts_with = "cancel_all")]
     delay: Option<Duration>,
+    #[command(flatten)]
+    cancel: CancelFlags,
     #[command(flatten)]
     bulk: BulkFlags,
     #[command(flatten)]
@@ -126,6 +133,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let listed = jobs::list_jobs(&selector, true, now, session)?;
+    if selector.groups.is_empty() {
+        session
+            .ui
+            .hint("`qless failed` without a selector lists the groups");
+    }
     Ok(match (selector.older_than, listed.jobs) {
         (Some(_), 1..) => Exit::Threshold,
         _ => listed.exit,
@@ -151,6 +163,7 @@ fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error>
     let bulk_options = BulkOptions::new(session, verb, &args.bulk)?;
     let now = session.connect()?;
     if args.action.cancel_all {
+        let save = args.cancel.open_save_file(&args.bulk, session)?;
         let plan = BulkPlan::from_selector(
             session,
             now,
@@ -158,7 +171,7 @@ fn retry_or_cancel_all(args: Args, session: &mut Session) -> Result<Exit, Error>
             &selector,
             cancel::refuse_complete,
         )?;
-        return cancel::cancel_jobs(plan, DependentsPolicy::Refuse, None, now, session);
+        return cancel::cancel_jobs(plan, args.cancel.dependents, save, now, session);
     }
     let options = RetryOptions {
         to: args.to,

@@ -2,6 +2,7 @@
 
 use super::{Group, MemberUse, Spec};
 use crate::args::bound;
+use crate::args::format::Format;
 use crate::core::api::overview::SnapshotRequest;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -15,12 +16,14 @@ use crate::session::Session;
 /// Without limits, each problem that `qless status` shows counts. With limits, only they count. A limit is for
 /// every queue or group; `mail=1000` is for the queue mail, `mail*=1000` for all that match, in place of the limit
 /// for every queue. In `1000,5000` a value above 1000 is a warning, and one above 5000 is critical. A queue that
-/// does not exist is a warning.
+/// does not exist, or a pattern that matches none, is a warning. A group exists only while jobs are in it.
+///
+/// With `-q`, only what is wrong is printed, and nothing if all is well, as cron wants it.
 ///
 /// `--nagios` prints one line with values, and exits with 0 (ok), 1 (warning), 2 (critical, also if Redis does
 /// not answer) or 3 (unknown), as plugins do.
 ///
-/// Examples: `qless health` · `qless health --max-failed 0`
+/// Examples: `qless health` · `qless health -q --max-failed 0`
 /// · `qless health --max-waiting 1000,5000 --max-waiting bulk=100000`
 /// · `qless health --max-head-wait 'mail*=5m' --min-workers 2 --nagios`
 ///
@@ -80,8 +83,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .0
             .extend(bounds.into_iter().map(|bound| (kind, bound)));
     }
-    let health = judge(&limits, session)?;
+    let mut health = judge(&limits, session)?;
     if !nagios {
+        if session.ui.is_quiet() && session.ui.format() == Format::Table {
+            health.keep_only_wrong();
+            if health.items.is_empty() {
+                return Ok(Exit::Ok);
+            }
+        }
         session.ui.show(&health)?;
         return Ok(health.exit());
     }

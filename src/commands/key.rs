@@ -1,14 +1,18 @@
 //! `qless key`
 
+use std::slice;
+
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
+use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::lane;
 use crate::model::list::JobList;
+use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -54,7 +58,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if jids.is_empty() {
         // A lane that spans all queues is in no queue.
         if !args.key.as_bytes().starts_with(b"/") {
-            session.core()?.require_queue(now, &args.queue)?;
+            let core = session.core()?;
+            core.require_queue(now, &args.queue).map_err(|error| {
+                let swapped = core.queues(now, slice::from_ref(&args.key));
+                let swapped = swapped.is_ok_and(|queues| queues.iter().any(Queue::exists));
+                let meant = CommandLine::new("key").name(&args.key).name(&args.queue);
+                let what = format!("`{}` is a queue: did you mean {{}}?", args.key);
+                match meant.fill_sentence(&what).filter(|_| swapped) {
+                    Some(hint) => error.hint(hint),
+                    None => error,
+                }
+            })?;
         }
         session
             .ui

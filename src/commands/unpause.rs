@@ -66,9 +66,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .consent_for_names(args.dry, AskWhen::IfProtected, "unpause", count, &queues)?
         .is_some()
     {
-        session.core()?.unpause_queues(now, &queues)?;
-        let unpaused = format!("unpaused {}", comma_list(&queues));
-        session.ui.note_on_terminal(&unpaused);
+        let (core, ui) = session.core_and_ui()?;
+        let ended = core.queues_or_wrong_keys(now, &queues)?;
+        core.unpause_queues(now, &queues)?;
+        let ended = ended.iter().map(|queue| {
+            let by = queue.paused_by.as_ref();
+            let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+            let state = queue.state_text(ui.render_options());
+            format!("{} (was {state}{by})", queue.name)
+        });
+        let unpaused = format!("unpaused {}", comma_list(ended.collect::<Vec<String>>()));
+        ui.note_on_terminal(&unpaused);
     }
     let done = CommandResult::new("unpause", queues, args.dry.dry_run);
     session.ui.show(&done)?;

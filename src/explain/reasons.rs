@@ -70,6 +70,7 @@ pub(super) fn job_reasons(
                 since: job.since,
                 until: job.expires,
                 worker,
+                last_seen: facts.and_then(|facts| facts.worker_seen),
                 ..ReasonEvidence::default()
             };
             let fix = CommandLine::new("timeout").name(jid);
@@ -245,21 +246,24 @@ pub(super) fn recurring_reasons(
         // Nothing puts a job of a paused template: not its time, and not a pop.
         return reasons;
     }
-    let run = CommandLine::new("recur run").name(&recurring.jid);
-    let (code, evidence) = if is_late {
+    let (code, evidence, fix) = if is_late {
         let evidence = ReasonEvidence {
             since: recurring.next,
+            owed: Some(recurring.owed_runs(now)),
             ..ReasonEvidence::default()
         };
-        (ReasonCode::RecurringNotPolled, evidence)
+        // `recur run` would put one job more, and leave these.
+        let fix = CommandLine::new("workers");
+        (ReasonCode::RecurringNotPolled, evidence, fix)
     } else {
         let evidence = ReasonEvidence {
             until: recurring.next,
             ..ReasonEvidence::default()
         };
-        (ReasonCode::Scheduled, evidence)
+        let fix = CommandLine::new("recur run").name(&recurring.jid);
+        (ReasonCode::Scheduled, evidence, fix)
     };
-    reasons.push(DelayReason::new(code, evidence, run));
+    reasons.push(DelayReason::new(code, evidence, fix));
     reasons
 }
 
@@ -284,6 +288,7 @@ fn add_queue_reasons(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut
         let evidence = ReasonEvidence {
             jobs: Some(held),
             limit: facts.limit,
+            roots: facts.holders.clone(),
             ..ReasonEvidence::default()
         };
         let key = [queue.name.as_bytes(), b"-max-concurrency"].concat();
@@ -308,9 +313,8 @@ fn queue_broken_reason(queue: &Name, entry: Option<&Name>) -> DelayReason {
 }
 
 /// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
-/// asks would have got the next job.
+/// asks would have got the next job, or extended an expired lock.
 fn no_consumer_reason(facts: &PopFacts, now: Moment) -> Option<DelayReason> {
-    facts.next.as_ref()?;
     let waited = now.since(facts.ready?);
     let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
     let long = if unseen { PATIENCE } else { LONG_PATIENCE };

@@ -1,9 +1,13 @@
 //! Whether all is well: the problems of `status`, or limits.
 
+use std::collections::BTreeMap;
+
 use crate::clock::moment::Moment;
 use crate::model::health::{Bound, Health, HealthItem, HealthLevel, LimitKind, Limits};
 use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts};
+use crate::model::pattern::Pattern;
 use crate::name::Name;
+use crate::text::nearest_spelling;
 
 /// The verdict of the limits; without limits, the verdict of the problems.
 pub(crate) fn judge(
@@ -37,7 +41,23 @@ pub(crate) fn judge(
             add_items(kind, &measure(kind, facts, now), &bounds, &mut items);
         }
     }
-    items.extend(unknown_queues(facts, limits).iter().map(unknown_item));
+    let groups = facts.groups.iter().filter(|group| group.jobs > 0);
+    let groups: Vec<&Name> = groups.map(|group| &group.group).collect();
+    for (typed, subject) in unknown_subjects(limits.subjects(true), &groups) {
+        // A group is gone with its last job, so that its absence is no warning.
+        let items = items.iter_mut();
+        let mut items = items.filter(|item| item.group.as_ref() == subject.as_plain_name());
+        if let (Some(item), Some(near)) = (items.next(), nearest_spelling(&typed, &groups)) {
+            let what = format!("; no group is called so, but one is {near}");
+            item.fact.push_str(&what);
+            item.message.push_str(&what);
+        }
+    }
+    let queues = facts.queues.iter().map(|queue| &queue.counts.name);
+    let queues: Vec<&Name> = queues.chain(&facts.damaged_queues).collect();
+    let unknown = unknown_subjects(limits.subjects(false), &queues);
+    let unknown = unknown.iter();
+    items.extend(unknown.map(|(typed, subject)| unknown_queue_item(typed, subject, &queues)));
     Health::new(items, omitted)
 }
 
@@ -117,23 +137,27 @@ fn problem_item(problem: &StatusProblem) -> HealthItem {
     }
 }
 
-/// The queues that limits name and that do not exist: a misspelt name would be well for ever.
-fn unknown_queues(facts: &SystemFacts, limits: &Limits) -> Vec<Name> {
-    let is_known = |name: &Name| {
-        let mut queues = facts.queues.iter();
-        queues.any(|queue| queue.counts.name == *name) || facts.damaged_queues.contains(name)
-    };
-    let mut unknown = limits.names(false);
-    unknown.retain(|name| !is_known(name));
-    unknown.sort_unstable();
-    unknown.dedup();
+/// The names and globs that fit nothing known: what is misspelt would be well for ever.
+fn unknown_subjects<'a>(
+    subjects: impl Iterator<Item = &'a Pattern>,
+    known: &[&Name],
+) -> BTreeMap<Name, &'a Pattern> {
+    let unknown = subjects.filter(|subject| !known.iter().any(|name| subject.matches(name)));
     unknown
+        .map(|subject| (subject.as_typed(), subject))
+        .collect()
 }
 
-fn unknown_item(queue: &Name) -> HealthItem {
-    let fact = format!("no queue is called {queue}");
+fn unknown_queue_item(typed: &Name, subject: &Pattern, known: &[&Name]) -> HealthItem {
+    let name = subject.as_plain_name();
+    let near = nearest_spelling(typed, known);
+    let fact = match (name, near) {
+        (None, _) => format!("no queue matches {typed}"),
+        (Some(name), None) => format!("no queue is called {name}"),
+        (Some(name), Some(near)) => format!("no queue is called {name}; is it {near}?"),
+    };
     HealthItem {
-        queue: Some(queue.clone()),
+        queue: name.cloned(),
         ..HealthItem::found("unknown-queue", HealthLevel::Warning, &fact, &fact)
     }
 }

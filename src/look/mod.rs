@@ -99,8 +99,9 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
     let mut failures = facts.groups;
     failures.retain(|group| group.recent > 0);
     failures.sort_by_key(|group| std::cmp::Reverse(group.recent));
-    let mut stalled_workers = facts.workers;
+    let (mut stalled_workers, mut silent_workers) = (facts.workers.clone(), facts.workers);
     stalled_workers.retain(|worker| worker.stalled > 0);
+    silent_workers.retain(|worker| worker.silence_with_locks(now).is_some());
     Overview {
         server: facts.server,
         totals,
@@ -112,6 +113,7 @@ pub(crate) fn build_overview(facts: SystemFacts, since_s: f64, now: Moment) -> O
         failures,
         since_s: RoundedSeconds(since_s),
         stalled_workers,
+        silent_workers,
         late_recurring,
         problems,
         omitted,

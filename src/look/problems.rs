@@ -2,7 +2,6 @@
 
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::model::lag::LagCause;
 use crate::model::overview::{
     OldWait, ProblemCode, QueueFacts, RecentFailures, StatusProblem, SystemFacts, at_least,
 };
@@ -14,6 +13,9 @@ use crate::text::{comma_list, count_with_noun, duration};
 
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
+
+/// How long a worker may be silent with a lock of which that is more than half, in seconds.
+const LONG_SILENCE: f64 = 3600.0;
 
 /// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
 const NAMED: usize = 3;
@@ -30,6 +32,7 @@ pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> V
     add_failing_groups(&facts.groups, since_s, &mut problems);
     problems.extend(stalled_jobs(facts, now));
     add_late_queues(facts, now, &mut problems);
+    problems.extend(silent_holders(facts, now));
     problems.extend(late_recurring(facts, now));
     add_pauses(facts, now, &mut problems);
     problems
@@ -249,10 +252,8 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
     let (named, rest) = waits.split_at(waits.len().min(NAMED));
     for wait in named {
-        let why = wait.why.filter(|why| *why != LagCause::Waiting);
-        let why = why.map_or_else(String::new, |why| {
-            format!(", {}", why.as_sentence(wait.held_by.as_ref()))
-        });
+        let why = wait.reason_text(now);
+        let why = why.map_or_else(String::new, |why| format!(", {why}"));
         let time = duration(wait.wait_s.0);
         let what = format!("{}: the oldest job has waited {time}{why}", wait.queue);
         let fix = CommandLine::new("explain").flag("--queue", &wait.queue);
@@ -266,6 +267,35 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
         let problem = StatusProblem::new(ProblemCode::Late, what).age(first.wait_s.0);
         problems.push(problem.fix(CommandLine::new("lag")));
     }
+}
+
+/// Workers that hold locks and have been silent for long. They may be busy: a client need not extend a long lock.
+fn silent_holders(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+    let silence = |worker: &&Worker| worker.silence_with_locks(now).unwrap_or_default();
+    let mut silent: Vec<&Worker> = facts.workers.iter().collect();
+    silent.retain(|worker| silence(worker) > LONG_SILENCE);
+    silent.sort_by(|one, other| silence(other).total_cmp(&silence(one)));
+    let first = silent.first()?;
+    let (age, jobs) = (silence(first), silent.iter().map(|one| one.running).sum());
+    let until = silent.iter().filter_map(|worker| worker.locked_until).max();
+    let left = duration(until.unwrap_or(now).since(now).max(0.0));
+    let held = count_with_noun(jobs, "job", "jobs");
+    let what = match silent.len() {
+        1 => format!("worker {} is silent for {}", first.name, duration(age)),
+        count => format!(
+            "{count} workers are silent, the first for {}",
+            duration(age)
+        ),
+    };
+    let what = format!("{what}, and keeps {held} for up to {left} more");
+    let problem = StatusProblem::new(ProblemCode::SilentHolder, what).jobs(jobs);
+    Some(match silent.as_slice() {
+        [worker] => {
+            let fix = CommandLine::new("workers").name(&worker.name);
+            problem.age(age).worker(&worker.name).fix(fix)
+        }
+        _ => problem.age(age).fix(CommandLine::new("workers")),
+    })
 }
 
 /// Recurring jobs that no pop has put, unless a pause is the reason.

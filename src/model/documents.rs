@@ -128,6 +128,8 @@ mod tests {
             format!("{line}\n")
         };
         let lines: String = DOCUMENTS.iter().map(line).collect();
+        // A reader of a document knows no link to the source.
+        assert!(!lines.contains("[`"));
         expect_file!["../view/documents.ndjson"].assert_eq(&lines);
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct ExportHead {
     pub command: &'static str,
 }
 
-/// A job with everything `import` needs: [`Job`] and, where that does not preserve each byte, the rest.
+/// A job with everything `import` needs: the fields of `job` and, where these do not preserve each byte, the rest.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct SavedJob {
     #[serde(flatten)]

@@ -89,20 +89,23 @@ impl Limits {
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
     }
 
+    /// The names and globs of groups, or else of queues, in them.
+    pub(crate) fn subjects(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
+        let bounds = self.0.iter();
+        let bounds = bounds.filter(move |(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
+        bounds.filter_map(|(_, bound)| bound.subject.as_ref())
+    }
+
     /// The globs over queues in them.
     pub(crate) fn queue_globs(&self) -> Vec<Pattern> {
-        let bounds = self.0.iter();
-        let bounds = bounds.filter(|(kind, _)| *kind != LimitKind::MaxFailed);
-        let globs = bounds.filter_map(|(_, bound)| bound.subject.as_ref());
+        let globs = self.subjects(false);
         let globs = globs.filter(|pattern| pattern.as_plain_name().is_none());
         globs.cloned().collect()
     }
 
     /// The names of groups, or else of queues, in them.
     pub(crate) fn names(&self, of_groups: bool) -> Vec<Name> {
-        let bounds = self.0.iter();
-        let bounds = bounds.filter(|(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
-        let names = bounds.filter_map(|(_, bound)| bound.subject.as_ref()?.as_plain_name());
+        let names = self.subjects(of_groups).filter_map(Pattern::as_plain_name);
         names.cloned().collect()
     }
 }
@@ -274,6 +277,11 @@ impl Health {
             items,
             omitted,
         }
+    }
+
+    /// Leaves out what is well.
+    pub(crate) fn keep_only_wrong(&mut self) {
+        self.items.retain(|item| item.level > HealthLevel::Ok);
     }
 
     /// The exit code: a limit is reached, or not.

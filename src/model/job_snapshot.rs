@@ -80,6 +80,7 @@ impl JobSnapshot {
     }
 
     pub fn from_job(job: Job, interner: &mut FieldInterner) -> JobSnapshot {
+        let since = job.unchanged_since();
         let stored = job.state_stored.unwrap_or_default();
         let common = SharedJobFields {
             state: job
@@ -96,7 +97,7 @@ impl JobSnapshot {
             jid: job.jid,
             mark: job.mark.into(),
             common: interner.share(common),
-            since: job.since,
+            since,
             due: job.scheduled_for,
             later: Duration::ZERO,
         }

@@ -53,6 +53,9 @@ pub struct Queue {
     /// The reason, if one was given
     #[serde(rename(deserialize = "reason"))]
     pub paused_reason: Option<Name>,
+    /// The user and host that paused it, if known
+    #[serde(rename(deserialize = "by"))]
+    pub paused_by: Option<Name>,
     /// How long the next job to pop has been waiting
     #[serde(skip_deserializing)]
     pub head_wait_s: Option<RoundedSeconds>,
@@ -63,9 +66,6 @@ pub struct Queue {
         deserialize_with = "lenient::read_or_none"
     )]
     pub head_since: Option<Moment>,
-    /// The user and host that paused it, if known.
-    #[serde(skip_serializing, rename = "by")]
-    pub paused_by: Option<Name>,
     /// Whether the queue is in the list of queues.
     #[serde(skip_serializing)]
     pub known: bool,
@@ -173,7 +173,7 @@ impl Queue {
 
     /// `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
     /// Nothing for a queue that is not paused.
-    fn state_text(&self, page: &RenderOptions) -> String {
+    pub(crate) fn state_text(&self, page: &RenderOptions) -> String {
         if !self.paused {
             return String::new();
         }

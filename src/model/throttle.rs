@@ -143,11 +143,9 @@ impl View for ThrottleJobs {
         let throttle = &self.throttle;
         let mut detail = DetailLines::new(page);
         detail.add_line("throttle", &throttle.id);
-        let remark = if throttle.defined {
-            String::new()
-        } else {
-            "by default".to_owned()
-        };
+        let is_default = !throttle.defined && !throttle.lane;
+        let remark = if is_default { "by default" } else { "" };
+        let remark = remark.to_owned();
         detail.add_line_with_remark("maximum", throttle.limit_text(), None, remark);
         if let Some(changed) = self.changed {
             let by = self.changed_by.as_ref();

@@ -1,5 +1,7 @@
 //! Workers that have popped recently, and the jobs that they hold.
 
+use std::borrow::Borrow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +10,7 @@ use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
 use crate::lenient;
 use crate::name::Name;
+use crate::text::duration;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, Heading, column_headings};
@@ -34,6 +37,9 @@ pub struct Worker {
     /// Whether the worker was seen lately. The index also has workers that were not.
     #[serde(skip_serializing)]
     pub recent: bool,
+    /// When the last of its locks expires, if it holds some and was not seen for a minute.
+    #[serde(skip_serializing, deserialize_with = "lenient::read_or_none")]
+    pub locked_until: Option<Moment>,
 }
 
 /// A worker's jobs: those it runs, and those whose locks it lost.
@@ -55,10 +61,39 @@ pub struct WorkerJobs {
 /// How long a worker may be silent that runs no job, in seconds.
 pub(crate) const SILENT_AFTER: f64 = 120.0;
 
+/// How long a worker has been silent that was last seen then, if that is worth a word: `silent for 4h`.
+pub(crate) fn silence_text(last_seen: Option<Moment>, now: Moment) -> Option<String> {
+    let silence = now.since(last_seen?);
+    (silence > SILENT_AFTER).then(|| format!("silent for {}", duration(silence)))
+}
+
+/// Brings those forward that need somebody: who lost jobs, then who is silent and holds locks. The others keep their
+/// order.
+pub(crate) fn sort_urgent_first(workers: &mut [impl Borrow<Worker>], now: Moment) {
+    workers.sort_by_key(|worker| {
+        let worker: &Worker = worker.borrow();
+        let is_silent = worker.silence_with_locks(now).is_some();
+        std::cmp::Reverse((worker.stalled, is_silent))
+    });
+}
+
 impl Worker {
     /// The host and process of the worker if its name tells them, else its name.
     pub(crate) fn short_name(&self) -> String {
         self.process.short_name(&self.name)
+    }
+
+    /// How long the worker has been silent, if that is more than half of the time of a lock that it holds: a worker that
+    /// extends its locks does so earlier.
+    pub(crate) fn silence_with_locks(&self, now: Moment) -> Option<f64> {
+        let silence = now.since(self.last_seen?);
+        let left = self.locked_until?.since(now);
+        (self.running > 0 && silence > SILENT_AFTER && silence > left).then_some(silence)
+    }
+
+    /// Whether the worker is silent for too long, for what it holds.
+    pub(crate) fn is_silent(&self, now: Moment) -> bool {
+        !self.is_alive(now) || self.silence_with_locks(now).is_some()
     }
 
     /// Whether the worker runs a job or was seen just now.

@@ -191,7 +191,9 @@ impl<'a> Filter<'a> {
     pub(super) fn matches(&self, job: &Job) -> bool {
         let selector = self.selector;
         let failure = job.failure.as_ref();
-        let age = unchanged_since(job).map(|since| self.now.since(since).max(0.0));
+        let age = job
+            .unchanged_since()
+            .map(|since| self.now.since(since).max(0.0));
         (self.matches_any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
             && matches_any(&selector.queues, job.queue.as_ref())
             && matches_any(&selector.klasses, job.klass.as_ref())
@@ -309,16 +311,5 @@ impl Prefilter {
                 }
             }
         })
-    }
-}
-
-/// Since when a job has been as it is: by its history, or, if it failed before that, as an imported
-/// job did, by its failure, which is in whole seconds.
-fn unchanged_since(job: &Job) -> Option<Moment> {
-    let failed = job.failure.as_ref().and_then(|failure| failure.when);
-    let failed = failed.filter(|_| job.state == Some(State::Failed));
-    match (job.since, failed) {
-        (Some(since), Some(failed)) if since.since(failed) >= 1.0 => Some(failed),
-        (since, failed) => since.or(failed),
     }
 }

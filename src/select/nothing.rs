@@ -98,6 +98,10 @@ fn meaning_of_name(
     if queues.iter().any(Queue::exists) {
         return Some(flag("queue", "--queue"));
     }
+    let recurring = core.recurring_jobs(now, std::slice::from_ref(jid));
+    if recurring.ok()?.iter().any(Option::is_some) {
+        return Some(format!("`{jid}` is a recurring job: `qless recur`"));
+    }
     let other = prefixes.iter().find(|prefix| {
         let key = Keys::new(prefix).job_key(jid.as_bytes());
         // The user may have no right to keys of another prefix.

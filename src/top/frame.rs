@@ -519,6 +519,7 @@ mod tests {
                 ..WorkerProcess::default()
             },
             recent: true,
+            locked_until: None,
         };
         let group = |name: &str, jobs, recent| RecentFailures {
             group: Name::from(name),
@@ -658,10 +659,10 @@ mod tests {
                 |
                 |  WORKER               SLOTS        LAST  HOLDS
                 :  ...................  ..........  .....  .....................................
-                |  mx-1-220             ■■■■           0s  4 jobs
-                :  *******************  gggggggggg  .....
                 |  mx-3-91              ✗□□□          21m  1 job, its lock has expired
                 :  *******************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |  mx-1-220             ■■■■           0s  4 jobs
+                :  *******************  gggggggggg  .....
                 |
                 |
                 |
@@ -771,10 +772,10 @@ mod tests {
                 |
                 |  WORKER                                    SLOTS        LAST  HOLDS
                 :  ........................................  ..........  .....  ........................................................................................................................................
-                |  mx-1-220                                  ■■■■           0s  4 jobs
-                :  ****************************************  gggggggggg  .....
                 |  mx-3-91                                   ✗□□□          21m  1 job, its lock has expired
                 :  ****************************************  rrrrrrrrrr  rrrrr  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                |  mx-1-220                                  ■■■■           0s  4 jobs
+                :  ****************************************  gggggggggg  .....
                 |
                 |
                 |

@@ -7,7 +7,7 @@ use crate::model::job::Job;
 use crate::model::lag::LagCause;
 use crate::model::overview::history::History;
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
-use crate::model::worker::Worker;
+use crate::model::worker::{Worker, sort_urgent_first};
 use crate::name::Name;
 use crate::text::{
     clean_line, duration, format_rough_duration, plural, width, with_thousands_separators,
@@ -31,7 +31,7 @@ impl Table {
         match self {
             Table::Queues => &["name", "wait", "run", "next waits"],
             Table::Failed => &["recent", "jobs", "name"],
-            Table::Workers => &["name", "last", "lost"],
+            Table::Workers => &["worst", "last", "name"],
         }
     }
 }
@@ -229,10 +229,13 @@ impl TableSource<'_> {
 
     fn workers(&self) -> Rows {
         let mut workers: Vec<&Worker> = self.facts.workers.iter().collect();
-        match self.order {
-            1 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.last_seen)),
-            2 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.stalled)),
-            _ => workers.sort_unstable_by(|one, other| one.name.cmp(&other.name)),
+        if self.order == 1 {
+            workers.sort_by_key(|worker| std::cmp::Reverse(worker.last_seen));
+        } else {
+            workers.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        }
+        if self.order == 0 {
+            sort_urgent_first(&mut workers, self.now);
         }
         let name = (self.width / 4).clamp(12, 40);
         let cells = |texts: [(String, Tone); 4]| {
@@ -250,7 +253,7 @@ impl TableSource<'_> {
             let seen = worker
                 .last_seen
                 .map(|seen| format_rough_duration(self.now.since(seen).max(0.0)));
-            let is_silent = !worker.is_alive(self.now);
+            let is_silent = worker.is_silent(self.now);
             let holds = match (worker.running, worker.stalled) {
                 (0, 0) => ("nothing".to_owned(), Tone::Dim),
                 (running, 0) => (plural(running, "job", "jobs"), Tone::Plain),

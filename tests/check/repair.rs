@@ -9,6 +9,7 @@ use crate::support::files::write_private;
 use crate::support::keyboard::answer;
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
+use crate::support::terminal;
 use crate::support::text::words;
 
 /// The time of these tests, long after the jobs were put.
@@ -1134,4 +1135,20 @@ fn a_dry_run_ends_with_the_code_of_the_repair() {
         plan.starts_with("There is nothing to repair\n\n  not repaired"),
         "{plan}"
     );
+}
+
+#[test]
+fn a_dry_run_names_the_undo_file_unless_it_has_one() {
+    let redis = damaged();
+    let undo = redis.socket().with_file_name("undo.ndjson");
+    let said = |flags: &str| {
+        let mut command = at(&redis).command();
+        command.args(words(&format!("check --repair --dry-run {flags}")));
+        terminal::run(command, 100).stdout()
+    };
+    let hint =
+        "hint: with `--undo FILE`, a repair can be reverted by `qless check --revert FILE`\n";
+    assert!(said("").ends_with(hint), "{}", said(""));
+    assert!(!said(&format!("--undo {}", undo.display())).contains("hint"));
+    assert!(!said("--only score").contains("hint"));
 }

@@ -7,6 +7,8 @@ use crate::support::files::write_private;
 use crate::support::keyboard;
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
 
 /// `c` depends on `b`, which depends on `a`; `x` waits alone, `done` is complete.
 fn chained() -> Redis {
@@ -695,4 +697,31 @@ fn jobs_with_many_dependents_take_several_calls() {
         .run("jobs --queue q --state waiting --count -o json")
         .ok();
     assert!(waiting.contains("9000"), "{waiting}");
+}
+
+#[test]
+fn a_terminal_gets_the_first_jids_and_the_number_and_a_pipe_all() {
+    let redis = Redis::start();
+    let fill = || {
+        for n in 10..22 {
+            redis.at(1).run(&format!("put tmp K --jid j{n}")).ok();
+        }
+    };
+    let cancel = |flags: &str| {
+        fill();
+        let mut command = redis.at(2).command();
+        command.args(words(&format!("cancel --queue tmp --yes {flags}")));
+        let said = terminal::run(command, 100).stdout();
+        let listed = said.lines().filter(|line| line.starts_with('j')).count();
+        (listed, said)
+    };
+    let (listed, said) = cancel("");
+    assert_eq!(listed, 10);
+    let end = "12 cancelled\n  the first 10 jids are listed; `-v` or `-o ndjson` lists all\n";
+    assert!(said.ends_with(end), "{said}");
+    assert_eq!(cancel("-o jid").0, 12);
+    assert_eq!(cancel("-v").0, 12);
+    fill();
+    let piped = redis.at(2).run("cancel --queue tmp --yes -o table").ok();
+    assert_eq!(piped.lines().count(), 13, "{piped}");
 }

@@ -179,7 +179,7 @@ fn jobs_ahead_and_concurrency_are_counted() {
     for jid in ["a", "b", "c", "d"] {
         redis.at(86_500).run(&format!("put q K --jid {jid}")).ok();
     }
-    redis.at(86_520).run("pop q --count 2").ok();
+    redis.at(86_520).run("pop q --count 2 --worker w1").ok();
     assert_eq!(
         codes(&redis, 86_530.0, "b"),
         ["concurrency blocking"],
@@ -192,8 +192,10 @@ fn jobs_ahead_and_concurrency_are_counted() {
         expect![[r#"
             K in q is waiting and cannot run now
 
-              [31m✗[0m concurrency is used up        2 of 2 running  qless config set q-max-concurrency N
-              · 1 job is ahead of it                          qless priority --to=N a
+              [31m✗[0m concurrency is used up  2 of 2 running, c (q, running on w1), d (q, running on w1)
+                  qless config set q-max-concurrency N
+              · 1 job is ahead of it 
+                  qless priority --to=N a
               [32m✓[0m newest held lock was granted  10s ago
         "#]],
     );
@@ -689,16 +691,71 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
               [31m✗[0m no worker has taken the next job yet  it has waited for 13m 3s  qless workers
         "#]],
     );
-    assert_eq!(redis.at(1783).run("pop export -o jid").stdout(), "a\n");
+    assert_eq!(
+        redis.at(1783).run("pop export --worker w1 -o jid").stdout(),
+        "a\n"
+    );
     shown(
         1784.0,
         "explain b",
         expect![[r#"
             K in export is throttled and cannot run now
 
-              [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running)
+              [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running on w1)
                   qless throttle show s3
               [32m✓[0m newest held lock was granted  1s ago
         "#]],
     );
+}
+
+#[test]
+fn the_holders_of_a_full_queue_and_their_silence_are_named() {
+    let redis = Redis::start();
+    redis.at(1000).run("config set q-heartbeat 36000").ok();
+    redis.at(1000).run("config set q-max-concurrency 2").ok();
+    for jid in ["a", "b", "c"] {
+        redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
+        if jid != "c" {
+            redis.at(1001).run(&format!("pop q --worker of-{jid}")).ok();
+        }
+    }
+    redis.at(1100).run("heartbeat b --worker of-b").ok();
+    let of_queue = redis.at(1150).run("explain --queue q");
+    let expected = "q\tconcurrency\tblocking\tconcurrency is used up: 2 of 2 running, \
+                    a (q, running on of-a, silent for 2m 29s), b (q, running on of-b)\t\
+                    qless config set q-max-concurrency N";
+    assert_eq!(of_queue.ok(), expected);
+    let doc = redis.at(1150).run("explain c -o json").json();
+    let holder = &doc["reasons"][0]["evidence"]["roots"][0];
+    assert_eq!(holder["worker"], "of-a");
+    assert_eq!(holder["last_seen"], "1970-01-01T00:16:41.000Z");
+    let of_job = |jid: &str| redis.at(1150).run(&format!("explain {jid}")).ok();
+    assert!(
+        of_job("a").contains(", silent for 2m 29s\t"),
+        "{}",
+        of_job("a")
+    );
+    assert!(!of_job("b").contains("silent"), "{}", of_job("b"));
+}
+
+/// The pop that would take or extend the lock does not come.
+#[test]
+fn stalled_jobs_that_no_worker_comes_for_have_no_consumer() {
+    let redis = Redis::start();
+    redis.at(1000).run("put q K --jid a").ok();
+    redis.at(1000).run("pop q --worker gone").ok();
+    let all = |now: f64| (codes(&redis, now, "a"), codes(&redis, now, "--queue q"));
+    let (job, queue) = all(1065.0);
+    assert_eq!(job, ["stalled delaying"]);
+    assert_eq!(queue, ["grace blocking", "stalled delaying"]);
+    let (job, queue) = all(1075.0);
+    assert_eq!(job, ["no_consumer blocking", "stalled delaying"]);
+    assert_eq!(
+        queue,
+        ["no_consumer blocking", "grace blocking", "stalled delaying"]
+    );
+    // A pop has extended the lock, and none came since that ended.
+    redis.at(1080).run("pop q --worker other").exits(4);
+    assert_eq!(all(1095.0).0, ["stalled delaying"]);
+    assert_eq!(all(1151.0).0, ["no_consumer blocking", "stalled delaying"]);
 }

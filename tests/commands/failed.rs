@@ -9,6 +9,7 @@ use crate::support::jobs::mixed;
 use crate::support::proxy::{Cut, proxy_then};
 use crate::support::qless::{Qless, Running};
 use crate::support::redis::Redis;
+use crate::support::terminal;
 
 fn fails() -> Redis {
     let redis = Redis::start();
@@ -796,4 +797,82 @@ fn the_queues_of_a_group_are_those_of_its_newest_and_oldest_jobs() {
         serde_json::json!(["last", "mail", "middle"])
     );
     assert_eq!(group["queues_complete"], true);
+}
+
+/// What `cancel` takes for these jobs, and its hints name.
+#[test]
+fn the_jobs_that_are_cancelled_can_be_saved_and_their_dependents_cancelled() {
+    let redis = fails();
+    redis
+        .at(60)
+        .run("put test K --jid later --depends bad")
+        .ok();
+    let file = redis.socket().with_file_name("saved.ndjson");
+    let line = |flags: &str| format!("failed --group 'bad payload' --cancel-all --yes {flags}");
+    let refused = redis.at(61).run(&line("")).exits(5);
+    assert!(refused.stderr().contains("`later` waits for it: bad"));
+    let flags = format!("--dependents cancel --save {}", file.display());
+    redis.at(61).run(&line(&flags)).shows(expect![[r#"
+        later
+        bad
+        --- stderr
+        2 cancelled
+    "#]]);
+    let saved = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(saved.lines().count(), 3, "{saved}");
+    for (flags, said) in [
+        ("--save x", "`--cancel-all` is missing"),
+        (
+            "--group 'upload error' --retry-all --save x",
+            "`--retry-all` cannot be used with `--save`",
+        ),
+    ] {
+        let ran = redis.at(61).run(&format!("failed {flags}")).exits(2);
+        assert!(ran.stderr().contains(said), "{}", ran.stderr());
+    }
+}
+
+#[test]
+fn a_list_of_jobs_says_on_a_terminal_where_the_groups_are() {
+    let redis = fails();
+    let listed = |line: &str| {
+        let mut command = redis.at(4000).command();
+        command.args(line.split(' '));
+        terminal::run(command, 100).stdout()
+    };
+    let hint = "hint: `qless failed` without a selector lists the groups\n";
+    assert!(listed("failed --older-than 1h").ends_with(hint));
+    assert!(!listed("failed --group upload*").contains(hint));
+}
+
+/// An import adds failures to a list in the order of its file.
+#[test]
+fn the_last_failure_of_a_group_is_the_newest_in_whatever_order_it_was_imported() {
+    let redis = fails();
+    let export = redis.at(100).run("export --all").ok();
+    let (head, jobs) = export.split_once('\n').unwrap();
+    let mut jobs: Vec<&str> = jobs.lines().collect();
+    for _ in 0..2 {
+        jobs.reverse();
+        let other = redis
+            .at(200)
+            .input(format!("{head}\n{}\n", jobs.join("\n")));
+        other.run("--prefix other: import - --replace --yes").ok();
+        let groups = redis
+            .at(201)
+            .run("--prefix other: failed --columns GROUP,LAST --sort GROUP")
+            .ok();
+        let was = redis
+            .at(201)
+            .run("failed --columns GROUP,LAST --sort GROUP")
+            .ok();
+        assert_eq!(groups, was);
+    }
+    // The jobs have the age of their failure, by which `--older-than` selects.
+    let ages = redis
+        .at(232)
+        .run("--prefix other: failed --older-than 3m --columns JID,AGE --time-format relative --sort JID")
+        .exits(10)
+        .stdout();
+    assert_eq!(ages, "bad\t3m\nu0\t3m 50s\nu1\t3m 40s\nu2\t3m 30s\n");
 }

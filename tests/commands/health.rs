@@ -83,7 +83,7 @@ fn limits_are_for_each_queue_and_group() {
         --- exit 10
     "#]]);
     shows("health --max-waiting mial=5").shows(expect![[r#"
-        ! no queue is called mial
+        ! no queue is called mial; is it mail?
         --- exit 10
     "#]]);
     for wrong in [
@@ -180,4 +180,58 @@ fn a_named_queue_is_found_among_many() {
             ✗ q450: 1 job waits, limit 0
             --- exit 10
         "#]]);
+}
+
+/// cron mails what a command prints.
+#[test]
+fn quiet_health_prints_only_what_is_wrong() {
+    let redis = filled();
+    let quiet = |line: &str| redis.at(90_000).run(&format!("health -q {line}"));
+    quiet("--max-waiting 100 --max-failed 5").shows(expect![""]);
+    quiet("--max-waiting mail=100 --max-failed 0").shows(expect![[r#"
+        ✗ a|b: 1 failed job, limit 0
+        ✗ timeout: 1 failed job, limit 0
+        --- exit 10
+    "#]]);
+    // Programs read the whole document, and the line of a plugin.
+    let doc = quiet("--max-waiting 100 -o json").json();
+    assert_eq!(doc["items"].as_array().unwrap().len(), 2);
+    let line = quiet("--max-waiting 100 --nagios").ok();
+    assert!(line.starts_with("QLESS OK - "), "{line}");
+    Redis::start()
+        .at(90_000)
+        .run("health -q")
+        .shows(expect![""]);
+}
+
+#[test]
+fn a_misspelt_queue_pattern_or_group_is_told() {
+    let redis = filled();
+    let health = |line: &str| redis.at(90_000).run(&format!("health {line}"));
+    health("--max-waiting 'mial*=100'").shows(expect![[r#"
+        ! no queue matches mial*
+        --- exit 10
+    "#]]);
+    // A group is gone with its last job.
+    health("--max-failed timeuot=5 --max-failed 'x*=5' --max-failed other=5").shows(expect![[r#"
+        ✓ other: 0 failed jobs, limit 5
+        ✓ timeuot: 0 failed jobs, limit 5; no group is called so, but one is timeout
+    "#]]);
+}
+
+/// The codes of plugins are for `health` alone.
+#[test]
+fn the_word_nagios_of_another_command_is_an_unknown_flag() {
+    let redis = Redis::start();
+    let other = redis.at(1).run("put health K --nagios").exits(2);
+    let said = other.stderr();
+    assert!(said.starts_with("error: unknown flag `--nagios`"), "{said}");
+    for line in [
+        "health --nagios --foo",
+        "--timeout 3s health --nagios --max-waiting x",
+        "health --max-waiting --nagios",
+    ] {
+        let ran = redis.at(1).run(line).exits(3);
+        assert!(ran.stdout().starts_with("QLESS UNKNOWN - "), "{line}");
+    }
 }

@@ -357,3 +357,100 @@ fn words_of_other_tools_lead_to_the_command_that_does_the_same() {
         "error: no command or topic is called `recip`\nhint: did you mean `recipes`?\n"
     );
 }
+
+/// The word after the flag is the next argument.
+#[test]
+fn an_optional_value_without_its_equals_sign_is_told() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a").ok();
+    for (line, hint) in [
+        ("put mail K --wait 3s", "--wait=3s"),
+        ("put mail K {} --wait 3s", "--wait=3s"),
+        ("put mail K --key k --unique start", "--unique=start"),
+        ("put mail K --lock user-1", "--lock=user-1"),
+        ("queues --watch 5s", "--watch=5s"),
+    ] {
+        let said = redis.at(1).run(line).exits(2).stderr();
+        let hint = format!("hint: did you mean `{hint}`?\n");
+        assert!(said.ends_with(&hint), "{line}: {said}");
+    }
+    // No value of the flag, or the data of the job.
+    for line in ["queues --watch mail", "put mail K --lock {} --foo"] {
+        let said = redis.at(1).run(line).exits(2).stderr();
+        assert!(!said.contains("did you mean `--lock"), "{line}: {said}");
+        assert!(!said.contains("did you mean `--watch"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn an_error_about_an_argument_in_the_wrong_place_says_where_it_belongs() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a --key ann").ok();
+    redis
+        .at(1)
+        .run("recur put mail K --jid nightly --every 1d")
+        .ok();
+    for (line, code, said) in [
+        (
+            "jobs billing",
+            2,
+            "unexpected argument `billing`\nhint: did you mean `--queue=billing`?",
+        ),
+        (
+            "events mail",
+            2,
+            "unexpected argument `mail`\nhint: did you mean `--queue=mail`?",
+        ),
+        (
+            "failed 'upload error'",
+            2,
+            "unexpected argument `upload error`\nhint: did you mean `--group='upload error'`?",
+        ),
+        (
+            "key ann mail",
+            4,
+            "queue `ann` does not exist\nhint: `mail` is a queue: did you mean `qless key mail ann`?",
+        ),
+        (
+            "recur delete nightly",
+            2,
+            "unknown command `delete`\nhint: did you mean `rm`?",
+        ),
+        (
+            "recur add nightly",
+            2,
+            "unknown command `add`\nhint: did you mean `put`?",
+        ),
+        (
+            "throttle get api",
+            2,
+            "unknown command `get`\nhint: did you mean `show`?",
+        ),
+        (
+            "context delete prod",
+            2,
+            "unknown command `delete`\nhint: did you mean `remove`?",
+        ),
+        (
+            "cancel nightly",
+            4,
+            "job `nightly` does not exist\nhint: `nightly` is a recurring job: `qless recur`",
+        ),
+        (
+            "jobs --limit -3",
+            2,
+            "`--limit` expects a whole number between 0 and 9007199254740992, not `-3`",
+        ),
+        (
+            "peek mail --count -3",
+            2,
+            "`--count` expects a whole number between 0 and 9007199254740992, not `-3`",
+        ),
+    ] {
+        let ran = redis.at(2).run(line).exits(code);
+        assert_eq!(ran.stderr(), format!("error: {said}\n"), "{line}");
+    }
+    // Where negative numbers mean something, they still do.
+    redis.at(2).run("throttle set api -1").exits(0);
+    redis.at(2).run("priority a --to -5").exits(0);
+}

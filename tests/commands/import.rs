@@ -555,7 +555,7 @@ fn options_pauses_and_recurring_jobs_are_imported() {
         mail	0	0	0	0	0	1	–	paused since 1970-01-01T00:01:40.000Z, ends 1970-01-01T05:00:00.000Z (why)
     "#]]);
     redis.at(100).run("recur list").shows(expect![[r#"
-        r	mail	K	5m	1970-01-01T00:00:02.000Z	0	2
+        r	mail	K	5m	1970-01-01T00:00:02.000Z	0	2	1
     "#]]);
     redis.at(100).run("config dump").shows(expect![[r#"
         {

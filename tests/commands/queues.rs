@@ -36,6 +36,7 @@ fn queues_are_counted_by_state() {
                   "paused_since": null,
                   "paused_until": null,
                   "paused_reason": null,
+                  "paused_by": null,
                   "head_wait_s": 38
                 }
               ]
@@ -193,4 +194,16 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
         "cannot read queue `p`: keys `ql:q:p-locks`, `ql:q:p-recur` have the wrong type; \
          cannot read queue `q`: key `ql:q:q-work` has the wrong type"
     );
+}
+
+#[test]
+fn the_document_says_who_paused_a_queue_and_why() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K").ok();
+    let ann = redis.at(2).env("USER", "ann");
+    ann.run("pause mail --reason 'disk swap'").ok();
+    let queue = &redis.at(3).run("queues -o json").json()["items"][0];
+    assert_eq!(queue["paused_reason"], "disk swap");
+    let host = qless::internals::host();
+    assert_eq!(queue["paused_by"], format!("ann@{host}"));
 }

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use crate::support::redis::Redis;
+use crate::support::terminal;
 
 fn templates() -> Redis {
     let redis = Redis::start();
@@ -22,9 +23,9 @@ fn templates_are_listed_by_queue() {
         .at(100)
         .run("recur list --headers always --time-format relative")
         .shows(expect![[r#"
-            JID	QUEUE	KLASS	EVERY	NEXT	SPAWNED	BACKLOG
-            nightly	reports	Nightly	1d	in 3h 12m	0	1
-            warm	web	Warm	5m	due 40s ago	0	0
+            JID	QUEUE	KLASS	EVERY	NEXT	SPAWNED	BACKLOG	OWED
+            nightly	reports	Nightly	1d	in 3h 12m	0	1	0
+            warm	web	Warm	5m	due 40s ago	0	all	1
         "#]]);
     redis
         .at(100)
@@ -201,7 +202,7 @@ fn a_template_is_put() {
             nightly
         "#]]);
     redis.at(100).run("recur list").shows(expect![[r#"
-        nightly	web	Warm	5m	1970-01-01T00:02:40.000Z	0	2
+        nightly	web	Warm	5m	1970-01-01T00:02:40.000Z	0	2	0
     "#]]);
     let fresh = redis.at(100).run("recur put web Warm --every 90s").ok();
     assert_eq!(fresh.len(), 32);
@@ -235,7 +236,7 @@ fn a_paused_template_is_replaced_and_stays_paused() {
         put warm in site, every 10m, which stays paused
     "#]]);
     run(120, "recur list").shows(expect![[r#"
-        warm	site	Hot	10m	paused	1	0
+        warm	site	Hot	10m	paused	1	all	0
     "#]]);
     let document = run(120, "get warm -o json").json();
     assert_eq!(document["paused_since"], "1970-01-01T00:01:50.000Z");
@@ -753,9 +754,9 @@ fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
             .run(&format!("{line} --time-format relative"))
     };
     run("recur list --headers always").shows(expect![[r#"
-        JID	QUEUE	KLASS	EVERY	NEXT	SPAWNED	BACKLOG
-        nightly	reports	Nightly	1d	paused	0	1
-        warm	web	Warm	5m	due 2h ago	0	0
+        JID	QUEUE	KLASS	EVERY	NEXT	SPAWNED	BACKLOG	OWED
+        nightly	reports	Nightly	1d	paused	0	1	0
+        warm	web	Warm	5m	due 2h ago	0	all	25
     "#]]);
     let shown = run("recur get nightly").ok();
     let state = shown
@@ -896,4 +897,63 @@ fn the_example_of_the_backlog_is_true() {
         ]
     );
     assert_eq!(popped(2), ["01:50", "02:00"]);
+}
+
+/// A pop makes up for all missed runs, or for those that `--backlog` leaves.
+#[test]
+fn the_runs_that_are_owed_are_counted_as_the_next_pops_put_them() {
+    let redis = Redis::start();
+    let owed = |now: f64| {
+        let list = redis
+            .at(now)
+            .run("recur list --columns JID,OWED --sort JID")
+            .ok();
+        list.replace('\t', " ").replace('\n', ", ")
+    };
+    for (jid, backlog) in [("all", 0), ("few", 2)] {
+        let line = format!("recur put {jid} K --jid {jid} --every 60s --backlog {backlog}");
+        redis.at(1000).run(&line).ok();
+    }
+    assert_eq!(owed(1000.0), "all 1, few 1");
+    assert_eq!(owed(999.0), "all 0, few 0");
+    for now in [1060.0, 1119.0, 1330.5, 1360.0] {
+        for jid in ["all", "few"] {
+            let count = redis
+                .at(now)
+                .run(&format!("pop {jid} --count 50 -n -o jid"));
+            let popped = count.stdout().lines().count();
+            assert!(
+                owed(now).contains(&format!("{jid} {popped}")),
+                "{now}: {}",
+                owed(now)
+            );
+        }
+    }
+    let shown = redis.at(1330.5).run("recur get few").ok();
+    assert!(shown.contains("\t2 runs owed\n"), "{shown}");
+    redis.at(1331).run("explain all").shows(expect![[r#"
+        all	recurring_not_polled	blocking	it is due, and no pop has put its job: due 1970-01-01T00:16:40.000Z, 6 runs owed	qless workers
+        all	next		all-1	
+    "#]]);
+    redis.at(1331).run("pop all").ok();
+    assert_eq!(owed(1331.0), "all 5, few 2");
+}
+
+#[test]
+fn a_run_by_hand_says_that_it_leaves_those_that_are_owed() {
+    let redis = Redis::start();
+    redis
+        .at(1000)
+        .run("recur put q K --jid tick --every 60s")
+        .ok();
+    let run = |now: u32| {
+        let mut command = redis.at(now).command();
+        command.args(["recur", "run", "tick"]);
+        terminal::run(command, 100).stdout()
+    };
+    let said = run(1100);
+    let note = "2 runs owed beside this: the next pops put them\n";
+    assert!(said.ends_with(note), "{said}");
+    redis.at(1100).run("pop q --count 9").ok();
+    assert!(!run(1100).contains("owed"));
 }

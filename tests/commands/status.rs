@@ -349,3 +349,87 @@ fn the_short_help_begins_with_status_and_recipes() {
     assert!(help.find("qless help recipes").unwrap() < help.find("Inspect:").unwrap());
     ran.exits(2);
 }
+
+/// A long lock keeps a job from every other worker, although its own may be gone.
+#[test]
+fn a_silent_worker_with_a_long_lock_and_what_waits_for_it_are_problems() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(90_000, "config set reports-heartbeat 36000");
+    for jid in ["a", "b"] {
+        at(90_000, &format!("put reports K --jid {jid} --key ann"));
+    }
+    at(90_000, "pop reports --worker gone");
+    let alive = |now: u32| redis.at(now).run("pop other --worker alive").exits(4);
+    let rest = |now: u32| {
+        alive(now - 1);
+        let text = at(now, "status");
+        let lines = text.lines();
+        let lines =
+            lines.filter(|line| line.starts_with("problems") || line.starts_with("workers"));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    // It has time to extend its lock.
+    expect![[r#"
+        problems	reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h): `qless explain --queue=reports`
+        workers	2 known workers, 1 holds jobs
+    "#]]
+    .assert_eq(&rest(108_000));
+    expect![[r#"
+        problems	reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h): `qless explain --queue=reports`
+        problems	worker gone is silent for 5h, and keeps 1 job for up to 4h 59m more: `qless workers gone`
+        workers	2 known workers, 1 holds jobs, gone is silent for 5h
+    "#]]
+    .assert_eq(&rest(108_002));
+    let doc = redis.at(108_002).run("status -o json").json();
+    assert_eq!(doc["silent_workers"][0]["name"], "gone");
+    assert_eq!(doc["waits"][0]["holder"], "a");
+    assert_eq!(doc["waits"][0]["worker"], "gone");
+    assert_eq!(doc["problems"][1]["code"], "silent_holder");
+    // It may be busy: a warning.
+    redis
+        .at(108_002)
+        .run("health --nagios")
+        .shows(expect![[r#"
+        QLESS CRITICAL - reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h); worker gone is silent for 5h, and keeps 1 job for up to 4h 59m more
+        --- exit 2
+    "#]]);
+    at(108_003, "heartbeat a --worker gone");
+    assert!(!rest(108_004).contains("silent"));
+}
+
+/// However short the lock: half of it passes soon.
+#[test]
+fn a_worker_that_lets_half_of_a_short_lock_pass_is_no_problem() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(90_000, "config set heartbeat 3600");
+    at(90_000, "put mail K --jid a");
+    at(90_000, "pop mail --worker busy");
+    redis.at(93_000).run("pop other --worker alive").exits(4);
+    let text = at(93_001, "status");
+    assert!(!text.contains("problems"), "{text}");
+    assert!(text.ends_with(", busy is silent for 50m 1s"), "{text}");
+}
+
+#[test]
+fn the_wait_for_a_throttle_or_a_full_queue_names_who_holds_it() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(90_000, "config set heartbeat 3600");
+    for jid in ["a", "b"] {
+        at(90_000, &format!("put export K --jid {jid} --throttle s3=1"));
+    }
+    at(90_000, "config set full-max-concurrency 1");
+    for jid in ["c", "d"] {
+        at(90_001, &format!("put full K --jid {jid}"));
+    }
+    at(90_002, "pop export full --worker w1 --count 4");
+    let text = at(90_200, "status");
+    for wait in [
+        "export 3m 20s (a): throttle s3 has no free slot (b runs on w1, silent for 3m 18s)",
+        "full 3m 19s (c): the queue runs as many jobs as its max-concurrency allows (d runs on w1, silent for 3m 18s)",
+    ] {
+        assert!(text.contains(wait), "{text}");
+    }
+}

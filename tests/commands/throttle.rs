@@ -190,8 +190,8 @@ fn a_maximum_that_is_no_number_of_jobs_says_what_it_means() {
         ("7", "7"),
     ] {
         let ran = redis.at(10).run(&format!("throttle set api {maximum} -n"));
-        let expected = format!("would set the maximum of throttle api to {meaning}\n");
-        assert_eq!(ran.exits(0).stderr(), expected);
+        let expected = format!("\nwould set the maximum of throttle api to {meaning}\n");
+        assert!(ran.exits(0).stderr().ends_with(&expected));
     }
     let help = redis.at(10).run("throttle set --help").ok();
     assert!(help.contains("0 removes the limit. A negative number lets no job run."));
@@ -260,7 +260,7 @@ fn a_job_without_a_free_slot_is_throttled() {
         expect![[r#"
             Call in mail is throttled and cannot run now
 
-              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running on w)
                   qless throttle show api
               ✓ newest held lock was granted  10s ago
         "#]],
@@ -273,7 +273,7 @@ fn a_job_without_a_free_slot_is_throttled() {
             no job can be popped from mail now
             1 running, 2 throttled, the oldest wait is 9s
 
-              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running on w)
                   qless throttle show api
               ✓ newest held lock was granted  10s ago
         "#]],
@@ -287,7 +287,7 @@ fn a_job_without_a_free_slot_is_throttled() {
             klass       Call
             queue       mail
             state       throttled    needs api
-            blocked     throttle api has no free slot: 1 of 1 taken, 2 jobs wait for it, a (mail, running)
+            blocked     throttle api has no free slot: 1 of 1 taken, 2 jobs wait for it, a (mail, running on w)
             priority    0            higher runs first
             retries     5 of 5 remaining
             tags        –
@@ -939,4 +939,56 @@ fn the_end_of_a_maximum_is_a_full_time_for_programs() {
         shown.contains("expires\t1970-01-01T01:00:10.000Z"),
         "{shown}"
     );
+}
+
+#[test]
+fn the_id_of_a_lane_shows_the_lane() {
+    let redis = Redis::start();
+    for jid in ["a", "b"] {
+        redis
+            .at(10)
+            .run(&format!("put mail K --jid {jid} --key ann"))
+            .ok();
+    }
+    redis
+        .at(11)
+        .run("throttle show mail/ann")
+        .shows(expect![[r#"
+            throttle	mail/ann
+            maximum	1 (lane)
+            locks	1
+            holder	a	mail, waiting
+            pending	1
+            waiting	b	mail, depends
+            --- stderr
+            note: `mail/ann` is a lane, which runs one job at a time; `qless key` lists its jobs
+        "#]]);
+    let set = redis.at(11).run("throttle set mail/ann 3").exits(0);
+    assert!(
+        set.stderr().starts_with("note: `mail/ann` is a lane, "),
+        "{}",
+        set.stderr()
+    );
+    // Now it is the id of a throttle, too.
+    let shown = redis.at(11).run("throttle show mail/ann -o json").json();
+    assert_eq!(shown["maximum"], 3);
+}
+
+#[test]
+fn a_throttle_that_nothing_uses_is_new_and_names_the_nearest() {
+    let redis = full();
+    let line = "note: `apii` is new: no job uses it; did you mean `api`?\n";
+    for command in ["throttle set apii 3 -n", "throttle set zzz 3 -n"] {
+        let said = redis.at(13).run(command).exits(0).stderr();
+        assert_eq!(said.contains(line), command.contains("apii"), "{said}");
+        assert!(said.contains("is new: no job uses it"), "{said}");
+    }
+    // A script hears nothing, as of new queues.
+    let said = redis.at(13).run("throttle show apii").exits(0).stderr();
+    assert_eq!(said, "");
+    let mut command = redis.at(13).command();
+    command.args(["throttle", "show", "apii"]);
+    let said = terminal::run(command, 100).stdout();
+    assert!(said.ends_with(line), "{said}");
+    assert_eq!(redis.at(13).run("throttle set api 2").stderr(), "");
 }

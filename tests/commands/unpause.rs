@@ -96,11 +96,16 @@ fn a_queue_that_was_not_paused_is_not_said_to_be_unpaused() {
     let redis = Redis::start();
     redis.at(1).run("put images K").ok();
     redis.at(1).run("put mail K").ok();
-    redis.at(2).run("pause mail").ok();
-    let mut command = redis.at(3).command();
+    let ann = redis.at(2).env("USER", "ann");
+    ann.run("pause mail --reason 'disk swap'").ok();
+    let mut command = redis.at(62).command();
     command.args(["unpause", "images", "mail"]);
     let printed = terminal::run(command, 100).stdout();
-    assert_eq!(printed, "images is not paused\nunpaused mail\n");
-    let done = redis.at(4).run("unpause images -o json").json();
+    let host = qless::internals::host();
+    assert_eq!(
+        printed,
+        format!("images is not paused\nunpaused mail (was paused 1m (disk swap) by ann@{host})\n")
+    );
+    let done = redis.at(64).run("unpause images -o json").json();
     assert_eq!(done["targets"], serde_json::json!([]));
 }

@@ -167,7 +167,7 @@ fn ndjson_is_a_document_for_each_tick() {
     running.signal(Signal::INT);
     running.end().exits(0);
     expect![[r#"
-        {"kind":"queues","v":1,"at":"1970-01-01T00:02:40.000Z","total":1,"offset":0,"items":[{"name":"mail","waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"recurring":0,"paused":false,"paused_since":null,"paused_until":null,"paused_reason":null,"head_wait_s":60}]}
+        {"kind":"queues","v":1,"at":"1970-01-01T00:02:40.000Z","total":1,"offset":0,"items":[{"name":"mail","waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"recurring":0,"paused":false,"paused_since":null,"paused_until":null,"paused_reason":null,"paused_by":null,"head_wait_s":60}]}
     "#]]
     .assert_eq(&first);
 }

@@ -1263,3 +1263,25 @@ fn messages_that_differ_in_numbers_are_one_line_without_these_numbers() {
         .collect();
     assert_eq!(messages, ["PUT /bucket/…: 503", "disk 7 is full"]);
 }
+
+#[test]
+fn workers_that_need_somebody_come_first() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line);
+    at(1, "config set long-heartbeat 4000").ok();
+    at(1, "put long K --jid a").ok();
+    at(1, "put mail K --jid b").ok();
+    at(1, "pop long --worker m-silent").ok();
+    at(2, "pop mail --worker z-lost").ok();
+    at(2995, "pop other --worker a-fresh").exits(4);
+    let web = Web::with(&redis.at(3000), &redis, "");
+    let page = web.page("/workers");
+    let rows: Vec<&str> = page.split("<tr data-key=\"").skip(1).collect();
+    let names: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row.split('"').next())
+        .collect();
+    assert_eq!(names, ["z-lost", "m-silent", "a-fresh"]);
+    let is_late = |row: &&&str| row.contains("class=\"n late\"");
+    assert_eq!(rows.iter().filter(is_late).count(), 2, "{page}");
+}

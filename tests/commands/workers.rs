@@ -3,18 +3,19 @@
 use expect_test::expect;
 
 use super::jobs::busy;
+use crate::support::redis::Redis;
 
 #[test]
-fn workers_are_listed_last_seen_first() {
+fn workers_are_listed_last_seen_first_but_for_those_that_lost_jobs() {
     let redis = busy();
     redis
         .at(100)
         .run("workers --headers always --time-format relative")
         .shows(expect![[r#"
             WORKER	RUNNING	STALLED	LAST SEEN	HOST	PID	SLOTS	VERSION
+            mx-2	0	1	1m 38s ago	–	–	–	–
             d-1	0	0	22s ago	–	–	–	–
             mx-1	1	0	39s ago	–	–	–	–
-            mx-2	0	1	1m 38s ago	–	–	–	–
         "#]]);
     redis.at(100).run("workers -o json").shows(expect![[r#"
         {
@@ -23,6 +24,16 @@ fn workers_are_listed_last_seen_first() {
           "total": 3,
           "offset": 0,
           "items": [
+            {
+              "name": "mx-2",
+              "running": 0,
+              "stalled": 1,
+              "last_seen": "1970-01-01T00:00:02.000Z",
+              "host": null,
+              "pid": null,
+              "slots": null,
+              "version": null
+            },
             {
               "name": "d-1",
               "running": 0,
@@ -42,16 +53,6 @@ fn workers_are_listed_last_seen_first() {
               "pid": null,
               "slots": null,
               "version": null
-            },
-            {
-              "name": "mx-2",
-              "running": 0,
-              "stalled": 1,
-              "last_seen": "1970-01-01T00:00:02.000Z",
-              "host": null,
-              "pid": null,
-              "slots": null,
-              "version": null
             }
           ]
         }
@@ -60,8 +61,8 @@ fn workers_are_listed_last_seen_first() {
         .at(100)
         .run("workers 'mx-*' --columns worker")
         .shows(expect![[r#"
-            mx-1
             mx-2
+            mx-1
         "#]]);
 }
 
@@ -113,4 +114,19 @@ fn raw_prints_the_reply_of_workers() {
     let redis = busy();
     let printed = redis.at(100).run("api workers mx-1").stdout();
     assert_eq!(redis.at(100).run("workers mx-1 -o raw").stdout(), printed);
+}
+
+#[test]
+fn workers_that_need_somebody_come_first() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(1, "config set long-heartbeat 4000");
+    at(1, "put long K --jid a");
+    at(1, "put mail K --jid b");
+    at(1, "pop long --worker silent");
+    at(2, "pop mail --worker lost");
+    redis.at(2990).run("pop other --worker fresh").exits(4);
+    redis.at(2995).run("pop other --worker fresher").exits(4);
+    let names = at(3000, "workers --columns WORKER");
+    assert_eq!(names, "lost\nsilent\nfresher\nfresh");
 }

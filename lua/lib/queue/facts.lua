@@ -1,7 +1,7 @@
 -- What `look.status` tells of a queue beside its counts: what happened today, since when its oldest job waits or runs,
 -- and what keeps jobs from running.
--- Takes: now; t; queue; queue/counts of today; whether they tell how long jobs waited and ran, and whether to read since
---   when the oldest runs
+-- Takes: now; t; queue; queue/counts of today; whether they tell how long jobs waited and ran, and whether to read
+--   since when the oldest runs
 -- Result: name, value, ..., without what does not apply and counts of 0
 local call, pcall = redis.call, redis.pcall
 local oldest, urgent = need('queue/oldest'), need('queue/urgent')
@@ -15,6 +15,19 @@ local function oldest_running(base, lapsed)
     if popped and (not first or popped < first) then first = popped end
   end
   return first and string.format('%.3f', first) or false
+end
+
+-- What is told of the running job that the oldest job waits for: the first of its lane, or the first holder of the
+-- throttle or of the queue (job/holder). Nil if that does not run.
+local function find_holder(base, now, t, why, by)
+  local first
+  if by then
+    first = pcall('zrange', why == 'ordered' and Keys.lane .. by or Keys.throttle .. by .. Keys.locks, 0, 0)
+  elseif why == 'limited' then
+    first = call('zrangebyscore', base .. Keys.locks, t, '+inf', 'LIMIT', 0, 1)
+  end
+  local holder = first and first[1] and need('job/holder')(now, first[1])
+  return holder and holder[4] == 'running' and holder
 end
 
 -- Adds a name and a value to a row.
@@ -40,6 +53,12 @@ return function(now, t, queue, counts, spreads)
     add(row, 'jid', jid)
     add(row, 'why', why)
     add(row, 'held_by', by)
+    local holder = find_holder(base, now, t, why, by)
+    if holder then
+      add(row, 'holder', holder[1])
+      add(row, 'holder_worker', holder[5])
+      add(row, 'holder_seen', holder[6])
+    end
   end
   local due = counts.recurring > 0
     and call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)[2]

@@ -1,4 +1,5 @@
--- What `look.workers` tells of a worker. Writes nothing.
+-- What `look.workers` tells of a worker; of one that holds locks and was not seen for a minute also when the last of
+-- them expires. Writes nothing.
 -- Takes: t; worker; when it was last seen, as text, or nil; whether that is lately
 -- Result: name, value, ...
 local call, texts = redis.call, need('value/texts')()
@@ -8,11 +9,15 @@ return function(t, worker, seen, recent)
   local jobs = call('zcard', held)
   -- Counting ends early if no lock has expired.
   local stalled = jobs > 0 and call('zcount', held, '-inf', t) or 0
-  return {
+  local row = {
     'name', worker,
     'seen', seen,
     'recent', recent and '1' or '0',
     'running', texts[jobs - stalled],
     'stalled', texts[stalled],
   }
+  if jobs > stalled and seen and t - seen > 60 then
+    row[11], row[12] = 'locked_until', call('zrevrange', held, 0, 0, 'WITHSCORES')[2]
+  end
+  return row
 end

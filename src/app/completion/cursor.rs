@@ -103,6 +103,41 @@ pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Opti
     end
 }
 
+/// The command that the words name, however wrong they are otherwise.
+pub(in crate::app) fn named_command<'t>(tree: &'t Command, words: &[OsString]) -> &'t Command {
+    let mut parser = PartialLineParser::new(tree);
+    for word in words.iter().skip(1) {
+        parser.read_word(&word.to_string_lossy());
+    }
+    parser.command
+}
+
+/// A flag whose value is optional, with the next word, which it would take after `=`.
+pub(in crate::app) fn detached_value(
+    tree: &Command,
+    words: &[OsString],
+) -> Option<(String, String)> {
+    let mut parser = PartialLineParser::new(tree);
+    let mut last_flag: Option<&Arg> = None;
+    for word in words.iter().skip(1) {
+        let word = word.to_string_lossy();
+        let is_plain = !word.starts_with('-') && parser.pending.is_none();
+        if let (Some(flag), true) = (last_flag, is_plain) {
+            let arg = Arg::new("value").value_parser(flag.get_value_parser().clone());
+            let mut alone = Command::new("x").no_binary_name(true).arg(arg);
+            if alone.try_get_matches_from_mut([&*word]).is_ok() {
+                return Some((format!("--{}", flag.get_long()?), word.into_owned()));
+            }
+        }
+        let is_flag = parser.pending.is_none() && !parser.only_positionals;
+        let long = word.strip_prefix("--").filter(|_| is_flag);
+        last_flag = long.and_then(|name| parser.find_long_flag(name));
+        last_flag = last_flag.filter(|arg| arg.is_require_equals_set());
+        parser.read_word(&word);
+    }
+    None
+}
+
 /// Reads words as clap would, however incomplete the line is.
 struct PartialLineParser<'t> {
     command: &'t Command,

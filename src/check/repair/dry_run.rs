@@ -25,6 +25,7 @@ use crate::view::json;
 
 pub(super) fn run_dry_run(
     options: &CheckOptions,
+    keeps_undo: bool,
     result: ScanResult,
     interrupt: &Interrupt,
     session: &mut Session,
@@ -53,6 +54,11 @@ pub(super) fn run_dry_run(
     if session.ui.format() == Format::Table && !session.ui.is_verbose() {
         if overflowed {
             session.ui.note(note);
+        }
+        if repairable > 0 && !keeps_undo {
+            session.ui.hint(
+                "with `--undo FILE`, a repair can be reverted by `qless check --revert FILE`",
+            );
         }
         return Ok(exit_code(remains));
     }

@@ -69,7 +69,7 @@ pub(crate) fn run_repair(options: RepairOptions, session: &mut Session) -> Resul
         return report_without_repair(first, session);
     }
     if *dry_run {
-        return dry_run::run_dry_run(check, first, &interrupt, session);
+        return dry_run::run_dry_run(check, undo.is_some(), first, &interrupt, session);
     }
     if let Some(policy) = server.policy.filter(|policy| policy != "noeviction") {
         session.ui.warn(&format!(

@@ -12,7 +12,8 @@ use crate::session::Session;
 /// List recurring jobs
 ///
 /// The list is sorted by queue, then by next run. `due … ago` means that nobody has popped or
-/// peeked the queue since then. Paused ones come last in their queue.
+/// peeked the queue since then. OWED is the number of jobs that the next pops put; BACKLOG limits it. Paused
+/// ones come last in their queue.
 ///
 /// Examples: `qless recur list` · `qless recur list reports`
 ///

@@ -11,15 +11,16 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::line::{NewJob, NewName};
 use crate::model::bulk::OutcomeCode;
+use crate::model::recur::text::owed_text;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit::one::SinglePut;
 
 /// Put one job of a recurring job now
 ///
-/// Neither the next run nor the count of the recurring job changes. Prints the jid of the new job. If the job is a
-/// duplicate of another one, as with `--no-overlap` while one has not ended, prints the jid of that job; `new` in
-/// the document of `-o json` is then false.
+/// Neither the next run nor the count of the recurring job changes, and the runs that it owes stay: the next pops put
+/// these. Prints the jid of the new job. If the job is a duplicate of another one, as with `--no-overlap` while one has
+/// not ended, prints the jid of that job; `new` in the document of `-o json` is then false.
 ///
 /// Example: `qless recur run nightly`
 ///
@@ -39,6 +40,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(found) = read_recurring(session, now, &args.jid)? else {
         return Err(missing_error(&args.jid));
     };
+    let owed = owed_text(found.owed_runs(now), session.ui.render_options());
     let coordination = found.coordination();
     let name = |name| NewName(Cow::Borrowed(Name::as_bytes(name)));
     let number = |number: i64| Cow::Owned(number.to_string().into_bytes());
@@ -73,6 +75,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )));
     }
     let placed = reply.done.unwrap_or_default();
-    job.find_placement(&placed, now, session)?
-        .show_placement(session)
+    let exit = job
+        .find_placement(&placed, now, session)?
+        .show_placement(session)?;
+    if let Some(owed) = owed {
+        let note = format!("{owed} beside this: the next pops put them");
+        session.ui.note_on_terminal(&note);
+    }
+    Ok(exit)
 }

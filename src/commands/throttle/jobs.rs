@@ -1,5 +1,6 @@
 //! `qless throttle locks` and `qless throttle pending`
 
+use super::note_unused_id;
 use crate::args::format::Format;
 use crate::args::value;
 use crate::core::api::throttle::ThrottlePart;
@@ -62,6 +63,7 @@ fn list_throttle_jobs(id: &Name, part: ThrottlePart, session: &mut Session) -> R
         session
             .ui
             .note_on_terminal(&format!("{what} of throttle {id}"));
+        note_unused_id(id, false, now, session)?;
     }
     Ok(Exit::Ok)
 }

@@ -1,7 +1,16 @@
 //! `qless throttle`: named limits of the jobs that run at the same time.
 
+use std::slice;
+
 use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, MemberUse, Spec};
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::error::Error;
+use crate::model::throttle::Throttle;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::nearest_spelling;
 
 mod jobs;
 mod list;
@@ -49,3 +58,36 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     Command::Release(release) => MemberUse::Jobs(&release.jids),
     _ => MemberUse::Each,
 });
+
+/// Notes that an id is that of a lane, or, if notes are read, that nothing uses it.
+fn note_unused_id(
+    id: &Name,
+    planned: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let core = session.core()?;
+    let found = core.throttles(now, slice::from_ref(id))?;
+    if found.iter().any(Throttle::exists) {
+        return Ok(());
+    }
+    let is_lane = !core
+        .index_members(now, &Index::Lane(id.clone()))?
+        .is_empty();
+    let what = if is_lane {
+        "is a lane, which runs one job at a time; `qless key` lists its jobs"
+    } else if session.ui.are_notes_read(planned) {
+        "is new: no job uses it"
+    } else {
+        return Ok(());
+    };
+    let mut line = format!("note: `{id}` {what}");
+    if !is_lane {
+        let known = session.core()?.listed_throttle_ids(now)?;
+        if let Some(near) = nearest_spelling(id, &known) {
+            line.push_str(&format!("; did you mean `{near}`?"));
+        }
+    }
+    session.ui.note(&line);
+    Ok(())
+}

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::note_unused_id;
 use crate::args::coordination::new_throttle_id;
 use crate::args::shared::DryRunFlag;
 use crate::args::value;
@@ -19,7 +20,8 @@ use crate::text::plural;
 ///
 /// 0 removes the limit. A negative number lets no job run. If the maximum rises, all jobs that wait and
 /// have a slot now return to their queues, in slices, and their number is noted; if it falls, no running
-/// job is stopped. With `--ttl` the maximum is forgotten after that time.
+/// job is stopped. With `--ttl` the maximum is forgotten after that time. A note says if the id is that of a
+/// lane, which always runs one job at a time, or, on a terminal, if no job uses it.
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle set api -1 --ttl 10m`
 ///
@@ -53,6 +55,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         "set the maximum of throttle {id} to {}",
         describe_maximum(*maximum)
     );
+    note_unused_id(id, dry, now, session)?;
     let consent = session.consent(args.dry, AskWhen::IfProtected, &what, |_| String::new())?;
     if consent.is_some() {
         let core = session.core()?;

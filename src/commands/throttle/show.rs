@@ -1,5 +1,6 @@
 //! `qless throttle show`
 
+use super::note_unused_id;
 use crate::args::format::Format;
 use crate::args::value;
 use crate::core::call::Call;
@@ -11,7 +12,7 @@ use crate::session::Session;
 /// Show the maximum of a throttle and its jobs
 ///
 /// Names up to 100 jobs that hold a slot, and up to 100 that wait for one. A throttle that nobody has
-/// used is shown with its default maximum.
+/// used is shown with its default maximum. The id of a lane, as in `qless throttle list`, shows the lane.
 ///
 /// Example: `qless throttle show api`
 ///
@@ -33,5 +34,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     ui.show(&core.readable_throttle_with_jobs(now, &args.id)?)?;
+    note_unused_id(&args.id, false, now, session)?;
     Ok(Exit::Ok)
 }

@@ -74,8 +74,8 @@ impl Core {
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
             for job in jobs.by_ref().take(*members).flatten() {
-                // The list has the oldest first, so the last job that still exists is the newest.
-                if let Some(failure) = job.failure {
+                // The list has the oldest first, unless an import has added older ones.
+                if let Some(failure) = job.failure.filter(|failure| failure.when >= group.last) {
                     group.last = failure.when;
                     group.sample = Some(failure.message);
                 }

@@ -74,7 +74,7 @@ impl Core {
                 .map(|(facts, counts)| QueueFacts { counts, ..facts })
                 .filter(|facts| facts.counts.exists())
                 .collect(),
-            workers: worker::add_processes_and_sort(reply.workers, true),
+            workers: worker::add_processes_and_sort(reply.workers, true, now),
             damaged_queues: reply.damaged_queues,
             has_damaged_workers: reply.has_damaged_workers,
         };

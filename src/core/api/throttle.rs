@@ -441,6 +441,16 @@ impl Core {
             return Err(error);
         }
         let mut shown = self.throttle_with_jobs(now, id)?;
+        if !shown.throttle.exists() {
+            let mut jobs = self.lane_jobs(now, id)?;
+            if !jobs.is_empty() {
+                shown.throttle = Throttle::from_lane(id.clone(), jobs.len() as u64);
+                jobs.truncate(SHOWN);
+                shown.waiting = jobs.split_off(1);
+                shown.holders = jobs;
+                return Ok(shown);
+            }
+        }
         let key = Keys::new(self.prefix()).throttle_key(id.as_bytes());
         let call = Call::redis_command("HMGET")
             .arg(key)

@@ -6,16 +6,16 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::job::State;
-use crate::model::worker::{Worker, WorkerJobs};
+use crate::model::worker::{Worker, WorkerJobs, sort_urgent_first};
 use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
 impl Core {
-    /// The named workers in their order, or all known ones, last seen first.
+    /// The named workers in their order, or all known ones: those that need somebody, then last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows_by_name_or_all(now, &call, &Index::Workers, names)?;
-        Ok(add_processes_and_sort(found, names.is_empty()))
+        Ok(add_processes_and_sort(found, names.is_empty(), now))
     }
 
     /// A worker with its jobs, `None` if it does not exist.
@@ -81,7 +81,11 @@ impl Core {
 }
 
 /// Completes workers; all known ones are ordered, and those that were not seen for long are left out.
-pub(super) fn add_processes_and_sort(mut workers: Vec<Worker>, all_known: bool) -> Vec<Worker> {
+pub(super) fn add_processes_and_sort(
+    mut workers: Vec<Worker>,
+    all_known: bool,
+    now: Moment,
+) -> Vec<Worker> {
     for worker in &mut workers {
         worker.process = WorkerProcess::from_name(&worker.name);
     }
@@ -93,6 +97,7 @@ pub(super) fn add_processes_and_sort(mut workers: Vec<Worker>, all_known: bool) 
                 .cmp(&one.last_seen)
                 .then_with(|| one.name.cmp(&other.name))
         });
+        sort_urgent_first(&mut workers, now);
     }
     workers
 }

@@ -60,6 +60,12 @@ pub(crate) struct PopFacts {
     pub limit: Option<u64>,
     /// The locks that count for the limit.
     pub held: u64,
+    /// Their jobs, if there is a limit: up to 10, the first those whose locks expire first.
+    #[serde(deserialize_with = "read_holders")]
+    pub holders: Vec<Neighbor>,
+    /// When the worker that holds the job, or held it last, was seen last.
+    #[serde(deserialize_with = "lenient::read_or_none")]
+    pub worker_seen: Option<Moment>,
     /// Recurring jobs that are due and have not been put.
     #[serde(rename = "late")]
     pub late_recurring: u64,
@@ -115,7 +121,7 @@ pub(crate) struct FullThrottle {
     pub holders: Vec<Neighbor>,
 }
 
-/// Reads holders: jid, class, queue and state of each.
+/// Reads holders: jid, class, queue, state and worker of each, and when that was seen last.
 fn read_holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D::Error> {
     let words = Vec::<Name>::deserialize(words)?;
     let name = |word: &Name| Some(word.clone()).filter(|word| !word.is_empty());
@@ -124,9 +130,11 @@ fn read_holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D:
         klass: name(&words[1]),
         queue: name(&words[2]),
         state: words[3].as_str().and_then(|state| state.parse().ok()),
+        worker: name(&words[4]),
+        last_seen: Moment::from_decimal(words[5].as_bytes()),
         job: None,
     };
-    Ok(words.chunks_exact(4).map(holder).collect())
+    Ok(words.chunks_exact(6).map(holder).collect())
 }
 
 /// Where the id of a job that does not exist is still mentioned.

@@ -4,6 +4,8 @@
 use super::{Explanation, Explanations, JidTraces};
 use crate::model::job::reason::{BackoffCause, DelayReason, ReasonCode, ReasonEvidence};
 use crate::model::job::{Neighbor, QueuedCounts, State};
+use crate::model::recur::text::owed_text;
+use crate::model::worker::silence_text;
 use crate::name::Name;
 use crate::text;
 use crate::text::{Sanitized, decisive_line, duration, plural, short_jid};
@@ -304,10 +306,12 @@ impl DelayReason {
             by,
             reason,
             worker,
+            last_seen,
             group,
             message,
             entry,
             jobs,
+            owed,
             waiting,
             limit,
             remaining,
@@ -336,6 +340,7 @@ impl DelayReason {
             ReasonCode::Concurrency => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
                 parts.push(format!("{jobs} of {limit} running"));
+                add_holders(roots, jobs, page, &mut parts);
             }
             ReasonCode::Throttled if throttle.is_some() => {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
@@ -347,14 +352,10 @@ impl DelayReason {
                     let jobs = page.plural(waiting, "job waits", "jobs wait");
                     format!("{jobs} for it")
                 }));
-                parts.extend(roots.iter().take(3).map(blocking_job_text));
-                let more = jobs.saturating_sub(3);
-                if more > 0 && !roots.is_empty() {
-                    parts.push(format!("{more} more"));
-                }
+                add_holders(roots, jobs, page, &mut parts);
             }
             ReasonCode::Throttled => {}
-            ReasonCode::Ordered => parts.extend(roots.iter().map(blocking_job_text)),
+            ReasonCode::Ordered => add_holders(roots, 0, page, &mut parts),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
                     let eta = duration(eta.0);
@@ -392,6 +393,7 @@ impl DelayReason {
                 parts.extend(worker.as_ref().map(Name::to_string));
                 parts.extend(since.map(|since| format!("popped {}", page.when(since))));
                 parts.extend(until.map(|until| format!("lock expires {}", page.when(until))));
+                parts.extend(silence_text(*last_seen, page.now));
             }
             ReasonCode::Stalled => {
                 parts.extend(
@@ -420,6 +422,7 @@ impl DelayReason {
             ReasonCode::Complete => parts.extend(since.map(|since| page.when(since))),
             ReasonCode::RecurringNotPolled => {
                 parts.extend(since.map(|since| format!("due {}", page.when(since))));
+                parts.extend(owed_text(owed.unwrap_or(0), page));
             }
             ReasonCode::DependsCycle => {
                 let jids: Vec<String> = cycle.iter().map(short_jid).collect();
@@ -429,11 +432,7 @@ impl DelayReason {
             | ReasonCode::DependsFailed
             | ReasonCode::DependsMissing
             | ReasonCode::DependsOneSided => {
-                parts.extend(roots.iter().take(3).map(blocking_job_text));
-                let more = jobs.unwrap_or(0).saturating_sub(3);
-                if !roots.is_empty() && more > 0 {
-                    parts.push(format!("{more} more"));
-                }
+                add_holders(roots, jobs.unwrap_or(0), page, &mut parts);
             }
             ReasonCode::DataInvalid => {}
         }
@@ -442,13 +441,26 @@ impl DelayReason {
     }
 }
 
-/// The jid of a job that blocks others, with its queue and state.
-fn blocking_job_text(root: &Neighbor) -> String {
-    match (&root.queue, root.state) {
-        (Some(queue), Some(state)) => format!("{} ({queue}, {state})", root.jid),
-        (None, Some(state)) => format!("{} ({state})", root.jid),
-        (_, None) => format!("{} (missing)", root.jid),
+/// Names up to three of the jobs that block others.
+fn add_holders(roots: &[Neighbor], jobs: u64, page: &RenderOptions, parts: &mut Vec<String>) {
+    let named = roots.iter().take(3);
+    parts.extend(named.map(|root| blocking_job_text(root, page)));
+    let more = jobs.saturating_sub(3);
+    if more > 0 && !roots.is_empty() {
+        parts.push(format!("{more} more"));
     }
+}
+
+/// The jid of a job that blocks others, with its queue, state and worker.
+fn blocking_job_text(root: &Neighbor, page: &RenderOptions) -> String {
+    let mut facts: Vec<String> = root.queue.iter().map(Name::to_string).collect();
+    match (root.state, &root.worker) {
+        (Some(State::Running), Some(worker)) => facts.push(format!("running on {worker}")),
+        (Some(state), _) => facts.push(state.to_string()),
+        (None, _) => facts = vec!["missing".into()],
+    }
+    facts.extend(silence_text(root.last_seen, page.now));
+    format!("{} ({})", root.jid, facts.join(", "))
 }
 
 fn failure_text(group: &Option<Name>, message: &Option<Name>) -> String {

@@ -177,6 +177,17 @@ pub struct Job {
 }
 
 impl Job {
+    /// Since when it has been as it is: by its history, or, if it failed before that, as an imported
+    /// job did, by its failure, which is in whole seconds.
+    pub(crate) fn unchanged_since(&self) -> Option<Moment> {
+        let failed = self.failure.as_ref().and_then(|failure| failure.when);
+        let failed = failed.filter(|_| self.state == Some(State::Failed));
+        match (self.since, failed) {
+            (Some(since), Some(failed)) if since.since(failed) >= 1.0 => Some(failed),
+            (since, failed) => since.or(failed),
+        }
+    }
+
     /// Whether the job has fewer retries remaining than it got.
     pub(crate) fn has_used_retry(&self) -> bool {
         match (self.remaining, self.retries) {
@@ -459,6 +470,12 @@ pub struct Neighbor {
     /// The job's state; null for a job that does not exist
     #[schemars(with = "Option<String>")]
     pub state: Option<State>,
+    /// The worker that holds it, in `explain`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<Name>,
+    /// When that worker was seen last
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Moment>,
     #[serde(skip)]
     pub job: Option<Box<Job>>,
 }
@@ -474,6 +491,8 @@ impl Neighbor {
             klass,
             queue,
             state,
+            worker: None,
+            last_seen: None,
             job: job.map(Box::new),
         }
     }

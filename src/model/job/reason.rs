@@ -67,6 +67,9 @@ pub struct ReasonEvidence {
     /// The worker that holds or lost the job, or was seen last
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<Name>,
+    /// When that worker was seen last, if it holds the job
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Moment>,
     /// The group of the failure
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<Name>,
@@ -85,6 +88,9 @@ pub struct ReasonEvidence {
     /// How many jobs: ahead, running, blocking
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
+    /// How many runs of the recurring job the next pops put
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owed: Option<u64>,
     /// How many jobs wait for the throttle
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,

@@ -52,7 +52,7 @@ impl Row for Job {
             }
         })
         .drop_rank(6),
-        Column::of_text("AGE", |job: &Job, page| match job.since {
+        Column::of_text("AGE", |job: &Job, page| match job.unchanged_since() {
             Some(since) => Cell::sorted_by(page.now.since(since), page.age(since)),
             None => Cell::missing(),
         })

@@ -157,6 +157,13 @@ fn clause_of(problem: &StatusProblem, overview: &Overview) -> Clause {
                 long: format!("{queue} is {} late", time_in_words(age)),
             }
         }
+        ProblemCode::SilentHolder => Clause {
+            short: "silent with a lock".into(),
+            long: match problem.worker {
+                Some(_) => format!("one worker is silent for {}", time_in_words(age)),
+                None => "some workers are silent and hold locks".into(),
+            },
+        },
         ProblemCode::LateRecurring => {
             let (count, are) = (in_words(jobs), if jobs == 1 { "is" } else { "are" });
             let noun = if jobs == 1 { "job" } else { "jobs" };

@@ -13,7 +13,7 @@ use super::lag::LagCause;
 use super::queue::{Queue, RoundedSeconds};
 use super::server::ServerFacts;
 use super::stats::{self, DurationSpread};
-use super::worker::Worker;
+use super::worker::{Worker, silence_text};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::lenient;
@@ -44,6 +44,8 @@ pub(crate) struct Overview {
     pub since_s: RoundedSeconds,
     /// Workers whose locks have expired
     pub stalled_workers: Vec<Worker>,
+    /// Workers that hold locks and were not seen for more than half of their time
+    pub silent_workers: Vec<Worker>,
     /// Queues with recurring jobs that are due and have not been put
     pub late_recurring: Vec<LateRecurring>,
     /// What needs attention, the worst first
@@ -134,6 +136,26 @@ pub(crate) struct OldWait {
     pub why: Option<LagCause>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
+    /// The running job that it waits for: the first of that lane, or the first holder of that throttle or of the queue
+    pub holder: Option<Name>,
+    /// The worker of that job
+    pub worker: Option<Name>,
+    /// When that worker was seen last
+    pub last_seen: Option<Moment>,
+}
+
+impl OldWait {
+    /// Why it waits, if not for a worker: `behind other jobs in lane a/b (c runs on w1, silent for 4h)`.
+    pub(crate) fn reason_text(&self, now: Moment) -> Option<String> {
+        let why = self.why.filter(|why| *why != LagCause::Waiting)?;
+        let mut text = why.as_sentence(self.held_by.as_ref());
+        if let (Some(holder), Some(worker)) = (&self.holder, &self.worker) {
+            let silence = silence_text(self.last_seen, now);
+            let silence = silence.map_or_else(String::new, |silence| format!(", {silence}"));
+            text.push_str(&format!(" ({holder} runs on {worker}{silence})"));
+        }
+        Some(text)
+    }
 }
 
 /// A paused queue.
@@ -190,6 +212,7 @@ pub(crate) enum ProblemCode {
     Failing,
     Stalled,
     Late,
+    SilentHolder,
     LateRecurring,
     Paused,
 }
@@ -222,7 +245,10 @@ impl ProblemCode {
 
     /// Whether an operator chose this state, or it passes by itself.
     pub(crate) fn is_mild(self) -> bool {
-        matches!(self, ProblemCode::Paused | ProblemCode::LateRecurring)
+        matches!(
+            self,
+            ProblemCode::Paused | ProblemCode::LateRecurring | ProblemCode::SilentHolder
+        )
     }
 }
 
@@ -230,7 +256,7 @@ impl ProblemCode {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct StatusProblem {
     /// One of damaged, eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane,
-    /// failing, stalled, late, late_recurring or paused
+    /// failing, stalled, late, silent_holder, late_recurring or paused
     #[schemars(with = "String")]
     pub code: ProblemCode,
     /// The sentence for people
@@ -400,6 +426,11 @@ pub(crate) struct QueueFacts {
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub why: Option<LagCause>,
     pub held_by: Option<Name>,
+    /// The running job that it waits for, with its worker, and when that was seen last.
+    pub holder: Option<Name>,
+    pub holder_worker: Option<Name>,
+    #[serde(deserialize_with = "lenient::read_or_none")]
+    pub holder_seen: Option<Moment>,
     /// A throttle that lets no job run, and how many wait for it.
     pub throttle: Option<Name>,
     pub waiting: Option<u64>,
@@ -441,17 +472,23 @@ impl QueueFacts {
 
     /// The oldest wait. A paused queue says so in place of what else holds its jobs.
     pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldWait> {
-        let (why, held_by) = if self.counts.paused {
-            (Some(LagCause::Paused), None)
-        } else {
-            (self.why, self.held_by.clone())
-        };
-        Some(OldWait {
+        let wait = OldWait {
             queue: self.counts.name.clone(),
             jid: self.jid.clone()?,
             wait_s: RoundedSeconds(now.since(self.since?).max(0.0)),
-            why,
-            held_by,
+            why: Some(LagCause::Paused),
+            ..OldWait::default()
+        };
+        if self.counts.paused {
+            return Some(wait);
+        }
+        Some(OldWait {
+            why: self.why,
+            held_by: self.held_by.clone(),
+            holder: self.holder.clone(),
+            worker: self.holder_worker.clone(),
+            last_seen: self.holder_seen,
+            ..wait
         })
     }
 }
@@ -508,6 +545,7 @@ impl Overview {
                 wait_s: RoundedSeconds(252.0),
                 why: Some(LagCause::Throttled),
                 held_by: Some("api".into()),
+                ..OldWait::default()
             }],
             paused: vec![PausedQueueSummary {
                 queue: "images".into(),
@@ -527,6 +565,7 @@ impl Overview {
                 stalled: 1,
                 ..Worker::default()
             }],
+            silent_workers: Vec::new(),
             late_recurring: vec![LateRecurring {
                 queue: "web".into(),
                 jobs: 1,

@@ -1,9 +1,8 @@
 //! The whole system on one screen.
 
 use super::{Overview, OverviewTotals, at_least};
-use crate::model::lag::LagCause;
 use crate::model::server::ServerFacts;
-use crate::model::worker::SILENT_AFTER;
+use crate::model::worker::{SILENT_AFTER, silence_text};
 use crate::text::{duration, format_bytes};
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
@@ -99,16 +98,20 @@ impl View for Overview {
         let hold = page.plural(busy_workers, "holds jobs", "hold jobs");
         let silence = last_seen.map(|seen| page.now.since(seen));
         let silence = silence.filter(|silence| *silence > SILENT_AFTER);
-        let silence = silence.map_or_else(String::new, |silence| {
-            format!(", none has been seen for {}", duration(silence))
-        });
+        let silence = match (silence, self.silent_workers.as_slice()) {
+            (Some(silence), _) => format!(", none has been seen for {}", duration(silence)),
+            (None, []) => String::new(),
+            (None, [worker]) => {
+                let silence = silence_text(worker.last_seen, page.now).unwrap_or_default();
+                format!(", {} is {silence}", worker.name)
+            }
+            (None, workers) => format!(", {} of them are silent", workers.len()),
+        };
         detail.add_line("workers", format!("{known}, {hold}{silence}"));
         let waits = self.waits.iter().map(|wait| {
             let time = duration(wait.wait_s.0);
-            let why = wait.why.filter(|why| *why != LagCause::Waiting);
-            let why = why.map_or_else(String::new, |why| {
-                format!(": {}", why.as_sentence(wait.held_by.as_ref()))
-            });
+            let why = wait.reason_text(page.now);
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
             format!("{} {time} ({}){why}", wait.queue, wait.jid)
         });
         let more = waits.len().saturating_sub(MAX_WAITS);

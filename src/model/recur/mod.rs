@@ -62,6 +62,23 @@ impl Recurring {
         self.options.clone().unwrap_or_default()
     }
 
+    /// The runs that the next pops make up for. `backlog` leaves the last ones.
+    pub(crate) fn owed_runs(&self, now: Moment) -> u64 {
+        let next = self.next.filter(|next| *next <= now && !self.is_paused());
+        let every = self.every_s.filter(|every| every.0 > 0.0);
+        let (Some(next), Some(every)) = (next, every) else {
+            return 0;
+        };
+        let behind = (now.seconds() - next.seconds().floor()) / every.0;
+        let backlog = self.backlog.map_or(0.0, |backlog| backlog.0);
+        let skipped = if backlog > 0.0 && behind > backlog {
+            (behind - backlog).ceil()
+        } else {
+            0.0
+        };
+        ((behind - skipped).floor() as u64).saturating_add(1)
+    }
+
     /// The next runs. After its first run a template runs on whole seconds.
     pub(crate) fn next_runs(next: Moment, every_s: f64) -> [Moment; 3] {
         let whole = next.micros().div_euclid(1_000_000) as f64;

@@ -44,7 +44,15 @@ impl Row for Recurring {
             None => Cell::missing(),
         })
         .drop_rank(5),
-        Column::of_numbers("BACKLOG", |job: &Recurring, _| Cell::number(job.backlog)).drop_rank(6),
+        Column::of_numbers("BACKLOG", |job: &Recurring, _| match job.backlog {
+            Some(backlog) if backlog.0 == 0.0 => Cell::sorted_by(f64::INFINITY, "all"),
+            backlog => Cell::number(backlog),
+        })
+        .drop_rank(6),
+        Column::of_numbers("OWED", |job: &Recurring, page| {
+            Cell::count(job.owed_runs(page.now), page)
+        })
+        .drop_rank(3),
         Column::of_numbers("PRI", |job: &Recurring, _| Cell::number(job.priority)).only_if_named(),
         Column::of_numbers("RETRIES", |job: &Recurring, _| Cell::number(job.retries))
             .only_if_named(),
@@ -89,6 +97,11 @@ impl Recurring {
     }
 }
 
+/// The runs that no pop has put, if there are any.
+pub(crate) fn owed_text(runs: u64, page: &RenderOptions) -> Option<String> {
+    (runs > 0).then(|| format!("{} owed", page.plural(runs, "run", "runs")))
+}
+
 /// The next runs of a template in words.
 pub(crate) fn next_runs_text(runs: &[Moment], page: &RenderOptions) -> String {
     let runs: Vec<String> = runs.iter().map(|run| page.format_timestamp(*run)).collect();
@@ -111,10 +124,12 @@ impl View for Recurring {
             "every",
             self.every_s.map_or(NONE.to_owned(), format_interval),
         );
-        detail.add_line(
+        let next = self.next;
+        detail.add_line_with_remark(
             "next",
-            self.next
-                .map_or(NONE.to_owned(), |next| due_text(next, page)),
+            next.map_or(NONE.to_owned(), |next| due_text(next, page)),
+            None,
+            owed_text(self.owed_runs(page.now), page).unwrap_or_default(),
         );
         detail.add_line(
             "spawned",

@@ -160,6 +160,12 @@ fn next_step(problem: &StatusProblem, page: &Page) -> Option<(String, &'static s
         ProblemCode::NoWorkers | ProblemCode::WorkersSilent => {
             (None, "", "workers", "see the workers")
         }
+        ProblemCode::SilentHolder => (
+            own("workers", &problem.worker),
+            "see its jobs",
+            "workers",
+            "see the workers",
+        ),
         ProblemCode::LateRecurring => (None, "", "recurring", "see them"),
         ProblemCode::Damaged
         | ProblemCode::Eviction

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::error::Error;
 use crate::look::server::SnapshotServer;
 use crate::model::overview::SystemFacts;
-use crate::model::worker::Worker;
+use crate::model::worker::{Worker, sort_urgent_first};
 use crate::text::plural;
 use crate::web::facts_of;
 use crate::web::page::{Content, NONE, Page, Section, server_footer};
@@ -31,14 +31,12 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     })
 }
 
-/// Workers, those that need a person first, then those seen last.
+/// Workers, those that need somebody first. Among `most` of them, the others are those seen last.
 pub(super) fn worker_table(page: &Page, facts: &SystemFacts, most: usize) -> Markup {
     let mut workers: Vec<&Worker> = facts.workers.iter().collect();
-    if workers.len() > most {
-        workers.sort_by_key(|worker| std::cmp::Reverse((worker.stalled, worker.last_seen)));
-        workers.truncate(most);
-    }
+    workers.truncate(most);
     workers.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
     html! {
         @if facts.has_damaged_workers {
@@ -66,7 +64,7 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
         Some(slots) => format!("{} of {slots}", worker.running),
         None => worker.running.to_string(),
     };
-    let is_silent = !worker.is_alive(page.now);
+    let is_silent = worker.is_silent(page.now);
     html! {
         tr data-key=(worker.name) {
             th scope="row" title=(worker.name.to_string()) { (page.worker_called(&worker.name, &worker.short_name())) }
