@@ -22,6 +22,7 @@ use crate::name::Name;
 use crate::select;
 use crate::session::Session;
 use crate::text::{Sanitized, clean_text};
+use crate::view::View;
 use crate::view::field;
 use crate::view::field::FieldLookup;
 
@@ -247,11 +248,11 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
         let text = match field::find_field(&document, path) {
             FieldLookup::Text(text) => clean_text(text.as_bytes()),
             FieldLookup::Json(json) => Sanitized(&json).to_string(),
-            FieldLookup::Unknown(known) => {
+            FieldLookup::Unknown(known) if !is_field_of_job(path) => {
                 let error = Error::usage(format!("a job has no field `{}`", Sanitized(path)));
                 return Err(error.hint(format!("its fields are {}", known.join(", "))));
             }
-            FieldLookup::Nothing => {
+            FieldLookup::Unknown(_) | FieldLookup::Nothing => {
                 let jid = detail.jid();
                 let error = format!("`{jid}` has no `{}`", Sanitized(path));
                 return Err(Error::not_found(error).about_jid(jid));
@@ -260,6 +261,14 @@ fn print_field(details: &JobDetails, path: &str, session: &mut Session) -> Resul
         session.ui.print_text(&format!("{text}\n"))?;
     }
     Ok(())
+}
+
+/// Whether a job may have what is at the path: some fields stand only in the documents of jobs that have them.
+fn is_field_of_job(path: &str) -> bool {
+    let first = path.split('.').next().unwrap_or_default();
+    Job::DOCUMENT.fields_schema()["properties"]
+        .get(first)
+        .is_some()
 }
 
 /// Prints the reply of the core's own `get`, or of `multiget` for several jobs.

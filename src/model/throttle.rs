@@ -142,7 +142,7 @@ impl View for ThrottleJobs {
     fn text(&self, page: &RenderOptions) -> String {
         let throttle = &self.throttle;
         let mut detail = DetailLines::new(page);
-        detail.add_line("throttle", &throttle.id);
+        detail.add_name("throttle", &throttle.id);
         let is_default = !throttle.defined && !throttle.lane;
         let remark = if is_default { "by default" } else { "" };
         let remark = remark.to_owned();
@@ -164,7 +164,7 @@ impl View for ThrottleJobs {
             // A script finds each line by its name.
             let item = if page.terminal { "" } else { item };
             for job in jobs {
-                detail.add_line_with_remark(item, &job.jid, None, queue_and_state(job));
+                detail.add_line_with_remark(item, page.name(&job.jid), None, queue_and_state(job));
             }
             let more = count.saturating_sub(jobs.len() as u64);
             if more > 0 && page.terminal {

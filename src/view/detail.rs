@@ -3,7 +3,9 @@
 use super::RenderOptions;
 use super::paint::{Style, StyleMarker};
 use super::table::NONE;
+use crate::name::Name;
 use crate::text;
+use crate::text::comma_list;
 
 /// The lines of a detail view: in columns on a terminal, tab-separated in a pipe.
 pub(crate) struct DetailLines<'a> {
@@ -37,6 +39,23 @@ impl<'a> DetailLines<'a> {
             Some(value) => self.add_line(name, value),
             None => self.add_line(name, NONE),
         }
+    }
+
+    /// Adds a line for a name, in which a backslash of its own is no escape for programs.
+    pub(crate) fn add_name(&mut self, name: &'static str, value: &Name) {
+        self.add_line(name, self.page.name(value));
+    }
+
+    /// Adds a line for a name that may be missing.
+    pub(crate) fn add_name_if_any(&mut self, name: &'static str, value: Option<&Name>) {
+        self.add_line_if_any(name, value.map(|value| self.page.name(value)));
+    }
+
+    /// Adds a line for names, which may be none.
+    pub(crate) fn add_names(&mut self, name: &'static str, values: &[Name]) {
+        let list = comma_list(values.iter().map(|value| self.page.name(value)));
+        let list = Some(list).filter(|list| !list.is_empty());
+        self.add_line_if_any(name, list);
     }
 
     /// Adds a line with a remark beside the value. The remark must be harmless.

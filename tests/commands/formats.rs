@@ -174,6 +174,25 @@ fn names_are_unambiguous_for_programs() {
             a\\nb  {"a":"\n"}
             a\nb   {"a":"\n"}
         "#]]);
+    redis.calls([(
+        3.0,
+        vec![
+            "put",
+            "me",
+            "q\\t",
+            "j",
+            "K\\tb",
+            "{}",
+            "0",
+            "tags",
+            r#"["a\\b"]"#,
+        ],
+    )]);
+    let tags = redis.at(4).run("get j -o tsv").ok();
+    assert!(tags.contains("klass\tK\\\\tb\nqueue\tq\\\\t\n"), "{tags}");
+    assert!(tags.contains("tags\ta\\\\b\n"), "{tags}");
+    let people = redis.at(4).run("get j -o table").ok();
+    assert!(people.contains("K\\tb"), "{people}");
 }
 
 /// A program reads them as numbers.

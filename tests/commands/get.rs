@@ -221,6 +221,8 @@ fn one_field_is_printed_as_its_value() {
             error: `j` has no `data.nope`
             --- exit 4
         "#]]);
+    // This job is in no lane.
+    redis.at(100).run("get j --field key").exits(4);
     redis
         .at(100)
         .run("get j --field failre")

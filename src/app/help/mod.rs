@@ -253,7 +253,8 @@ const FORMATS: &str = "\
 Without -o, a terminal gets table and a pipe gets tsv; so it does if the setting is `table`, in
 QLESS_OUTPUT or the config file. A terminal that is too narrow for a table gets fewer columns: those
 that are empty or alike in all rows are left out first, then the least needed. --columns names the
-columns instead. --headers always adds headers to tsv.
+columns instead. --headers always adds headers to tsv. In `queues`, THROTTLED is a column only if a
+job is throttled: a program names the columns it reads.
 
 Commands that take jids read such lists: `-` is a list on stdin, `@FILE` one in a file, of -o jid or
 of -o ndjson. A line of -o jid never means another job: ids that a reader of lines would take for

@@ -196,9 +196,9 @@ impl View for Job {
 
     fn text(&self, page: &RenderOptions) -> String {
         let mut detail = DetailLines::new(page);
-        detail.add_line("jid", &self.jid);
-        detail.add_line_if_any("klass", self.klass.as_ref());
-        detail.add_line_if_any("queue", self.queue.as_ref());
+        detail.add_name("jid", &self.jid);
+        detail.add_name_if_any("klass", self.klass.as_ref());
+        detail.add_name_if_any("queue", self.queue.as_ref());
         let ink = self.state.and_then(State::state_style);
         detail.add_line_with_remark("state", self.state_text(), ink, self.state_remark(page));
         if let Some(reason) = &self.blocked_by {
@@ -218,24 +218,25 @@ impl View for Job {
             }
             _ => detail.add_line("retries", NONE),
         }
-        add_list_line(&mut detail, "tags", comma_list(&self.tags));
+        detail.add_names("tags", &self.tags);
         detail.add_line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
                 let neighbor = self.neighbors.iter().find(|other| other.jid == *jid);
-                match neighbor.map(|other| other.state) {
+                let (neighbor, jid) = (neighbor.map(|other| other.state), page.name(jid));
+                match neighbor {
                     Some(Some(state)) => format!("{jid} ({state})"),
                     Some(None) => format!("{jid} (missing)"),
-                    None => jid.to_string(),
+                    None => jid,
                 }
             });
-            texts.collect::<Vec<String>>().join(", ")
+            Some(comma_list(texts)).filter(|list| !list.is_empty())
         };
-        add_list_line(&mut detail, "depends on", edges(&self.dependencies));
-        add_list_line(&mut detail, "needed by", edges(&self.dependents));
+        detail.add_line_if_any("depends on", edges(&self.dependencies));
+        detail.add_line_if_any("needed by", edges(&self.dependents));
         self.add_coordination_lines(&mut detail, page);
         if let Some(template) = &self.spawned_from {
-            detail.add_line("spawned from", template);
+            detail.add_name("spawned from", template);
         }
         if let Some(due) = self.scheduled_for {
             detail.add_line("scheduled", due_text(due, page));
@@ -266,10 +267,10 @@ impl Job {
             } else {
                 String::new()
             };
-            detail.add_line_with_remark("lane", lane, None, remark);
+            detail.add_line_with_remark("lane", page.name(lane), None, remark);
         }
         if !self.throttles.is_empty() {
-            detail.add_line("throttles", comma_list(&self.throttles));
+            detail.add_names("throttles", &self.throttles);
         }
         if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text) {
             detail.add_line("backoff", backoff);
@@ -337,12 +338,6 @@ fn failed_remark(failure: &Failure, page: &RenderOptions) -> String {
         remark.push_str(&format!(", by {worker}"));
     }
     remark
-}
-
-/// Adds a line with a list that may be empty.
-fn add_list_line(detail: &mut DetailLines, name: &'static str, list: String) {
-    let value = if list.is_empty() { NONE } else { &list };
-    detail.add_line(name, value);
 }
 
 /// A text of several lines, each indented by two blanks.

@@ -7,7 +7,6 @@ use crate::model::export::SavedRecurring;
 use crate::model::job::text::due_text;
 use crate::name::Name;
 use crate::text;
-use crate::text::comma_list;
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
@@ -116,9 +115,9 @@ impl View for Recurring {
         let number =
             |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
         let mut detail = DetailLines::new(page);
-        detail.add_line("jid", &self.jid);
-        detail.add_line_if_any("klass", self.klass.as_ref());
-        detail.add_line_if_any("queue", self.queue.as_ref());
+        detail.add_name("jid", &self.jid);
+        detail.add_name_if_any("klass", self.klass.as_ref());
+        detail.add_name_if_any("queue", self.queue.as_ref());
         detail.add_line_with_remark("state", "recurring", None, self.pause_text(page));
         detail.add_line(
             "every",
@@ -150,8 +149,7 @@ impl View for Recurring {
             "higher runs first".to_owned(),
         );
         detail.add_line("retries", number(self.retries));
-        let tags = comma_list(&self.tags);
-        detail.add_line("tags", if tags.is_empty() { NONE } else { &tags });
+        detail.add_names("tags", &self.tags);
         if let Some(options) = &self.options {
             let mut text = Vec::new();
             if write::write_exact(options, &mut text).is_ok() {
