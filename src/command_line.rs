@@ -79,8 +79,8 @@ impl CommandLine {
         program.chain(self.to_destination().own_words()).collect()
     }
 
-    /// The words without the program, and without flags that say to which server they go; the names apart, since they
-    /// mean themselves. `None` if no process could run them.
+    /// The words without the program and without the flags that name the server. The names are returned apart: none
+    /// of them is a flag, a file or a pattern. `None` if no process could run the command.
     pub(crate) fn words_and_names(&self) -> Option<(Vec<Name>, &[Name])> {
         let valid = self.has_valid_arguments();
         valid.then(|| (self.leading_words().collect(), self.names.as_slice()))

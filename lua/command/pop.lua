@@ -5,8 +5,8 @@
 -- Publishes: the jid to `popped` if tracked; and what queue/expire_locks and queue/admit publish
 local Job = Fields('job/read')
 
--- Goes on with the release of dependents that one completion had too many of: up to 5000. A dependent that cannot be
--- released must not stop the others, nor the pop.
+-- Continues the release of the dependents of a completion that had too many for one call: up to 5000. A dependent
+-- that cannot be released must not stop the others, nor the pop.
 -- Takes: now
 local function release_rest(now)
   local rest = redis.pcall('lrange', Keys.releasing, 0, 9999)

@@ -32,7 +32,7 @@ use crate::ui::Ui;
 use crate::ui::member::{
     MemberMessage, MemberQuestion, MemberSender, MemberStreams, label_with_member,
 };
-use crate::view::joined::{Joined, Shown, with_first_field};
+use crate::view::joined::{JoinedOutput, Shown, with_first_field};
 use crate::work;
 
 /// Runs the subcommand on the members of the context in use.
@@ -81,7 +81,7 @@ pub(super) fn run(
         MemberUse::NewJob { kept_with, jid } => {
             let fresh = || Cow::Owned(uuid::Uuid::new_v4().as_bytes().to_vec());
             let kept_with = kept_with.unwrap_or_else(fresh);
-            let index = Members::index_for(&kept_with, members.list.len());
+            let index = Members::member_index_for(&kept_with, members.list.len());
             let index = match jid {
                 Some(jid) => group.find_holder(jid, session).unwrap_or(index),
                 None => index,
@@ -93,7 +93,7 @@ pub(super) fn run(
             let parts = lines.into_iter().map(|lines| {
                 Some(MemberPart {
                     lines: Some(lines),
-                    sharers: Some(members.list.len()),
+                    sharing_member_count: Some(members.list.len()),
                     ..MemberPart::default()
                 })
             });
@@ -258,7 +258,7 @@ impl<'g> MemberGroup<'g> {
                     let what = format!("job `{jid}` does not exist; nothing was changed");
                     return Err(Error::not_found(what).about_jid(jid));
                 }
-                [] => own[Members::index_for(jid.as_bytes(), count)].push(jid.clone()),
+                [] => own[Members::member_index_for(jid.as_bytes(), count)].push(jid.clone()),
                 [one] => own[*one].push(jid.clone()),
                 [one, other, ..] => return Err(self.ambiguous_error(jid, *one, *other)),
             }
@@ -335,7 +335,7 @@ impl<'g> MemberGroup<'g> {
         for (at, jid) in given.jids().iter().enumerate() {
             let has = |found: &Result<Vec<bool>, Error>| found.as_ref().is_ok_and(|has| has[at]);
             let holder = found.iter().position(has);
-            let holder = holder.unwrap_or_else(|| Members::index_for(jid.as_bytes(), count));
+            let holder = holder.unwrap_or_else(|| Members::member_index_for(jid.as_bytes(), count));
             match runs.last_mut() {
                 Some((index, jids)) if *index == holder => jids.push(jid.clone()),
                 _ => runs.push((holder, vec![jid.clone()])),
@@ -699,7 +699,7 @@ impl Collector<'_> {
         lines: Shown,
         session: &mut Session,
     ) -> Result<(), Error> {
-        let joined = Joined {
+        let joined = JoinedOutput {
             kind: self.group.members.kind,
             parts: vec![(self.name(index), lines)],
             away: Vec::new(),
@@ -754,7 +754,7 @@ impl Collector<'_> {
             let parts = all.iter_mut().zip(members);
             let parts =
                 parts.filter_map(|(shown, member)| Some((member.name.as_str(), shown.next()?)));
-            let joined = Joined {
+            let joined = JoinedOutput {
                 kind: self.group.members.kind,
                 parts: parts.collect(),
                 away: if view + 1 == views {

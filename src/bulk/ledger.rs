@@ -81,12 +81,12 @@ impl LedgerHead {
     }
 }
 
-/// The command of a ledger. An interrupted command goes on with the number of jobs that are left. Lines
-/// that were shared out to another number of members would be other lines.
+/// The command of a ledger. An interrupted command continues with the number of remaining jobs. The number of
+/// members is part of the command: with another number, a member would get other lines.
 fn ledger_command(session: &Session) -> String {
     let command = session.canonical_command().without_flag("--limit");
     let command = command.without_program();
-    match session.sharers() {
+    match session.sharing_member_count() {
         Some(members) => format!("{command} # shared by {members} members"),
         None => command,
     }

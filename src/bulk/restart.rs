@@ -13,7 +13,7 @@ use crate::text::plural;
 /// How many of the jobs that were put first are looked for after a flush.
 const MAX_FIRST: usize = 10;
 
-/// Compares the server at the begin, after each reconnect and at the end. That costs no call per round.
+/// Compares the server at the beginning, after each reconnect and at the end. That costs no call per round.
 #[derive(Debug)]
 pub(crate) struct RestartWatch {
     /// `None` if the server does not report it.

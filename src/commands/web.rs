@@ -215,7 +215,7 @@ fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> Comm
     };
     let word = |name: &Name| OsStr::from_bytes(name.as_bytes()).to_owned();
     let mut words: Vec<OsString> = leading.iter().map(word).collect();
-    // Whoever asks for a page names jobs, never stdin, files or patterns.
+    // A request names jobs; it cannot name stdin, files or patterns.
     let names = names.iter().map(|name| plain::mark_plain(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);

@@ -144,7 +144,7 @@ impl EventWatcher<'_> {
             Err(error) => return Err(error),
         };
         if let Some(since) = lost_since {
-            self.report_return(since, session.now(), session)?;
+            self.report_reconnection(since, session.now(), session)?;
         } else {
             session
                 .ui
@@ -198,7 +198,7 @@ impl EventWatcher<'_> {
                 }
                 Some(EventNotice::Back(at)) => {
                     if let Some(since) = lost_since.take() {
-                        self.report_return(since, at, session)?;
+                        self.report_reconnection(since, at, session)?;
                     }
                 }
                 Some(EventNotice::Event(event)) => self.show_event(&event, session)?,
@@ -266,7 +266,12 @@ impl EventWatcher<'_> {
     }
 
     /// Says that the gap has ended.
-    fn report_return(&self, since: Moment, at: Moment, session: &mut Session) -> Result<(), Error> {
+    fn report_reconnection(
+        &self,
+        since: Moment,
+        at: Moment,
+        session: &mut Session,
+    ) -> Result<(), Error> {
         let page = session.ui.render_options();
         let (begun, ended) = (page.time_of_day(since), page.time_of_day(at));
         let lasted = duration_with_fraction(at.since(since).max(0.0));

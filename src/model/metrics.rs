@@ -121,7 +121,7 @@ impl MetricFamily {
         self.add_buckets(labels, inside, counts.iter().sum(), sum);
     }
 
-    /// Adds the samples of a histogram. `inside` is how many durations were at most a bound.
+    /// Adds the samples of a histogram. `inside` is the number of durations up to a bound.
     fn add_buckets(
         &mut self,
         labels: &[(&str, &str)],

@@ -98,7 +98,7 @@ impl Queue {
         ]
     }
 
-    /// Whether the server has anything of the queue.
+    /// Whether the server stores anything for the queue.
     pub fn exists(&self) -> bool {
         self.known
             || self.paused

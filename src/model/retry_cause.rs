@@ -25,7 +25,7 @@ pub enum ProcessFault<'a> {
     Code(i32),
     /// The name of the signal without `SIG`.
     Signal(&'a str),
-    /// `qless` stopped it, because it had the job for longer than the time limit.
+    /// `qless` stopped the process, because it had the job for longer than the time limit.
     TimeLimit,
 }
 

@@ -74,7 +74,7 @@ pub(crate) struct MemberPart {
     pub jids: Option<JidArgs>,
     pub stdin: StdinUse,
     /// If the lines of a file were shared out, how many members the context has.
-    pub sharers: Option<usize>,
+    pub sharing_member_count: Option<usize>,
     /// The lines of the file that belong to the member, if the command puts jobs from a file.
     pub lines: Option<TwoPassFile>,
     /// Set when another member has decided what the command waits for.
@@ -213,8 +213,8 @@ impl Session {
     }
 
     /// The number of members that the lines of the input were shared out to, if they were.
-    pub(crate) fn sharers(&self) -> Option<usize> {
-        self.part.as_ref()?.sharers
+    pub(crate) fn sharing_member_count(&self) -> Option<usize> {
+        self.part.as_ref()?.sharing_member_count
     }
 
     /// The file that a part of the command reads or writes: each member has one of its own.

@@ -105,7 +105,7 @@ impl Members {
     /// The member that a new job belongs to, by its jid or what it is kept together with: the jump
     /// consistent hash of Lamping and Veach (2014). A member that is added at the end takes a fair
     /// share from each, and nothing moves between the others.
-    pub(crate) fn index_for(key: &[u8], count: usize) -> usize {
+    pub(crate) fn member_index_for(key: &[u8], count: usize) -> usize {
         let digest = sha1_smol::Sha1::from(key).digest().bytes();
         let mut state = u64::from_be_bytes(digest[..8].try_into().unwrap_or_default());
         let (mut bucket, mut next) = (0, 0);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn jobs_are_spread_evenly_and_a_new_member_takes_only_its_share() {
         let jids: Vec<String> = (0..10_000).map(|number| format!("job-{number}")).collect();
-        let place = |jid: &String, count| Members::index_for(jid.as_bytes(), count);
+        let place = |jid: &String, count| Members::member_index_for(jid.as_bytes(), count);
         for count in 1..9 {
             let mut sizes = vec![0usize; count];
             let mut moved = 0;

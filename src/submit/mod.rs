@@ -120,7 +120,7 @@ pub(crate) fn share_lines(
         let job = job.map_err(|fault| check::line_error(&what, &row, fault))?;
         let number = row.number.to_be_bytes();
         let kept_with = jid::shard_key(&job, job.jid.known_jid(), shard_by);
-        Ok(Members::index_for(
+        Ok(Members::member_index_for(
             kept_with.as_deref().unwrap_or(&number),
             members,
         ))

@@ -66,7 +66,7 @@ pub(crate) enum Shown {
 
 /// The part of the result that has one form: all shown views of one kind, with the names of their members.
 #[derive(Debug)]
-pub(crate) struct Joined<'m> {
+pub(crate) struct JoinedOutput<'m> {
     pub kind: MemberKind,
     pub parts: Vec<(&'m str, Shown)>,
     /// Members without an answer.
@@ -81,7 +81,7 @@ enum Tree {
     Leaf(Json),
 }
 
-impl Joined<'_> {
+impl JoinedOutput<'_> {
     /// The parts as one.
     pub(crate) fn into_shown(self, page: &RenderOptions) -> Shown {
         match self.parts.first().map(|(_, shown)| shown) {
@@ -382,7 +382,7 @@ mod tests {
     fn document(texts: &[&str], away: &Error) -> String {
         let names = ["{a}:", "{b}:", "{c}:"];
         let parts = names.iter().copied().zip(texts);
-        let joined = Joined {
+        let joined = JoinedOutput {
             kind: MemberKind::Prefix,
             parts: parts
                 .map(|(name, text)| (name, Shown::Document(text.as_bytes().to_vec())))

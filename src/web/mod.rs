@@ -37,7 +37,7 @@ const MAX_SHARED: usize = 64;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Only what this listener serves, and no page of another one around it.
+/// A page may load only files of this listener, and no page of another server may frame it.
 const CONTENT_POLICY: &str =
     "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 

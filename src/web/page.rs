@@ -127,7 +127,7 @@ impl Page<'_> {
         path::can_be_typed(name).then(|| self.link(&format!("jobs?{filter}={value}")))
     }
 
-    /// Whether there are buttons for what has this name.
+    /// Whether the page has buttons for the thing with this name.
     pub(super) fn can_change(&self, name: &Name) -> bool {
         self.has_changes && path::can_be_typed(name)
     }

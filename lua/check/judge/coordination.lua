@@ -1,4 +1,4 @@
--- Checks what a job has to do with lanes, throttles and merging.
+-- Checks the fields of a job about lanes, throttles and merging.
 -- Takes: job
 return function(check)
   return function(job)

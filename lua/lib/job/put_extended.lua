@@ -142,7 +142,7 @@ return function(now, t, seconds, job, old, stored_defaults)
   if drop[1] and exists then call('hdel', key, unpack(drop)) end
   local ttl = given.ttl or defaults.ttl
   if dup == 'skip' and ttl and lane and not exists then
-    -- The window counts by the time of the clients; the server only drops what nobody closed, an hour later.
+    -- The window ends by the clients' time. Its expiry, an hour later, only removes what no client closed.
     call('set', Keys.window .. lane, string.format('%.17g', now + ttl) .. ' ' .. jid, 'PX',
       string.format('%.0f', math.min(ttl * 1000, 1e14) + 3600000))
   end

@@ -229,7 +229,7 @@ pub(crate) struct UndoFile {
     filter: FindingFilter,
 }
 
-/// Whether a filter selects a finding of a file. That of another version has no name here.
+/// Whether a filter selects a finding of a file. A finding of another version of `qless` has no name in this one.
 fn selects_by_name(filter: &FindingFilter, finding: &str) -> bool {
     match FindingId::from_name(finding) {
         Some(id) => filter.selects(id),

@@ -38,7 +38,7 @@ impl VerifyProgress {
         }
     }
 
-    /// Maximum number of items between two waits.
+    /// Maximum number of items that are verified without a wait.
     pub(super) fn max_batch(&self) -> usize {
         self.pace.slice_size(usize::MAX)
     }

@@ -156,7 +156,7 @@ impl RepairQueue {
         fits
     }
 
-    /// Lets this repair release no job that waits for others.
+    /// Excludes from this repair all findings whose repair may release a job.
     pub(crate) fn withhold_releases(&mut self) {
         self.withholds_releases = true;
     }

@@ -53,8 +53,8 @@ impl PartialEq for ServerEpoch {
 }
 
 impl ServerEpoch {
-    /// Whether another server took over by a copy of the data of this one, as a replica does: then the
-    /// last changes may be missing. Otherwise the data was handed over.
+    /// Whether another server took over with a copy of this one's data, as a replica does: then the last changes
+    /// may be missing. Otherwise the data was moved completely.
     pub(crate) fn was_replaced_by(&self, other: &ServerEpoch) -> bool {
         let mut histories = self.histories.iter();
         self.histories.is_empty() || histories.any(|one| other.histories.contains(one))

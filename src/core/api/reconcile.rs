@@ -14,7 +14,7 @@ use crate::model::bulk::OutcomeCode;
 use crate::model::job::Job;
 use crate::name::Name;
 
-/// The reason for a job whose outcome nothing shows.
+/// The reason reported for a job if nothing shows its outcome.
 pub(crate) const LOST: &str = "the reply was lost; the change may or may not have happened";
 
 const LOST_AND_GONE: &str =

@@ -144,7 +144,7 @@ impl DelayReason {
         }
     }
 
-    /// Whether a pop could not get the job because of it. Nobody asking for jobs stops no pop.
+    /// Whether the reason keeps a pop from getting the job. The lack of a worker does not.
     pub(crate) fn blocks_pop(&self) -> bool {
         self.blocking && self.code != ReasonCode::NoConsumer
     }

@@ -87,7 +87,7 @@ pub(crate) struct Flow {
     /// Over the last minute.
     pub put_per_s: Option<f64>,
     pub done_per_s: Option<f64>,
-    /// By how many jobs more wait than a minute ago.
+    /// How many more jobs wait than a minute ago.
     pub growth_per_min: Option<f64>,
 }
 

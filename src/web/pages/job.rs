@@ -239,7 +239,7 @@ fn data(bytes: &[u8]) -> Markup {
     let text = match Json::parse(bytes) {
         Some(json) => {
             let mut text = String::new();
-            lay_out(&json, 0, &mut text);
+            lay_out_json(&json, 0, &mut text);
             text
         }
         None => clean_text(&bytes[..bytes.len().min(DATA_BYTES)]),
@@ -253,7 +253,7 @@ fn data(bytes: &[u8]) -> Markup {
 
 /// Writes JSON on one line as long as it is short, else with a line for each member, until there is more text than is
 /// shown. No number is read and printed again.
-fn lay_out(json: &Json, depth: usize, text: &mut String) {
+fn lay_out_json(json: &Json, depth: usize, text: &mut String) {
     let line = || {
         let line = json.to_single_line();
         let bytes = line.as_bytes();
@@ -294,7 +294,7 @@ fn lay_out(json: &Json, depth: usize, text: &mut String) {
             text.push_str(&clean_line(quote_as_core(key.as_bytes())));
             text.push_str(": ");
         }
-        lay_out(value, depth + 1, text);
+        lay_out_json(value, depth + 1, text);
     }
     text.push_str(&format!(
         "
@@ -490,7 +490,7 @@ mod tests {
 
     fn laid_out(data: &str) -> String {
         let mut text = String::new();
-        lay_out(&Json::parse(data.as_bytes()).unwrap(), 0, &mut text);
+        lay_out_json(&Json::parse(data.as_bytes()).unwrap(), 0, &mut text);
         text
     }
 

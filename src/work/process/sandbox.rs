@@ -34,7 +34,7 @@ const WAIT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct SlotFolder {
     pub path: PathBuf,
-    /// The directory itself, which a program enters whatever is at the path then.
+    /// The open directory. A program enters it even if another directory has its path by then.
     pub opened: OwnedFd,
 }
 
