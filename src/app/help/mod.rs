@@ -177,7 +177,7 @@ QLESS_TIME_FORMAT     format of times, as --time-format
 QLESS_PAGER           pager for output that is longer than the screen; then PAGER, else less; cat
                       means no pager
 QLESS_NO_INPUT        never prompt, as --no-input
-QLESS_READ_ONLY       refuse writes, as --read-only
+QLESS_READ_ONLY       refuse writes, as --read-only, whatever its value
 QLESS_WORKER          name of the worker that pops and completes jobs, as --worker
 QLESS_REDIS_SERVER    program that local: starts
 QLESS_COMPLETE_LIVE   0: completion asks no server; 500ms: maximum wait of completion (else 150ms)

@@ -146,7 +146,7 @@ pub(crate) struct Args {
     /// Ignore dependencies that do not exist
     #[arg(long)]
     allow_missing: bool,
-    /// Source of the jids: `content`, or a path in the data such as `user.id`
+    /// With `--from`: source of the jids: `content`, or a path in the data such as `user.id`
     #[arg(long, value_name = "content|PATH", value_parser = value::jid_origin(), requires = "from",
           conflicts_with = "replace")]
     jid_from: Option<JidOrigin>,
@@ -181,7 +181,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
           value_parser = moment::deadline)]
     wait: Option<Option<TypedMoment>>,
-    /// The same as the D of `--wait=D`; also a time, such as `06:00`
+    /// With `--wait`: the same as the D of `--wait=D`; also a time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
     deadline: Option<TypedMoment>,
     #[command(flatten)]
