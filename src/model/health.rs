@@ -324,18 +324,18 @@ impl Health {
         let kept = kept.filter(|item| item.limit_kept_by_all() == Some(kind));
         let kept: Vec<&HealthItem> = kept.collect();
         let value = |item: &HealthItem| item.value.as_ref().map_or(0.0, |value| value.0);
-        let most = kept
+        let highest = kept
             .iter()
             .max_by(|one, other| value(one).total_cmp(&value(other)));
-        let most = most.map_or("", |item| item.fact.as_str());
+        let highest = highest.map_or("", |item| item.fact.as_str());
         let noun = if kind == LimitKind::MaxFailed {
             "groups"
         } else {
             "queues"
         };
         match kept.len() {
-            1 => most.to_owned(),
-            count => format!("{count} {noun} within the limit; the most, {most}"),
+            1 => highest.to_owned(),
+            count => format!("{count} {noun} within the limit; the most, {highest}"),
         }
     }
 }

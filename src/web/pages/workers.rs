@@ -31,10 +31,10 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     })
 }
 
-/// Workers, those that need somebody first. Among `most` of them, the others are those seen last.
-pub(super) fn worker_table(page: &Page, facts: &SystemFacts, most: usize) -> Markup {
+/// Up to `max_shown` workers, those seen last; those that need attention come first.
+pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -> Markup {
     let mut workers: Vec<&Worker> = facts.workers.iter().collect();
-    workers.truncate(most);
+    workers.truncate(max_shown);
     workers.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
