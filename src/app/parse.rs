@@ -182,8 +182,7 @@ fn named_commands_tree(args: &[OsString]) -> clap::Command {
     if named.is_empty() {
         help::layout::lay_out_root(clap_tree())
     } else {
-        let named = named.into_iter().map(help::layout::lay_out_command);
-        root_without_commands().subcommands(named.map(take_negative_numbers))
+        root_without_commands().subcommands(named.into_iter().map(help::layout::lay_out_command))
     }
 }
 
@@ -217,18 +216,6 @@ pub(super) fn built_tree(args: &[OsString]) -> clap::Command {
     let mut tree = named_commands_tree(args);
     tree.build();
     tree
-}
-
-/// Lets flags of a command and of its subcommands refuse a negative number themselves: else it is an unknown flag.
-fn take_negative_numbers(command: clap::Command) -> clap::Command {
-    let command = command.mut_subcommands(take_negative_numbers);
-    command.mut_args(|arg| {
-        let takes_word = arg.get_action().takes_values() && !arg.is_require_equals_set();
-        match arg.get_long() {
-            Some(_) if takes_word => arg.allow_negative_numbers(true),
-            _ => arg,
-        }
-    })
 }
 
 /// The usage error about a command that does not exist; `None` for an unknown subcommand of a command that

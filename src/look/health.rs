@@ -1,7 +1,5 @@
 //! Whether all is well: the problems of `status`, or limits.
 
-use std::collections::BTreeMap;
-
 use crate::clock::moment::Moment;
 use crate::model::health::{Bound, Health, HealthItem, HealthLevel, LimitKind, Limits};
 use crate::model::overview::{Omitted, ProblemCode, StatusProblem, SystemFacts};
@@ -42,22 +40,23 @@ pub(crate) fn judge(
         }
     }
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
-    let groups: Vec<&Name> = groups.map(|group| &group.group).collect();
-    for (typed, subject) in unknown_subjects(limits.subjects(true), &groups) {
+    let groups: Vec<Name> = groups.map(|group| group.group.clone()).collect();
+    for subject in unknown_subjects(limits.subjects(true), &groups) {
         // A group is gone with its last job, so that its absence is no warning.
         let items = items.iter_mut();
         let mut items = items.filter(|item| item.group.as_ref() == subject.as_plain_name());
-        if let (Some(item), Some(near)) = (items.next(), nearest_spelling(&typed, &groups)) {
+        let near = nearest_spelling(subject.as_typed(), &groups);
+        if let (Some(item), Some(near)) = (items.next(), near) {
             let what = format!("; no group is called so, but one is {near}");
             item.fact.push_str(&what);
             item.message.push_str(&what);
         }
     }
-    let queues = facts.queues.iter().map(|queue| &queue.counts.name);
-    let queues: Vec<&Name> = queues.chain(&facts.damaged_queues).collect();
-    let unknown = unknown_subjects(limits.subjects(false), &queues);
-    let unknown = unknown.iter();
-    items.extend(unknown.map(|(typed, subject)| unknown_queue_item(typed, subject, &queues)));
+    let mut queues = facts.damaged_queues.clone();
+    queues.extend(facts.queues.iter().map(|queue| queue.counts.name.clone()));
+    for subject in unknown_subjects(limits.subjects(false), &queues) {
+        items.push(unknown_queue_item(subject, &queues));
+    }
     Health::new(items, omitted)
 }
 
@@ -137,24 +136,33 @@ fn problem_item(problem: &StatusProblem) -> HealthItem {
     }
 }
 
-/// The names and globs that fit nothing known: what is misspelt would be well for ever.
+/// Names and globs that match nothing known, each once: a misspelt one would be well for ever.
 fn unknown_subjects<'a>(
     subjects: impl Iterator<Item = &'a Pattern>,
-    known: &[&Name],
-) -> BTreeMap<Name, &'a Pattern> {
-    let unknown = subjects.filter(|subject| !known.iter().any(|name| subject.matches(name)));
+    known: &[Name],
+) -> Vec<&'a Pattern> {
+    let mut unknown: Vec<&Pattern> = Vec::new();
+    for subject in subjects {
+        let is_new = || {
+            !unknown
+                .iter()
+                .any(|other| other.as_typed() == subject.as_typed())
+        };
+        if !known.iter().any(|name| subject.matches(name)) && is_new() {
+            unknown.push(subject);
+        }
+    }
     unknown
-        .map(|subject| (subject.as_typed(), subject))
-        .collect()
 }
 
-fn unknown_queue_item(typed: &Name, subject: &Pattern, known: &[&Name]) -> HealthItem {
+fn unknown_queue_item(subject: &Pattern, known: &[Name]) -> HealthItem {
     let name = subject.as_plain_name();
-    let near = nearest_spelling(typed, known);
-    let fact = match (name, near) {
-        (None, _) => format!("no queue matches {typed}"),
-        (Some(name), None) => format!("no queue is called {name}"),
-        (Some(name), Some(near)) => format!("no queue is called {name}; is it {near}?"),
+    let fact = match name {
+        None => format!("no queue matches {}", subject.as_typed()),
+        Some(name) => match nearest_spelling(name, known) {
+            None => format!("no queue is called {name}"),
+            Some(near) => format!("no queue is called {name}; is it {near}?"),
+        },
     };
     HealthItem {
         queue: name.cloned(),

@@ -269,33 +269,29 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
     }
 }
 
-/// Workers that hold locks and have been silent for long. They may be busy: a client need not extend a long lock.
+/// Workers that hold locks and have been silent for long. Such a worker may be busy: a client need not extend a long
+/// lock.
 fn silent_holders(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let silence = |worker: &&Worker| worker.silence_with_locks(now).unwrap_or_default();
     let mut silent: Vec<&Worker> = facts.workers.iter().collect();
     silent.retain(|worker| silence(worker) > LONG_SILENCE);
-    silent.sort_by(|one, other| silence(other).total_cmp(&silence(one)));
-    let first = silent.first()?;
-    let (age, jobs) = (silence(first), silent.iter().map(|one| one.running).sum());
+    let age = silent.iter().map(silence).max_by(f64::total_cmp)?;
+    let jobs = silent.iter().map(|one| one.running).sum();
     let until = silent.iter().filter_map(|worker| worker.locked_until).max();
     let left = duration(until.unwrap_or(now).since(now).max(0.0));
-    let held = count_with_noun(jobs, "job", "jobs");
-    let what = match silent.len() {
-        1 => format!("worker {} is silent for {}", first.name, duration(age)),
-        count => format!(
-            "{count} workers are silent, the first for {}",
-            duration(age)
-        ),
-    };
-    let what = format!("{what}, and keeps {held} for up to {left} more");
-    let problem = StatusProblem::new(ProblemCode::SilentHolder, what).jobs(jobs);
-    Some(match silent.as_slice() {
+    let (held, silence) = (count_with_noun(jobs, "job", "jobs"), duration(age));
+    let rest = format!("silent for {silence}, holding {held} for up to {left} more");
+    let list = CommandLine::new("workers");
+    let problem = |what: String| StatusProblem::new(ProblemCode::SilentHolder, what);
+    let problem = match silent.as_slice() {
         [worker] => {
-            let fix = CommandLine::new("workers").name(&worker.name);
-            problem.age(age).worker(&worker.name).fix(fix)
+            let fix = list.name(&worker.name);
+            let problem = problem(format!("worker {} is {rest}", worker.name));
+            problem.worker(&worker.name).fix(fix)
         }
-        _ => problem.age(age).fix(CommandLine::new("workers")),
-    })
+        all => problem(format!("{} workers are {rest}", all.len())).fix(list),
+    };
+    Some(problem.jobs(jobs).age(age))
 }
 
 /// Recurring jobs that no pop has put, unless a pause is the reason.

@@ -1,7 +1,5 @@
 //! Workers that have popped recently, and the jobs that they hold.
 
-use std::borrow::Borrow;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +35,7 @@ pub struct Worker {
     /// Whether the worker was seen lately. The index also has workers that were not.
     #[serde(skip_serializing)]
     pub recent: bool,
-    /// When the last of its locks expires, if it holds some and was not seen for a minute.
+    /// When the last of the worker's locks expires, if it holds some and was not seen for a minute.
     #[serde(skip_serializing, deserialize_with = "lenient::read_or_none")]
     pub locked_until: Option<Moment>,
 }
@@ -61,19 +59,17 @@ pub struct WorkerJobs {
 /// How long a worker may be silent that runs no job, in seconds.
 pub(crate) const SILENT_AFTER: f64 = 120.0;
 
-/// How long a worker has been silent that was last seen then, if that is worth a word: `silent for 4h`.
+/// The silence of a worker that was last seen at this moment, if it is longer than [`SILENT_AFTER`]: `silent for 4h`.
 pub(crate) fn silence_text(last_seen: Option<Moment>, now: Moment) -> Option<String> {
     let silence = now.since(last_seen?);
     (silence > SILENT_AFTER).then(|| format!("silent for {}", duration(silence)))
 }
 
-/// Brings those forward that need somebody: who lost jobs, then who is silent and holds locks. The others keep their
-/// order.
-pub(crate) fn sort_urgent_first(workers: &mut [impl Borrow<Worker>], now: Moment) {
-    workers.sort_by_key(|worker| {
-        let worker: &Worker = worker.borrow();
-        let is_silent = worker.silence_with_locks(now).is_some();
-        std::cmp::Reverse((worker.stalled, is_silent))
+/// Puts workers that need somebody first, in the order of their [urgency](Worker::urgency), then of their names.
+pub(crate) fn sort_urgent_first(workers: &mut [&Worker], now: Moment) {
+    workers.sort_unstable_by(|one, other| {
+        let urgency = other.urgency(now).cmp(&one.urgency(now));
+        urgency.then_with(|| one.name.cmp(&other.name))
     });
 }
 
@@ -89,6 +85,11 @@ impl Worker {
         let silence = now.since(self.last_seen?);
         let left = self.locked_until?.since(now);
         (self.running > 0 && silence > SILENT_AFTER && silence > left).then_some(silence)
+    }
+
+    /// How much the worker needs somebody: first by the jobs that it lost, then by its silence with locks.
+    pub(crate) fn urgency(&self, now: Moment) -> (u64, bool) {
+        (self.stalled, self.silence_with_locks(now).is_some())
     }
 
     /// Whether the worker is silent for too long, for what it holds.

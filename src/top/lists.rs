@@ -229,13 +229,10 @@ impl TableSource<'_> {
 
     fn workers(&self) -> Rows {
         let mut workers: Vec<&Worker> = self.facts.workers.iter().collect();
-        if self.order == 1 {
-            workers.sort_by_key(|worker| std::cmp::Reverse(worker.last_seen));
-        } else {
-            workers.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-        }
-        if self.order == 0 {
-            sort_urgent_first(&mut workers, self.now);
+        match self.order {
+            1 => workers.sort_by_key(|worker| std::cmp::Reverse(worker.last_seen)),
+            2 => workers.sort_unstable_by(|one, other| one.name.cmp(&other.name)),
+            _ => sort_urgent_first(&mut workers, self.now),
         }
         let name = (self.width / 4).clamp(12, 40);
         let cells = |texts: [(String, Tone); 4]| {

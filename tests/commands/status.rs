@@ -377,12 +377,12 @@ fn a_silent_worker_with_a_long_lock_and_what_waits_for_it_are_problems() {
     .assert_eq(&rest(108_000));
     expect![[r#"
         problems	reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h): `qless explain --queue=reports`
-        problems	worker gone is silent for 5h, and keeps 1 job for up to 4h 59m more: `qless workers gone`
+        problems	worker gone is silent for 5h, holding 1 job for up to 4h 59m more: `qless workers gone`
         workers	2 known workers, 1 holds jobs, gone is silent for 5h
     "#]]
     .assert_eq(&rest(108_002));
     let doc = redis.at(108_002).run("status -o json").json();
-    assert_eq!(doc["silent_workers"][0]["name"], "gone");
+    assert_eq!(doc["problems"][1]["worker"], "gone");
     assert_eq!(doc["waits"][0]["holder"], "a");
     assert_eq!(doc["waits"][0]["worker"], "gone");
     assert_eq!(doc["problems"][1]["code"], "silent_holder");
@@ -391,7 +391,7 @@ fn a_silent_worker_with_a_long_lock_and_what_waits_for_it_are_problems() {
         .at(108_002)
         .run("health --nagios")
         .shows(expect![[r#"
-        QLESS CRITICAL - reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h); worker gone is silent for 5h, and keeps 1 job for up to 4h 59m more
+        QLESS CRITICAL - reports: the oldest job has waited 5h, behind other jobs in lane reports/ann (a runs on gone, silent for 5h); worker gone is silent for 5h, holding 1 job for up to 4h 59m more
         --- exit 2
     "#]]);
     at(108_003, "heartbeat a --worker gone");

@@ -977,7 +977,7 @@ fn the_id_of_a_lane_shows_the_lane() {
 #[test]
 fn a_throttle_that_nothing_uses_is_new_and_names_the_nearest() {
     let redis = full();
-    let line = "note: `apii` is new: no job uses it; did you mean `api`?\n";
+    let line = "note: throttle `apii` is new: no job uses it; did you mean `api`?\n";
     for command in ["throttle set apii 3 -n", "throttle set zzz 3 -n"] {
         let said = redis.at(13).run(command).exits(0).stderr();
         assert_eq!(said.contains(line), command.contains("apii"), "{said}");

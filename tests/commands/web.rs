@@ -1285,3 +1285,19 @@ fn workers_that_need_somebody_come_first() {
     let is_late = |row: &&&str| row.contains("class=\"n late\"");
     assert_eq!(rows.iter().filter(is_late).count(), 2, "{page}");
 }
+
+#[test]
+fn a_late_recurring_job_says_how_many_runs_it_owes() {
+    let redis = Redis::start();
+    let put = "recur put q K --jid tick --every 60s";
+    redis.at(1000).run(put).ok();
+    let web = Web::with(&redis.at(1330), &redis, "");
+    let list = text_of(&web.page("/recurring"));
+    assert!(list.ends_with(" – 6 runs owed"), "{list}");
+    let job = text_of(&web.page("/jobs/tick"));
+    assert!(job.contains("\nbacklog\nall\n"), "{job}");
+    drop(web);
+    redis.at(1331).run("pop q --count 9").ok();
+    let web = Web::with(&redis.at(1332), &redis, "");
+    assert!(!text_of(&web.page("/recurring")).contains("owed"));
+}

@@ -125,7 +125,8 @@ pub(in crate::app) fn detached_value(
         if let (Some(flag), true) = (last_flag, is_plain) {
             let arg = Arg::new("value").value_parser(flag.get_value_parser().clone());
             let mut alone = Command::new("x").no_binary_name(true).arg(arg);
-            if alone.try_get_matches_from_mut([&*word]).is_ok() {
+            let words = [OsString::from(&*word)];
+            if alone.try_get_matches_from_mut(&words[..]).is_ok() {
                 return Some((format!("--{}", flag.get_long()?), word.into_owned()));
             }
         }

@@ -75,13 +75,13 @@ fn note_unused_id(
         .index_members(now, &Index::Lane(id.clone()))?
         .is_empty();
     let what = if is_lane {
-        "is a lane, which runs one job at a time; `qless key` lists its jobs"
+        format!("`{id}` is a lane, which runs one job at a time; `qless key` lists its jobs")
     } else if session.ui.are_notes_read(planned) {
-        "is new: no job uses it"
+        format!("throttle `{id}` is new: no job uses it")
     } else {
         return Ok(());
     };
-    let mut line = format!("note: `{id}` {what}");
+    let mut line = format!("note: {what}");
     if !is_lane {
         let known = session.core()?.listed_throttle_ids(now)?;
         if let Some(near) = nearest_spelling(id, &known) {

@@ -6,7 +6,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::job::State;
-use crate::model::worker::{Worker, WorkerJobs, sort_urgent_first};
+use crate::model::worker::{Worker, WorkerJobs};
 use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
@@ -92,12 +92,11 @@ pub(super) fn add_processes_and_sort(
     if all_known {
         workers.retain(|worker| worker.recent);
         workers.sort_by(|one, other| {
-            other
-                .last_seen
-                .cmp(&one.last_seen)
+            let urgency = other.urgency(now).cmp(&one.urgency(now));
+            urgency
+                .then_with(|| other.last_seen.cmp(&one.last_seen))
                 .then_with(|| one.name.cmp(&other.name))
         });
-        sort_urgent_first(&mut workers, now);
     }
     workers
 }

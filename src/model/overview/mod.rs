@@ -44,7 +44,8 @@ pub(crate) struct Overview {
     pub since_s: RoundedSeconds,
     /// Workers whose locks have expired
     pub stalled_workers: Vec<Worker>,
-    /// Workers that hold locks and were not seen for more than half of their time
+    /// Workers that hold locks and were not seen for more than half of their time.
+    #[serde(skip)]
     pub silent_workers: Vec<Worker>,
     /// Queues with recurring jobs that are due and have not been put
     pub late_recurring: Vec<LateRecurring>,
@@ -136,7 +137,7 @@ pub(crate) struct OldWait {
     pub why: Option<LagCause>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
-    /// The running job that it waits for: the first of that lane, or the first holder of that throttle or of the queue
+    /// The running job that has its place in the lane, the throttle or the queue
     pub holder: Option<Name>,
     /// The worker of that job
     pub worker: Option<Name>,
@@ -145,7 +146,7 @@ pub(crate) struct OldWait {
 }
 
 impl OldWait {
-    /// Why it waits, if not for a worker: `behind other jobs in lane a/b (c runs on w1, silent for 4h)`.
+    /// Why the job waits, if not for a worker: `behind other jobs in lane a/b (c runs on w1, silent for 4h)`.
     pub(crate) fn reason_text(&self, now: Moment) -> Option<String> {
         let why = self.why.filter(|why| *why != LagCause::Waiting)?;
         let mut text = why.as_sentence(self.held_by.as_ref());

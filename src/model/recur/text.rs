@@ -44,7 +44,7 @@ impl Row for Recurring {
         })
         .drop_rank(5),
         Column::of_numbers("BACKLOG", |job: &Recurring, _| match job.backlog {
-            Some(backlog) if backlog.0 == 0.0 => Cell::sorted_by(f64::INFINITY, "all"),
+            Some(backlog) if backlog.0 == 0.0 => Cell::sorted_by(f64::INFINITY, job.backlog_text()),
             backlog => Cell::number(backlog),
         })
         .drop_rank(6),
@@ -80,6 +80,14 @@ pub(crate) fn format_interval(every: Number) -> String {
 }
 
 impl Recurring {
+    /// The backlog; `all` instead of 0, which reads as none.
+    pub(crate) fn backlog_text(&self) -> String {
+        match self.backlog {
+            Some(backlog) if backlog.0 == 0.0 => "all".to_owned(),
+            backlog => backlog.map_or(NONE.to_owned(), |backlog| backlog.to_string()),
+        }
+    }
+
     /// Since when, by whom and why the recurring job is paused.
     pub(crate) fn pause_text(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {

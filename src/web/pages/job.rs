@@ -472,7 +472,7 @@ fn recurring_content(page: &Page, job: &Recurring) -> Content {
                     @if let Some(queue) = &job.queue { dt { "queue" } dd { (page.queue(queue)) } }
                     @if let Some(next) = job.next { dt { "next" } dd { (page.time(next)) } }
                     dt { "put so far" } dd { (job.count.map_or(NONE.into(), |count| count.to_string())) }
-                    dt { "backlog" } dd { (job.backlog.map_or(NONE.into(), |backlog| backlog.to_string())) }
+                    dt { "backlog" } dd { (job.backlog_text()) }
                     dt { "priority" } dd { (job.priority.map_or(NONE.into(), |priority| priority.to_string())) }
                     dt { "retries" } dd { (job.retries.map_or(NONE.into(), |retries| retries.to_string())) }
                     @if !job.tags.is_empty() { dt { "tags" } dd { @for tag in &job.tags { span.chip { (tag) } " " } } }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::look::server::SnapshotServer;
 use crate::model::overview::at_least;
 use crate::model::recur::Recurring;
-use crate::model::recur::text::format_interval;
+use crate::model::recur::text::{format_interval, owed_text};
 use crate::name::Name;
 use crate::text::{capitalize, clean_line, plural};
 use crate::web::facts_of;
@@ -68,7 +68,8 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
 }
 
 fn row(page: &Page, job: &Recurring) -> Markup {
-    let paused = job.pause_text(&page.render_options());
+    let options = page.render_options();
+    let (paused, owed) = (job.pause_text(&options), job.owed_runs(page.now));
     let is_late = !job.is_paused() && job.next.is_some_and(|next| next < page.now);
     html! {
         tr data-key=(job.jid) {
@@ -77,7 +78,10 @@ fn row(page: &Page, job: &Recurring) -> Markup {
             td.n { (job.every_s.map_or(NONE.into(), format_interval)) }
             td.n.late[is_late] { @match job.next { Some(next) => (page.time(next)), None => (NONE) } }
             (count_cell(job.count.map_or(0, |count| count.0 as u64)))
-            td.last { @if !paused.is_empty() { span.chip.amber { (clean_line(paused)) } } }
+            td.last {
+                @if !paused.is_empty() { span.chip.amber { (clean_line(paused)) } }
+                @if let (true, Some(owed)) = (is_late, owed_text(owed, &options)) { span.chip.red { (owed) } }
+            }
         }
     }
 }

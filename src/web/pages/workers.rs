@@ -35,7 +35,6 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
 pub(super) fn worker_table(page: &Page, facts: &SystemFacts, max_shown: usize) -> Markup {
     let mut workers: Vec<&Worker> = facts.workers.iter().collect();
     workers.truncate(max_shown);
-    workers.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     sort_urgent_first(&mut workers, page.now);
     let more = facts.worker_count.saturating_sub(workers.len() as u64);
     html! {
