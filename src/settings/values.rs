@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use schemars::{JsonSchema, schema_for};
+use schemars::JsonSchema;
 use serde::de::{Error, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use toml_edit::Datetime;
@@ -176,10 +176,15 @@ impl ConfigValues {
     }
 }
 
+/// The keys of [`ConfigValues`] in the order of the manual, a line for each. A test writes them from the type, so that
+/// the program needs no code for it.
+const KEYS: &str = include_str!("keys.ndjson");
+
 /// A key of the file, as the manual describes it.
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct ConfigFileKey {
     pub name: String,
-    pub value_type: &'static str,
+    pub value_type: String,
     pub default: String,
     pub help: String,
 }
@@ -187,28 +192,9 @@ pub(crate) struct ConfigFileKey {
 impl ConfigFileKey {
     /// The keys of a context, or of `[defaults]`, in the order of the manual.
     pub(crate) fn known_keys(in_defaults: bool) -> Vec<ConfigFileKey> {
-        let schema = schema_for!(ConfigValues);
-        let fields = schema
-            .get("properties")
-            .and_then(|fields| fields.as_object());
-        let fields = fields.into_iter().flatten();
-        fields
-            .filter(|(name, _)| !in_defaults || !ONLY_IN_CONTEXTS.contains(&name.as_str()))
-            .map(|(name, field)| {
-                let text = |member: &str| field[member].as_str().unwrap_or_default();
-                let value_type = match field["type"].as_str().or(field["type"][0].as_str()) {
-                    Some("boolean") => "true or false",
-                    Some("array") => "list of words",
-                    _ if text("format") == "duration" => "duration",
-                    _ => "text",
-                };
-                ConfigFileKey {
-                    name: name.clone(),
-                    value_type,
-                    default: text("default").to_owned(),
-                    help: text("description").replace('\n', " "),
-                }
-            })
+        let keys = KEYS.lines().map(serde_json::from_str::<ConfigFileKey>);
+        keys.filter_map(Result::ok)
+            .filter(|key| !in_defaults || !ONLY_IN_CONTEXTS.contains(&key.name.as_str()))
             .collect()
     }
 }
@@ -423,6 +409,9 @@ prefixes = [\"{mail-0}:\", \"{mail-1}:\", \"{mail-2}:\"]
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+    use schemars::schema_for;
+
     use super::*;
     use crate::settings::read::parse_config;
 
@@ -435,9 +424,36 @@ mod tests {
         assert!(contents.contexts.contains_key(&default));
     }
 
+    /// After a change, UPDATE_EXPECT=1 writes the file, and once more what is made of it: `man/`.
+    #[test]
+    fn the_stored_keys_are_those_of_the_type() {
+        let schema = schema_for!(ConfigValues);
+        let fields = schema
+            .get("properties")
+            .and_then(|fields| fields.as_object());
+        let line = |(name, field): (&String, &serde_json::Value)| {
+            let text = |part: &str| field[part].as_str().unwrap_or_default();
+            let value_type = match field["type"].as_str().or(field["type"][0].as_str()) {
+                Some("boolean") => "true or false",
+                Some("array") => "list of words",
+                _ if text("format") == "duration" => "duration",
+                _ => "text",
+            };
+            let key = ConfigFileKey {
+                name: name.clone(),
+                value_type: value_type.to_owned(),
+                default: text("default").to_owned(),
+                help: text("description").replace('\n', " "),
+            };
+            serde_json::to_string(&key).unwrap() + "\n"
+        };
+        let lines: String = fields.unwrap().iter().map(line).collect();
+        expect_file!["keys.ndjson"].assert_eq(&lines);
+    }
+
     /// A line that sets a key to its default, or to something of its type.
     fn line(key: &ConfigFileKey) -> String {
-        let value = match (key.name.as_str(), key.value_type) {
+        let value = match (key.name.as_str(), key.value_type.as_str()) {
             (_, "true or false") => "true",
             ("prefixes", _) => "['a:', 'b:']",
             ("members", _) => "['b']\n[context.b]",
