@@ -201,8 +201,7 @@ impl CommandLine {
         words.any(|word| word.text.as_bytes() == flag.as_bytes())
     }
 
-    /// Whether the command's names can be arguments: those of a process hold no NUL, and no command takes an empty
-    /// name.
+    /// Whether each name can be an argument: the argument of a process holds no NUL, and no command takes an empty name.
     fn has_valid_arguments(&self) -> bool {
         let values = self.words.iter().filter_map(|word| word.value.as_ref());
         let mut names = values.chain(&self.names);

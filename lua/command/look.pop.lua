@@ -21,7 +21,7 @@ local function completed_per_minute(now, queue)
   return matching >= 5 and string.format('%.2f', all * matching / #newest * 60 / seconds) or nil
 end
 
--- Adds to a row what is told of jobs (job/holder), from the first of them on. Writes nothing.
+-- Adds the fields of jobs (job/holder) to a row, from the job at index `first` on. Writes nothing.
 local function add_holders(now, row, jids, first)
   local describe = need('job/holder')
   for i = first, #jids do

@@ -143,7 +143,7 @@ pub(crate) fn typed_format(args: &[OsString]) -> Format {
         .format()
 }
 
-/// Whether the arguments, also invalid ones, are those of `health --nagios`.
+/// Whether the arguments are those of `health --nagios`, even if others among them are invalid.
 pub(super) fn asks_for_nagios_line(args: &[OsString]) -> bool {
     args.iter().any(|word| word == "--nagios")
         && cursor::named_command(&parse::built_tree(args), args).get_name() == "health"

@@ -171,7 +171,7 @@ impl Ledger {
         Some(before != *present)
     }
 
-    /// Whether the file is that of an earlier run.
+    /// Whether an earlier run of the same command began the file.
     pub(crate) fn resumes(&self) -> bool {
         self.before.is_some()
     }

@@ -82,7 +82,7 @@ impl BulkOptions {
         })
     }
 
-    /// Whether the report is that of an earlier run.
+    /// Whether an earlier run of the same command began the report.
     pub(crate) fn resumes_report(&self) -> bool {
         self.report.as_ref().is_some_and(Ledger::resumes)
     }

@@ -21,9 +21,9 @@ use crate::submit::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 /// the file, but each after its dependencies. Scheduled jobs keep their time. Running and stalled
 /// jobs become waiting. Failed jobs stay failed, in their group. Complete jobs are left out and
 /// counted. Recurring jobs, options, pauses and the maxima of throttles of the file are imported,
-/// too: they replace those of the server, which with `--if-absent` stay as they are, as does a queue
-/// that is already paused. Recurring jobs continue to count where they were. It shows its plan and
-/// asks first.
+/// too: they replace those of the server. With `--if-absent` those of the server stay. A queue that is
+/// already paused stays as it is, unless `--replace` is given. Recurring jobs continue to count where
+/// they were. It shows its plan and asks first.
 ///
 /// If one of the jobs exists already, nothing is changed, unless `--if-absent` or `--replace` is
 /// given. With `--if-absent`, or with the `--report` of an earlier run, the same command can be

@@ -1,6 +1,6 @@
--- What is told of a job that holds a slot, a lock or a lane. Writes nothing.
+-- The fields of a job that holds a slot, a lock or a lane. Writes nothing.
 -- Takes: now; jid
--- Result: jid, klass, queue, state, worker, and when that was seen last; '' for what is not known
+-- Result: jid, klass, queue, state, worker, and when the worker was seen last; '' for an unknown field
 local Job = Fields('klass', 'queue', 'state', 'worker')
 
 return function(now, jid)

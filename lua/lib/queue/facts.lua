@@ -17,7 +17,7 @@ local function oldest_running(base, lapsed)
   return first and string.format('%.3f', first) or false
 end
 
--- What is told of the running job that the oldest job waits for: the first of its lane, or the first holder of the
+-- The fields of the running job that the oldest job waits for: the first of its lane, or the first holder of the
 -- throttle or of the queue (job/holder). Nil if that does not run.
 local function find_holder(base, now, t, why, by)
   local first

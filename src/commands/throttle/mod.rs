@@ -59,7 +59,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
     _ => MemberUse::Each,
 });
 
-/// Notes that an id is that of a lane, or, if notes are read, that nothing uses it.
+/// Notes that an id belongs to a lane. If notes are read, also that no job uses a throttle.
 fn note_unused_id(
     id: &Name,
     planned: bool,

@@ -20,8 +20,8 @@ use crate::text::plural;
 ///
 /// 0 removes the limit. A negative number lets no job run. If the maximum rises, all jobs that wait and
 /// have a slot now return to their queues, in slices, and their number is noted; if it falls, no running
-/// job is stopped. With `--ttl` the maximum is forgotten after that time. A note says if the id is that of a
-/// lane, which always runs one job at a time, or, on a terminal, if no job uses it.
+/// job is stopped. With `--ttl` the maximum is forgotten after that time. A note says if the id
+/// belongs to a lane, which always runs one job at a time, or, on a terminal, if no job uses it.
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle set api -1 --ttl 10m`
 ///
