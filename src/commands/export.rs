@@ -263,7 +263,7 @@ fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     ids.unwrap_or_default()
 }
 
-/// How many of these jobs exist.
+/// How many of these jobs exist. A job takes far more memory than its jid, so not all are held at once.
 fn count_existing(jids: &[Name], now: Moment, session: &mut Session) -> Result<u64, Error> {
     let mut found = 0;
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
