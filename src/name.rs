@@ -120,7 +120,7 @@ impl Name {
     }
 
     /// The bytes in base64 if they are not UTF-8, for the `…_bytes` of a document.
-    pub fn base64(&self) -> Option<String> {
+    pub fn base64_if_not_utf8(&self) -> Option<String> {
         match self.as_str() {
             Some(_) => None,
             None => Some(STANDARD.encode(&self.0)),
@@ -211,7 +211,7 @@ impl JsonSchema for Name {
     }
 }
 
-/// The member of a schema that marks a name.
+/// The keyword in the schema of a document that marks a string as a name.
 pub(crate) const HAS_BYTES: &str = "hasBytes";
 
 /// The characters that make a given name a pattern. A backslash before one makes it an ordinary one.

@@ -105,7 +105,7 @@ fn line_above_frame(every: Duration, lost: Option<Error>, session: &mut Session)
         Some(error) => format!("error: {}; trying again", Sanitized(&*error.message())),
         None => {
             let now = session.ui.render_options().format_timestamp(session.now());
-            // The members of a context have connections of their own.
+            // If a context names several servers, this session has no connection: the line shows the context's name.
             let address = match session.core_if_open() {
                 Some(core) => core.address(),
                 None => session.label().unwrap_or_default().to_owned(),

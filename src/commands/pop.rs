@@ -149,7 +149,7 @@ fn pop_jobs(
             if count == 0 {
                 return Ok(());
             }
-            if let Some(kind) = interrupt.received_kind() {
+            if let Some(kind) = interrupt.kind_of_received_signal() {
                 return Err(Error::new(kind, "interrupted"));
             }
             let (core, out) = session.core_and_ui()?;

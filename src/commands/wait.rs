@@ -134,7 +134,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         _ => {}
     }
-    match wait::wait_error(&wait, &options, session) {
+    match wait::require_awaited_state(&wait, &options, session) {
         // The document has the outcome.
         Err(error) if session.ui.format().is_json() => Ok(error.exit()),
         Err(error) => Err(error),

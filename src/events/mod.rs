@@ -11,7 +11,7 @@ use crate::args::format::Format;
 use crate::args::moment::TypedMoment;
 use crate::clock::moment::Moment;
 use crate::core::api::event::{EventNotice, EventStream};
-use crate::core::call::{Loss, may_answer_later};
+use crate::core::call::{ConnectionLoss, may_answer_later};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -130,7 +130,7 @@ impl EventWatcher<'_> {
                 }
                 let since = session.now();
                 let reason = error.message().into_owned();
-                let loss = Loss {
+                let loss = ConnectionLoss {
                     since,
                     at: since,
                     reason,
@@ -233,7 +233,7 @@ impl EventWatcher<'_> {
             None => plural(shown, "event", "events"),
         };
         let is_endless = self.count.is_none() && self.deadline.is_none();
-        match self.interrupt.received_kind() {
+        match self.interrupt.kind_of_received_signal() {
             // An endless stream has no other end.
             Some(Kind::Interrupted) if is_endless => return Ok(Some(Exit::Ok)),
             Some(kind) if is_endless => return Ok(Some(kind.exit())),
@@ -254,7 +254,7 @@ impl EventWatcher<'_> {
     }
 
     /// Says that events are missed from now on.
-    fn report_loss(&self, loss: &Loss, session: &mut Session) -> Result<(), Error> {
+    fn report_loss(&self, loss: &ConnectionLoss, session: &mut Session) -> Result<(), Error> {
         let since = session.ui.render_options().time_of_day(loss.since);
         let reason = &loss.reason;
         session.ui.note(&format!(

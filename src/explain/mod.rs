@@ -172,7 +172,7 @@ pub(crate) fn explain_queue(
         .pop()
         .flatten();
     let Some(facts) = found else {
-        return Err(not_found::missing_queue(core, now, name)?);
+        return Err(not_found::missing_queue_error(core, now, name)?);
     };
     let reasons = reasons::queue_reasons(&facts, now);
     let explanation = build_explanation(reasons, Some(&facts), now);

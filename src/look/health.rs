@@ -8,7 +8,7 @@ use crate::name::Name;
 use crate::text::nearest_spelling;
 
 /// The verdict of the limits; without limits, the verdict of the problems.
-pub(crate) fn judge(
+pub(crate) fn judge_health(
     facts: &SystemFacts,
     problems: &[StatusProblem],
     limits: &Limits,
@@ -36,7 +36,12 @@ pub(crate) fn judge(
         let bounds = limits.0.iter().filter(|(other, _)| *other == kind);
         let bounds: Vec<&Bound> = bounds.map(|(_, bound)| bound).collect();
         if !bounds.is_empty() {
-            add_items(kind, &measure(kind, facts, now), &bounds, &mut items);
+            add_limit_items(
+                kind,
+                &measured_values(kind, facts, now),
+                &bounds,
+                &mut items,
+            );
         }
     }
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
@@ -61,7 +66,7 @@ pub(crate) fn judge(
 }
 
 /// The values of a kind with what they belong to; `None` is a value that nobody knows.
-fn measure(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Option<f64>)> {
+fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Option<f64>)> {
     let queues = facts.queues.iter().map(|queue| &queue.counts);
     match kind {
         LimitKind::MaxWaiting => queues
@@ -96,7 +101,7 @@ fn measure(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Opti
 }
 
 /// Adds an item for each value with a limit: that which names its subject, the last of several, or else that for all.
-fn add_items(
+fn add_limit_items(
     kind: LimitKind,
     values: &[(Name, Option<f64>)],
     bounds: &[&Bound],

@@ -23,7 +23,7 @@ impl SeriesChoice {
     }
 
     /// The request that reads the facts for the metrics.
-    pub(crate) fn request(&self) -> SnapshotRequest {
+    pub(crate) fn snapshot_request(&self) -> SnapshotRequest {
         let queues = self.queues.iter().filter_map(Pattern::as_plain_name);
         SnapshotRequest {
             spreads: true,
@@ -33,7 +33,7 @@ impl SeriesChoice {
     }
 
     /// The globs over queues.
-    pub(crate) fn globs(&self) -> Vec<Pattern> {
+    pub(crate) fn queue_globs(&self) -> Vec<Pattern> {
         let queues = self.queues.iter();
         let globs = queues.filter(|pattern| pattern.as_plain_name().is_none());
         globs.cloned().collect()

@@ -33,7 +33,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Answers requests from snapshots that it shares among them.
 pub(crate) struct SnapshotServer<'s> {
     /// Apart from the session, which a search or a change may use for long.
-    reader: Mutex<Reader>,
+    reader: Mutex<SnapshotReader>,
     session: Mutex<&'s mut Session>,
     history: Mutex<History>,
     clock: Mutex<Clock>,
@@ -52,7 +52,7 @@ type ReadFirst = (Vec<Name>, Vec<Name>, Vec<Name>);
 
 type SharedSnapshot = CachedValue<Arc<Snapshot>>;
 
-struct Reader {
+struct SnapshotReader {
     session: Session,
     /// Whether the last read failed.
     is_away: bool,
@@ -79,7 +79,7 @@ impl<'s> SnapshotServer<'s> {
             clock: Mutex::new(session.clock().clone()),
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,
-            reader: Mutex::new(Reader {
+            reader: Mutex::new(SnapshotReader {
                 session: session.copy(),
                 is_away: false,
             }),
@@ -114,7 +114,7 @@ impl<'s> SnapshotServer<'s> {
     }
 
     /// Reads one snapshot. An error if there will never be one; a server that is away may come back.
-    pub(crate) fn try_snapshot(&self) -> Result<(), Error> {
+    pub(crate) fn require_snapshot(&self) -> Result<(), Error> {
         match &self.snapshot().facts {
             Err(error) if !may_answer_later(error) => Err(error.clone()),
             _ => Ok(()),
@@ -162,7 +162,7 @@ impl<'s> SnapshotServer<'s> {
             Err(error) => return Response::text(Status::ServiceUnavailable, error.message()),
         };
         let problems = find_problems(facts, RECENT, *now);
-        let health = health::judge(facts, &problems, &limits, *now);
+        let health = health::judge_health(facts, &problems, &limits, *now);
         let status = if health.level == HealthLevel::Ok {
             Status::Ok
         } else {
@@ -172,14 +172,14 @@ impl<'s> SnapshotServer<'s> {
     }
 
     /// How long the common snapshot is used now: longer if reads have become slow.
-    pub(crate) fn interval(&self) -> Duration {
-        self.shared(&self.choice.request(), &self.choice.globs())
+    pub(crate) fn snapshot_interval(&self) -> Duration {
+        self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs())
             .interval()
     }
 
     /// The common snapshot; a new one if the last is older than the interval.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.shared_snapshot(self.choice.request(), &self.choice.globs())
+        self.shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
     }
 
     /// Drops the snapshots, so that the next ones show what has just been changed.
@@ -190,11 +190,12 @@ impl<'s> SnapshotServer<'s> {
 
     /// Reads with the session. If the last snapshot failed, a new snapshot is tried first: so a request does not
     /// wait for a server that is away.
-    pub(crate) fn read<T>(
+    pub(crate) fn read_with_session<T>(
         &self,
         read: impl FnOnce(&mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let snapshot = self.shared(&self.choice.request(), &self.choice.globs());
+        let snapshot =
+            self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs());
         if snapshot.has_failed() {
             self.snapshot().facts.as_ref().map_err(Error::clone)?;
         }
@@ -228,7 +229,7 @@ impl<'s> SnapshotServer<'s> {
     }
 
     fn shared_snapshot(&self, request: SnapshotRequest, globs: &[Pattern]) -> Arc<Snapshot> {
-        let shared = self.shared(&request, globs);
+        let shared = self.cached_snapshot(&request, globs);
         let snapshot = shared.get(PATIENCE, || {
             Arc::new(self.read_snapshot_now(request, globs))
         });
@@ -236,7 +237,7 @@ impl<'s> SnapshotServer<'s> {
     }
 
     /// The snapshots in which these names are read before all others.
-    fn shared(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<SharedSnapshot> {
+    fn cached_snapshot(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<SharedSnapshot> {
         let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
         let first = (
             request.groups.clone(),

@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::text::{Sanitized, decisive_line, duration_with_fraction, plural};
 
 /// The error of a wait that did not reach its end.
-pub(crate) fn wait_error(
+pub(crate) fn require_awaited_state(
     wait: &Wait,
     options: &WaitOptions,
     session: &mut Session,

@@ -28,7 +28,7 @@ use crate::session::Session;
 use crate::ui::Ui;
 
 use display::WaitDisplay;
-pub(crate) use failure::wait_error;
+pub(crate) use failure::require_awaited_state;
 use jobs::{AwaitedJobs, ReadOutcome};
 
 /// The condition of a wait.
@@ -389,7 +389,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
 
     /// Stops at a signal and at the deadline.
     fn check_stop(&self) -> Result<(), EarlyStop> {
-        if let Some(kind) = self.waiter.interrupt.received_kind() {
+        if let Some(kind) = self.waiter.interrupt.kind_of_received_signal() {
             return Err(EarlyStop::Early(WaitOutcome::Interrupted(kind)));
         }
         if self.waiter.called_off.load(Ordering::Relaxed) {

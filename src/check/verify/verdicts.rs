@@ -141,7 +141,7 @@ impl Verdicts {
         });
         let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
         progress.keep_pace(jids.len())?;
-        let queues = core.stored_fields(core.now(), &["queue"], &jids)?;
+        let queues = core.stored_job_fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
             if queue.is_some_and(|queue| self.options.queues.contains(&queue)) {

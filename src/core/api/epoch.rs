@@ -21,7 +21,7 @@ pub(crate) enum LossCause {
 }
 
 impl LossCause {
-    /// The words after the server's address.
+    /// The clause that follows the server's address in a sentence.
     pub(crate) const fn clause(self) -> &'static str {
         match self {
             LossCause::Restarted => "restarted, or another one took its place",
@@ -37,8 +37,8 @@ pub(crate) struct ServerEpoch {
     pub run_id: String,
     /// How often FLUSHALL and FLUSHDB were called, in any database.
     pub flushes: u64,
-    /// How many keys of any database it deleted because its memory was full. Journals of older versions
-    /// lack it.
+    /// How many keys of any database the server deleted because its memory was full. Journals of older
+    /// versions lack this field.
     #[serde(default)]
     pub evicted: u64,
     /// The history of changes that the server continues: the ids of its replication, the current one first.
@@ -140,7 +140,8 @@ impl Core {
                 .job_snapshots(now, &oldest.members)?
                 .into_iter()
                 .flatten();
-            // Histories have whole seconds: a job that was put later in this one may have ended before it.
+            // `since` is a whole second: a job that was put in the same second may have ended before this
+            // one, so one more second is added.
             let ended = oldest.filter_map(|job| job.since).max();
             let ended = ended.map(|ended| ended.after(Duration::from_secs(1)));
             since = since.max(ended.unwrap_or(now));

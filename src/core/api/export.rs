@@ -31,7 +31,7 @@ impl<'a> ExportReader<'a> {
     pub(crate) fn new(jids: &'a [Name]) -> ExportReader<'a> {
         ExportReader {
             remaining: jids,
-            // The size of the jobs is unknown before the first reply.
+            // The first call reads only 20 jobs, because their size is not known yet.
             size: SliceSize::new(20, MAX_JOBS_PER_CALL),
         }
     }

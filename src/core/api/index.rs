@@ -113,7 +113,11 @@ impl Core {
                 not_running + queue.running + queue.stalled
             })
             .sum();
-        let failed: u64 = self.failed_counts(now)?.iter().map(|(_, jobs)| jobs).sum();
+        let failed: u64 = self
+            .failed_jobs_by_group(now)?
+            .iter()
+            .map(|(_, jobs)| jobs)
+            .sum();
         let complete = self.index_slice(now, &Index::Complete, 0, 1)?.total;
         Ok(queued + failed + complete)
     }

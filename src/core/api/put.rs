@@ -21,9 +21,9 @@ pub struct PutPolicy {
     pub replace: bool,
     /// Skip dependencies that do not exist.
     pub allow_missing: bool,
-    /// Tell for each put the job that it duplicates, and the job before it in its lane.
+    /// Report for each put the job that it duplicates, and the job before it in its lane.
     pub tell_lanes: bool,
-    /// Tell what the put would do, and write nothing.
+    /// Report what the put would do, and write nothing.
     pub dry_run: bool,
 }
 
@@ -33,9 +33,9 @@ pub struct PutPolicy {
 pub struct PutResult {
     /// `merged`, `skipped` or `replaced` if the job was a duplicate of another one, else the state of the job.
     pub state: Option<Name>,
-    /// The job that this one duplicates, with [`Policy::tell_lanes`].
+    /// The job that this one duplicates, with [`PutPolicy::tell_lanes`].
     pub jid: Option<Name>,
-    /// The job before it in its lane, with [`Policy::tell_lanes`].
+    /// The job before it in its lane, with [`PutPolicy::tell_lanes`].
     #[serde(deserialize_with = "reply::name_unless_empty")]
     pub behind: Option<Name>,
     /// Dependencies that are complete or missing.
@@ -144,14 +144,14 @@ impl PutCall {
             self.words.add_word(value);
             restored |= *name == "history";
             if matches!(*name, "tags" | "depends") {
-                // At least as many as there are: a text may contain commas, too.
+                // The number of commas bounds the number of names in the list: a name may contain commas, too.
                 self.links += 1 + value.iter().filter(|byte| **byte == b',').count();
             }
         }
         self.restored.push(restored);
     }
 
-    /// Whether the call has as much as it should.
+    /// Whether the call has reached its size limit, so that the next job belongs into another call.
     pub fn is_full(&self) -> bool {
         self.byte_len() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
@@ -161,7 +161,7 @@ impl PutCall {
         self.words.byte_len()
     }
 
-    /// The call about jobs in general, so that no job is an argument of its own.
+    /// The call. Errors speak of jobs in general, because packed words name no job as an argument.
     fn put_call(self) -> Call {
         let head = Call::new(self.policy.call_spec().with_subject(SubjectArgs::Jobs))
             .arg(self.policy_json());
@@ -191,7 +191,7 @@ impl Core {
         if repeated && outcome.code == OutcomeCode::Exists {
             outcome.reconcile_put(now, false);
             if outcome.code == OutcomeCode::Ok {
-                // The job was put, even if it cannot be read now.
+                // The put was applied: if the job cannot be read now, only its state is missing from the result.
                 let found = self.job_snapshots(now, std::slice::from_ref(jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
                 let state = found.map(|job| job.state.clone());

@@ -184,7 +184,7 @@ impl Core {
             self.queues_or_wrong_keys(now, &plain)?
         };
         if let Some(unknown) = named.iter().find(|queue| !queue.exists()) {
-            return Err(not_found::missing_queue(self, now, &unknown.name)?);
+            return Err(not_found::missing_queue_error(self, now, &unknown.name)?);
         }
         let mut matched: Vec<Queue> = Vec::new();
         let mut seen: HashSet<Name> = HashSet::new();
@@ -213,7 +213,7 @@ impl Core {
         if found.iter().any(Queue::exists) {
             Ok(())
         } else {
-            Err(not_found::missing_queue(self, now, queue)?)
+            Err(not_found::missing_queue_error(self, now, queue)?)
         }
     }
 }

@@ -92,7 +92,7 @@ impl Core {
         jid: &Name,
         count: u64,
     ) -> Result<(), Error> {
-        // A pop that puts jobs of the template in between changes the number.
+        // If a pop puts jobs of the template meanwhile, the change no longer fits: read the count again.
         for _ in 0..10 {
             let Some((key, item, before, after)) = self.template_count_change(now, jid, count)?
             else {
@@ -270,12 +270,12 @@ impl Core {
         &mut self,
         now: Moment,
         jid: &Name,
-        how: Tagging,
+        how: TagChange,
         tags: &[Name],
     ) -> Result<Vec<u8>, Error> {
         let name = match how {
-            Tagging::Add => "tag",
-            Tagging::Remove => "untag",
+            TagChange::Add => "tag",
+            TagChange::Remove => "untag",
         };
         let call = recur_call(name, 1).arg(jid).args(tags);
         let tags = self.change_template(now, jid, call)?;
@@ -354,7 +354,7 @@ impl Template {
 
 /// Whether to add or remove tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tagging {
+pub enum TagChange {
     Add,
     Remove,
 }

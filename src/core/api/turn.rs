@@ -32,7 +32,7 @@ pub struct FinishAndPopReply {
     pub due_in: Option<f64>,
 }
 
-/// Why an answer is not valid whose call the server refused.
+/// Why an ending is invalid whose call, even alone, is longer than the server reads.
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
 
 impl Core {
@@ -98,7 +98,7 @@ impl Core {
                     }
                 },
                 Err(error) if none_applied => return Err(error),
-                // The other calls ended jobs: an error would hide that.
+                // Other calls have ended jobs, which an error would hide: only the jobs of this call become unknown.
                 Err(_) => outcomes.extend(jobs.iter().map(|_| EndingOutcome::Unknown)),
             }
         }
@@ -148,7 +148,7 @@ impl Core {
             Err(error) if !turn.endings.is_empty() => return Err(partly_ended_error(error)),
             rows => rows?,
         };
-        // By hand: the numbers of jobs and of queues say what an item is.
+        // Not with serde: only the numbers of jobs and of queues tell which items are endings and which are pops.
         let name = calls::GUARD_TURN.name;
         let expected = last.len() + queues.len();
         let Value::Array(mut rows) = rows else {

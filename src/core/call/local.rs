@@ -28,7 +28,7 @@ use crate::text::Sanitized;
 /// The longest path of a socket: `sun_path` without the NUL at its end.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// The longest reply to a command that stops the server.
+/// Maximum number of bytes that are read of the reply to the command that stops the server.
 const LONGEST_REPLY: u64 = 64 * 1024;
 
 /// The private server of one directory.
@@ -123,7 +123,7 @@ impl LocalServer {
         let room = if after_loss { 1 << 20 } else { 1 << 16 };
         let opened = tempfile::tempfile_in(&self.dir);
         let written = opened.and_then(|mut file| file.write_all(&vec![0; room]));
-        // The directory may not exist yet. What else is wrong with it, its server says.
+        // Any other error, such as a directory that does not exist yet, says nothing about space.
         !written.is_err_and(|error| {
             matches!(
                 error.kind(),
@@ -176,7 +176,7 @@ impl LocalServer {
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         let log_size = std::fs::metadata(self.dir.join(LOG)).map_or(0, |found| found.len());
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
-        // A server that does not stop sends a reply and continues.
+        // A server that stops closes the connection. One that continues sends an error reply, which is read here.
         let mut reply = Vec::new();
         match BufReader::new(stream.take(LONGEST_REPLY)).read_until(b'\n', &mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
@@ -269,7 +269,7 @@ impl LocalServer {
         builder.recursive(true).mode(PRIVATE_DIRECTORY);
         builder.create(&self.dir).map_err(unusable)?;
         close().map_err(unusable)?;
-        // The group could put something there until now.
+        // Until the mode was changed, the group could put files there: refuse files of other users.
         if self.owns_all_files().map_err(unusable)? {
             Ok(())
         } else {
@@ -378,7 +378,7 @@ impl LocalServer {
             .map_err(failed)?;
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
-                // So a shell says that it cannot start the program.
+                // The exit codes by which a shell reports that it cannot start the program.
                 return match status.code() {
                     Some(127) => Err(failed(Errno::NOENT.into())),
                     Some(126) => Err(failed(Errno::ACCESS.into())),

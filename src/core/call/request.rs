@@ -118,7 +118,7 @@ impl Call {
         if spec.only_reads() {
             return &[];
         }
-        &self.args[..spec.subject.arg_count().min(self.args.len())]
+        &self.args[..spec.subject.leading_arg_count().min(self.args.len())]
     }
 
     /// The job that the call is about.

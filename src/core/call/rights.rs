@@ -167,7 +167,7 @@ const TAKE_RULES_ALONE: [&str; 4] = [
 ];
 
 /// The hint of errors about missing rights: the form of `qless help acl` that the server's administrator needs.
-pub(crate) fn hint(target: &Target) -> &'static str {
+pub(crate) fn missing_rights_hint(target: &Target) -> &'static str {
     let host = target
         .first_node()
         .map(|node| node.host.trim_end_matches('.').to_lowercase());
@@ -313,7 +313,7 @@ pub(crate) struct MissingRights {
     /// The uses of these commands, in words.
     pub uses: Vec<&'static str>,
     /// Whether the settings of the server can be read, which no call needs.
-    pub tells_settings: bool,
+    pub may_read_settings: bool,
 }
 
 /// The command that reads the settings of the server.
@@ -323,13 +323,13 @@ impl MissingRights {
     /// Sorts the commands that a test names by what needs them.
     pub(super) fn from_names(names: &[Name]) -> MissingRights {
         let mut missing = MissingRights {
-            tells_settings: true,
+            may_read_settings: true,
             ..MissingRights::default()
         };
         for name in names {
             let name = name.lossless_text();
             if name == SETTINGS {
-                missing.tells_settings = false;
+                missing.may_read_settings = false;
                 continue;
             }
             let is_named = |part: &[&str]| part.contains(&&*name);
@@ -441,7 +441,7 @@ pub(crate) fn missing_rights_error(missing: &[String], target: &Target, prefix: 
         Kind::NoPerm,
         format!("user `{user}` may not run {commands} on `{prefix}*`"),
     )
-    .hint(hint(target))
+    .hint(missing_rights_hint(target))
 }
 
 #[cfg(test)]
@@ -463,7 +463,7 @@ mod tests {
         ] {
             let target = Target::parse(address).unwrap();
             assert_eq!(
-                hint(&target).contains("--form access-string"),
+                missing_rights_hint(&target).contains("--form access-string"),
                 form,
                 "{address}"
             );

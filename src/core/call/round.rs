@@ -68,7 +68,7 @@ impl RoundTrip {
 
     /// Notes that the replies to the pending calls are lost. Those that may be repeated stay
     /// pending.
-    pub(super) fn lose_pending(&mut self, fault: Fault) {
+    pub(super) fn note_lost_replies(&mut self, fault: Fault) {
         let may_repeat = matches!(fault, Fault::Closed | Fault::TimedOut);
         for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
             // Only the first call has the illegible reply. The others have none.
@@ -93,7 +93,7 @@ impl RoundTrip {
     }
 
     /// Drops the errors that have one of these codes.
-    pub(super) fn forget_errors(&mut self, codes: &[&str]) {
+    pub(super) fn drop_error_replies(&mut self, codes: &[&str]) {
         for reply in &mut self.replies {
             if reply
                 .as_ref()
@@ -120,7 +120,7 @@ impl RoundTrip {
 
 fn has_error_code(reply: &Value, codes: &[&str]) -> bool {
     let error = server_error(reply);
-    error.is_some_and(|error| codes.contains(&error.unwrapped().code.as_str()))
+    error.is_some_and(|error| codes.contains(&error.innermost_error().code.as_str()))
 }
 
 /// The codes of errors that pass: the call was not applied, and the server will soon accept it.

@@ -88,7 +88,7 @@ impl MovedReply {
     /// Reads `MOVED 5698 127.0.0.1:7001`.
     pub(super) fn from_reply(reply: &Value) -> Option<MovedReply> {
         let error = server_error(reply)?;
-        let error = error.unwrapped();
+        let error = error.innermost_error();
         if error.code != "MOVED" {
             return None;
         }

@@ -19,7 +19,7 @@ impl SliceSize {
     }
 
     /// Sets the size by the replies about some jobs.
-    pub(crate) fn adapt(&mut self, jobs: usize, bytes: usize) {
+    pub(crate) fn adapt_to_replies(&mut self, jobs: usize, bytes: usize) {
         let each = bytes / jobs.max(1);
         self.jobs = (SLICE_BYTES / each.max(1)).clamp(1, self.max);
     }

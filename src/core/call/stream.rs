@@ -36,7 +36,7 @@ struct TimedSocket {
 
 /// The direction that a timeout is for.
 #[derive(Clone, Copy)]
-enum TimeoutScope {
+enum TimeoutDirection {
     Read,
     Write,
 }
@@ -159,7 +159,7 @@ impl fmt::Debug for Stream {
 
 impl TimedSocket {
     /// Gives the socket the time that is left. A server that sends byte by byte gets less each time.
-    fn set_timeout(&self, scope: TimeoutScope) -> io::Result<()> {
+    fn set_timeout(&self, scope: TimeoutDirection) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
             return Ok(());
         };
@@ -169,10 +169,10 @@ impl TimedSocket {
         }
         let left = Some(left);
         match (&self.socket, scope) {
-            (Socket::Unix(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
-            (Socket::Unix(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
-            (Socket::Tcp(socket), TimeoutScope::Read) => socket.set_read_timeout(left),
-            (Socket::Tcp(socket), TimeoutScope::Write) => socket.set_write_timeout(left),
+            (Socket::Unix(socket), TimeoutDirection::Read) => socket.set_read_timeout(left),
+            (Socket::Unix(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
+            (Socket::Tcp(socket), TimeoutDirection::Read) => socket.set_read_timeout(left),
+            (Socket::Tcp(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
             // With TLS, a read may also write, and a write may also read.
             (Socket::Tls(stream), _) => stream.set_timeout(left),
         }
@@ -189,7 +189,7 @@ impl TimedSocket {
 impl Read for TimedSocket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = loop {
-            self.set_timeout(TimeoutScope::Read)?;
+            self.set_timeout(TimeoutDirection::Read)?;
             let read = match &mut self.socket {
                 Socket::Unix(socket) => socket.read(buffer),
                 Socket::Tcp(socket) => socket.read(buffer),
@@ -210,7 +210,7 @@ impl Read for TimedSocket {
 
 impl Write for TimedSocket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.set_timeout(TimeoutScope::Write)?;
+        self.set_timeout(TimeoutDirection::Write)?;
         match &mut self.socket {
             Socket::Unix(socket) => socket.write(bytes),
             Socket::Tcp(socket) => socket.write(bytes),

@@ -35,13 +35,13 @@ pub(crate) enum Notice {
     /// The server publishes to this client from this moment on. Earlier messages may have been missed.
     Subscribed(Moment),
     /// The connection broke. Another one is opened.
-    Lost(Loss),
+    Lost(ConnectionLoss),
     Message(PublishedMessage),
 }
 
 /// A connection that broke.
 #[derive(Debug)]
-pub(crate) struct Loss {
+pub(crate) struct ConnectionLoss {
     /// When the server was last heard. Messages may have been missed since then.
     pub since: Moment,
     /// When the loss was noticed.
@@ -233,7 +233,7 @@ impl Subscriber {
         // The caller may have dropped the subscription.
         _ = self
             .outbox
-            .send(Ok(Notice::Lost(Loss { since, at, reason })));
+            .send(Ok(Notice::Lost(ConnectionLoss { since, at, reason })));
     }
 
     /// Reports why there is no subscription.

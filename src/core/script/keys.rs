@@ -185,7 +185,7 @@ impl Keys {
     }
 
     /// A channel that is one of its kind, such as [`ON_LOG`].
-    pub(crate) fn channel(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn channel_name(&self, name: &str) -> Vec<u8> {
         self.with_prefix(name).into_bytes()
     }
 
@@ -236,7 +236,7 @@ impl Keys {
     }
 
     /// The ids of the throttles to which a key may belong: an id may have the ending of a list.
-    pub(crate) fn throttle_ids<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    pub(crate) fn throttle_ids_of_key<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
         let id = self.strip_prefix(key);
         let id = id.and_then(|key| key.strip_prefix(THROTTLE.as_bytes()));
         let owner = [LOCKS, PENDING].into_iter().find_map(|suffix| {

@@ -31,7 +31,7 @@ pub(in crate::web) fn content(page: &mut Page, server: &SnapshotServer) -> Resul
     let mut groups = facts.groups.clone();
     groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
     groups.truncate(GROUPS);
-    let newest = server.read(|session| read_newest(&groups, now, session))?;
+    let newest = server.read_with_session(|session| read_newest(&groups, now, session))?;
     let overview = look::build_overview(facts.clone(), RECENT, now);
     let headline = Headline::new(&overview);
     let main = html! {

@@ -98,11 +98,11 @@ fn address_hint(target: &Target) -> &'static str {
 }
 
 pub(super) fn timed_out(target: &Target, timeout: Duration) -> Error {
-    Error::new(Kind::Timeout, no_reply(target, timeout))
+    Error::new(Kind::Timeout, no_reply_sentence(target, timeout))
         .hint("the server may be frozen or a firewall may drop packets")
 }
 
-pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
+pub(super) fn no_reply_sentence(target: &Target, timeout: Duration) -> String {
     let within = humantime::format_duration(timeout);
     format!("no reply from `{target}` within {within}")
 }

@@ -21,7 +21,7 @@ pub(crate) fn call_refused(
     target: &Target,
     script: &Script,
 ) -> Error {
-    let refused = &refused.unwrapped();
+    let refused = &refused.innermost_error();
     let error = match refused.code.as_str() {
         "WRONGTYPE" => Error::new(
             Kind::Damaged,
@@ -44,7 +44,7 @@ pub(crate) fn call_refused(
         },
         "NOPERM" if is_eval_forbidden(refused) => {
             Error::new(Kind::NoPerm, missing_right_sentence(refused, target))
-                .hint(rights::hint(target))
+                .hint(rights::missing_rights_hint(target))
         }
         "NOPERM" => no_permission(missing_right_sentence(refused, target), target, call),
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
@@ -77,9 +77,8 @@ pub(super) fn refusal_of_login_or_call(refused: &ServerError, target: &Target) -
             Kind::Refused,
             format!("`{target}` refuses connections: it is in protected mode"),
         ),
-        "NOPERM" => {
-            error(Kind::NoPerm, missing_right_sentence(refused, target)).hint(rights::hint(target))
-        }
+        "NOPERM" => error(Kind::NoPerm, missing_right_sentence(refused, target))
+            .hint(rights::missing_rights_hint(target)),
         "LOADING" => error(
             Kind::Loading,
             format!("`{target}` is still loading its data"),
@@ -258,7 +257,7 @@ fn is_eval_forbidden(refused: &ServerError) -> bool {
 fn no_permission(message: String, target: &Target, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
     if call.spec().only_reads() {
-        error.hint(rights::hint(target))
+        error.hint(rights::missing_rights_hint(target))
     } else {
         error
             .with_effect(EffectOnData::Partial)

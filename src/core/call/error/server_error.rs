@@ -37,7 +37,7 @@ impl ServerError {
 
     /// The error inside `ERR Error running script (call to f_…): @user_script:N: …`, as
     /// Redis 6.2 wraps it.
-    pub(crate) fn unwrapped(&self) -> ServerError {
+    pub(crate) fn innermost_error(&self) -> ServerError {
         // An error that the script caught and raised again has `ERR` before its own code.
         let raised_again = MET_BY_SCRIPTS.iter().find_map(|code| {
             let message = self.message.strip_prefix(code)?.strip_prefix(' ')?;

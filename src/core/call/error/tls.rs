@@ -77,7 +77,7 @@ fn untrusted_certificate(reason: &Distrust, target: &Target) -> Error {
             "its certificate names no host".into(),
             format!(
                 "the name must be a subject alternative name of the certificate: `{}`",
-                alternative_name(target)
+                subject_alternative_name(target)
             ),
         ),
         Distrust::Names(names) => (
@@ -141,7 +141,7 @@ fn target_host(target: &Target) -> String {
     }
 }
 
-fn alternative_name(target: &Target) -> String {
+fn subject_alternative_name(target: &Target) -> String {
     let host = target_host(target);
     match host.parse::<std::net::IpAddr>() {
         Ok(_) => format!("IP:{host}"),

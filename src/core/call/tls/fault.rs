@@ -111,9 +111,12 @@ impl Distrust {
                 Distrust::NotYetValid(moment_of(not_before))
             }
             CertificateError::NotValidForName => Distrust::Names(Vec::new()),
-            CertificateError::NotValidForNameContext { presented, .. } => {
-                Distrust::Names(presented.iter().map(|name| plain_name(name)).collect())
-            }
+            CertificateError::NotValidForNameContext { presented, .. } => Distrust::Names(
+                presented
+                    .iter()
+                    .map(|name| plain_certificate_name(name))
+                    .collect(),
+            ),
             CertificateError::Other(OtherError(cause)) => match cause.downcast_ref() {
                 Some(webpki::Error::CaUsedAsEndEntity) => Distrust::IsCa,
                 // Certificates before version 3 have no place for names.
@@ -132,7 +135,7 @@ pub(super) fn moment_of(time: &UnixTime) -> Option<Moment> {
 
 /// A name of a certificate. The library writes names as Rust writes values:
 /// `DnsName("a.example")`, `IpAddress(10.0.0.1)`.
-pub(super) fn plain_name(name: &str) -> String {
+pub(super) fn plain_certificate_name(name: &str) -> String {
     let inner = name
         .strip_suffix(')')
         .and_then(|name| name.split_once('('))

@@ -78,7 +78,7 @@ impl TlsClient {
     ) -> Result<TlsStream, Fault> {
         let was_requested = Arc::new(AtomicBool::new(false));
         let mut config = self.config.clone();
-        config.client_auth_cert_resolver = Arc::new(ClientCertificate {
+        config.client_auth_cert_resolver = Arc::new(ClientCertificateResolver {
             identity: self.identity.clone(),
             was_requested: was_requested.clone(),
         });
@@ -202,12 +202,12 @@ impl Write for TlsStream {
 
 /// The client's certificate, if there is one. It records that the server requested it.
 #[derive(Debug)]
-struct ClientCertificate {
+struct ClientCertificateResolver {
     identity: Option<Arc<CertifiedKey>>,
     was_requested: Arc<AtomicBool>,
 }
 
-impl ResolvesClientCert for ClientCertificate {
+impl ResolvesClientCert for ClientCertificateResolver {
     fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         self.was_requested.store(true, Ordering::Relaxed);
         self.identity.clone()

@@ -6,7 +6,7 @@ use rustls::pki_types::{CertificateDer, DnsName, ServerName, UnixTime};
 use rustls::{ClientConnection, ProtocolVersion};
 use webpki::{EndEntityCert, KeyUsage};
 
-use super::fault::{moment_of, plain_name};
+use super::fault::{moment_of, plain_certificate_name};
 use crate::clock::moment::Moment;
 
 /// A name that no certificate is for: RFC 6761 reserves it.
@@ -52,7 +52,7 @@ fn certificate_names(certificate: &CertificateDer) -> Vec<String> {
     match certificate.verify_is_valid_for_subject_name(&ServerName::DnsName(nobody)) {
         Err(webpki::Error::CertNotValidForName(context)) => {
             let names = context.presented.iter();
-            names.map(|name| plain_name(name)).collect()
+            names.map(|name| plain_certificate_name(name)).collect()
         }
         _ => Vec::new(),
     }
