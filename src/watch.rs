@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Runs a command and shows its result at an interval.
 ///
 /// `run_once` runs the command and writes one frame.
-pub(crate) fn run(
+pub(crate) fn run_repeatedly(
     every: Duration,
     session: &mut Session,
     run_once: impl FnMut(&mut Session) -> Result<Exit, Error>,

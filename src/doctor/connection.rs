@@ -15,7 +15,7 @@ use crate::session::{Session, one_primary_sentences};
 use crate::settings::ConfigSource;
 use crate::text::{Sanitized, comma_list, duration, plural};
 
-/// How long before its end a certificate is a warning.
+/// How long before its expiry a certificate is a warning, in seconds.
 const CERTIFICATE_WARNING: f64 = 14.0 * 86_400.0;
 
 /// Maximum number of names of a certificate that are shown.
@@ -94,7 +94,7 @@ pub(super) fn address_item(session: &Session, target: &Target) -> DoctorItem {
     })
 }
 
-/// The connection to the server that has the data.
+/// The result of the connection to the server that has the data.
 pub(super) fn connect_item(
     target: &Target,
     core: Option<&Core>,
@@ -116,7 +116,7 @@ pub(super) fn connect_item(
         what.push_str(&format!(", connected in {}", format_milliseconds(elapsed)));
     }
     let item = match &reached.error {
-        // The core is connected, and a second connection is not possible.
+        // Only a warning: the core is connected, although the second connection, for the measurement, failed.
         Some(error) if reached.connected.is_none() => {
             let hint = error.hint_text().unwrap_or("run the command again");
             DoctorItem::warning(DoctorCheck::Connect, error.message(), hint)
@@ -131,7 +131,7 @@ pub(super) fn connect_item(
     })
 }
 
-/// The encryption of a connection to a port.
+/// The result of the TLS handshake, for a connection to a port.
 pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> Option<DoctorItem> {
     let check = DoctorCheck::Tls;
     if matches!(target.address, Address::Unix(_) | Address::Local { .. }) {
@@ -175,7 +175,7 @@ pub(super) fn tls_item(target: &Target, reached: &ReachReport, now: Moment) -> O
     }))
 }
 
-/// The other servers that the address names.
+/// The result of connecting to the other servers that the address names.
 pub(super) fn nodes_item(core: &Core) -> Option<DoctorItem> {
     let nodes = core.probe_named_nodes();
     let away = nodes
@@ -221,7 +221,7 @@ pub(super) fn login_item(target: &Target) -> DoctorItem {
     })
 }
 
-/// The prefix, and whether it fits the server.
+/// The result for the prefix: whether it fits the server.
 pub(super) fn prefix_item(prefix: &str, core: Option<&Core>) -> DoctorItem {
     let check = DoctorCheck::Prefix;
     let item = if core.is_some_and(Core::has_untagged_prefix_in_cluster) {

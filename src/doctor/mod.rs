@@ -18,10 +18,10 @@ use crate::error::{Cause, Error, Kind};
 use crate::model::doctor::{Diagnosis, DoctorCheck, DoctorItem, DoctorLevel};
 use crate::session::Session;
 
-/// The longest that each step takes on a screen that tells why nothing can be seen.
+/// The timeout of each step for a screen that shows why the server cannot be read.
 const BRIEFLY: Duration = Duration::from_secs(1);
 
-/// Makes all checks, each in a second: a screen that has waited for Redis waits no longer for them.
+/// Makes all checks with at most a second for each, for a screen that has already waited for Redis.
 pub(crate) fn diagnose_briefly(session: &mut Session) -> Result<Diagnosis, Error> {
     let brief = Some(session.timeout().min(BRIEFLY));
     let timeout = mem::replace(&mut session.globals.timeout, brief);
@@ -49,7 +49,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
         Some((DoctorCheck::Connect, _)) => ReachReport::default(),
         _ => probe_data_server(&target, core.as_ref(), session),
     };
-    // The address cannot be used, with or without a server.
+    // An unusable address is wrong usage, not a result of a check.
     if let Some(error) = reached
         .error
         .as_ref()
@@ -88,7 +88,7 @@ fn probe_data_server(target: &Target, core: Option<&Core>, session: &Session) ->
     probe_server(&server, session.timeout())
 }
 
-/// The check that an error of connecting belongs to.
+/// The check that an error of connecting is a result of.
 fn check_of_error(error: &Error) -> DoctorCheck {
     match error.kind() {
         Kind::Tls | Kind::Config => DoctorCheck::Tls,
@@ -178,14 +178,14 @@ impl CheckResults {
     }
 }
 
-/// A check that another one made useless.
+/// The result of a check that was skipped because an earlier one failed.
 fn skipped_item(check: DoctorCheck, failed: DoctorCheck) -> DoctorItem {
     let why = format!("not looked at: `{}` failed", failed.into_str());
     DoctorItem::skipped(check, why)
 }
 
-/// Whether a check was made although one before it failed: that the address is of another kind than the server
-/// shows only after the login.
+/// Whether a check is made although the earlier one failed: only the login shows that the server is of another kind
+/// than the address, so the steps up to it were made.
 fn is_made_after(failed: DoctorCheck, check: DoctorCheck) -> bool {
     failed == DoctorCheck::Address && (check as u8) <= DoctorCheck::Login as u8
 }

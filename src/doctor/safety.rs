@@ -166,7 +166,7 @@ fn snapshots_item(
     core: &Core,
 ) -> DoctorItem {
     let last_save = report.facts.last_save;
-    // Without the right to read the setting, a snapshot is a sign of it.
+    // If the user may not read the setting `save`, an existing snapshot shows that snapshots are made.
     let has_snapshots = settings.map_or(last_save.is_some(), |settings| !settings.save.is_empty());
     let what = if has_snapshots {
         let last = last_save.map_or_else(

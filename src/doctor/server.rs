@@ -57,7 +57,7 @@ pub(super) fn add_server_items(
     checks.add_item(core_item(made, core.script_sha()));
     match &report {
         Ok(report) => {
-            // A refusal would stand in the server's log of denied commands.
+            // Ask only with the right to: a refusal would leave an entry in the server's log of denied commands.
             let settings = may_read_settings
                 .then(|| core.server_settings(now))
                 .flatten();
@@ -90,7 +90,8 @@ pub(super) fn add_server_items(
     checks.add_item(scripts_item(core, now));
 }
 
-/// Whether the server serves no call now, so that the next calls would also wait until the timeout.
+/// Whether this error shows that the server serves no call now, so that the next calls would also wait until the
+/// timeout.
 fn would_block_next_calls(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -105,7 +106,7 @@ fn would_block_next_calls(error: &Error) -> bool {
     )
 }
 
-/// Whether the server is there and does not tell: the user lacks a right, or the service lacks the command.
+/// Whether the server replied but did not report the facts: the user lacks a right, or the service lacks the command.
 fn is_not_reported(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -167,7 +168,7 @@ fn rights_item(core: &mut Core, now: Moment) -> (DoctorItem, bool) {
     }
     let missing = match core.test_rights(now) {
         Ok(missing) => missing,
-        // The user is not allowed to run EVAL at all.
+        // The test itself runs by EVAL: an error means that the user may run no script at all.
         Err(error) => {
             let item = DoctorItem::error(check, &error, default_hint(error.kind()));
             return (item, false);
@@ -280,7 +281,7 @@ fn keys_item(core: &mut Core, session: &Session, now: Moment) -> DoctorItem {
     })
 }
 
-/// Whether the server has run scripts that are not of this core. It does not tell whose they are.
+/// The result for other scripts in the server's cache. The server does not report whose they are.
 fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
     let check = DoctorCheck::Scripts;
     let cached = match core.cached_script_count(now) {
@@ -290,7 +291,7 @@ fn scripts_item(core: &mut Core, now: Moment) -> DoctorItem {
         }
         Err(error) => return failed_item(check, &error),
     };
-    // This command itself leaves the core, and the test of rights if the server has one.
+    // Subtract the scripts that this command itself cached: the core, and the test of rights if the server has one.
     let own = 1 + u64::from(core.scripts_can_read_rights());
     let others = cached.saturating_sub(own);
     let what = match others {

@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::model::event::{Event, EventKind};
 use crate::name::Name;
 use crate::session::{Session, StreamShare};
-use crate::text::{duration_with_fraction, plural};
+use crate::text::{format_duration_with_fraction, plural};
 
 use filter::EventFilter;
 
@@ -246,7 +246,7 @@ impl EventWatcher<'_> {
             (Some(_), None) => Ok(Some(Exit::Ok)),
             (Some(_), Some(_)) => {
                 let time_left = self.time_left.unwrap_or_default();
-                let time = duration_with_fraction(time_left.as_secs_f64());
+                let time = format_duration_with_fraction(time_left.as_secs_f64());
                 let why = format!("the deadline of {time} passed after {}", so_far());
                 Err(Error::new(Kind::Deadline, why))
             }
@@ -274,7 +274,7 @@ impl EventWatcher<'_> {
     ) -> Result<(), Error> {
         let page = session.ui.render_options();
         let (begun, ended) = (page.time_of_day(since), page.time_of_day(at));
-        let lasted = duration_with_fraction(at.since(since).max(0.0));
+        let lasted = format_duration_with_fraction(at.since(since).max(0.0));
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"
         ));

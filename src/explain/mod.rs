@@ -135,8 +135,8 @@ fn explain_job_with_facts(
     })
 }
 
-/// The cause by which a job that has used retries was scheduled. Its newest history entry tells a lost lock; a
-/// retry of another client leaves none.
+/// Why a job that has used retries is scheduled: after a lost lock, as its newest history entry says, or after a
+/// retry, which leaves no entry if another client made it.
 fn backoff_cause(core: &mut Core, now: Moment, job: &Job) -> Result<Option<BackoffCause>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);

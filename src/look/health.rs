@@ -7,7 +7,7 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::text::nearest_spelling;
 
-/// The verdict of the limits; without limits, the verdict of the problems.
+/// Judges the health of the system by the given limits; without limits, by the problems that `status` shows.
 pub(crate) fn judge_health(
     facts: &SystemFacts,
     problems: &[StatusProblem],
@@ -47,7 +47,7 @@ pub(crate) fn judge_health(
     let groups = facts.groups.iter().filter(|group| group.jobs > 0);
     let groups: Vec<Name> = groups.map(|group| group.group.clone()).collect();
     for subject in unknown_subjects(limits.subjects(true), &groups) {
-        // A group is gone with its last job, so that its absence is no warning.
+        // A group disappears with its last job, so an unknown group is no warning: only note a similar name.
         let items = items.iter_mut();
         let mut items = items.filter(|item| item.group.as_ref() == subject.as_plain_name());
         let near = nearest_spelling(subject.as_typed(), &groups);
@@ -65,7 +65,7 @@ pub(crate) fn judge_health(
     Health::new(items, omitted)
 }
 
-/// The values of a kind with what they belong to; `None` is a value that nobody knows.
+/// The values that a kind of limit is about, each with its queue or group; `None` for an unknown value.
 fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Name, Option<f64>)> {
     let queues = facts.queues.iter().map(|queue| &queue.counts);
     match kind {
@@ -100,7 +100,7 @@ fn measured_values(kind: LimitKind, facts: &SystemFacts, now: Moment) -> Vec<(Na
     }
 }
 
-/// Adds an item for each value with a limit: that which names its subject, the last of several, or else that for all.
+/// Adds an item for each value that has a limit: the last limit that names its subject, else the limit for all.
 fn add_limit_items(
     kind: LimitKind,
     values: &[(Name, Option<f64>)],

@@ -14,7 +14,8 @@ use crate::text::{comma_list, count_with_noun, duration};
 /// How long a recurring job may be due before it counts as late, in seconds.
 const LATE_RECURRING: f64 = 60.0;
 
-/// How long a worker may be silent with a lock of which that is more than half, in seconds.
+/// How long a worker that holds a lock may be silent before it is a problem, in seconds, if that is more than half of
+/// the lock's time.
 const LONG_SILENCE: f64 = 3600.0;
 
 /// Maximum number of groups, queues or workers that are named for one kind of problem; the others are only counted.
@@ -79,7 +80,7 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 
 /// Jobs wait, and nobody comes for them.
 fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
-    // Jobs of a paused queue wait for the end of the pause, not for a worker.
+    // Leave out paused queues: their jobs wait for the end of the pause, not for a worker.
     let open = || {
         let queues = facts.queues.iter().map(|queue| &queue.counts);
         queues.filter(|queue| !queue.paused)
@@ -87,7 +88,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let waiting: u64 = open().map(|queue| queue.waiting).sum();
     let held: u64 = open().map(|queue| queue.throttled + queue.stalled).sum();
     let least = at_least(facts.omitted().queues);
-    // The server forgets a worker that has ended, but the jobs that it completed show that there was one.
+    // Recently completed jobs show that there is a worker, even if it ended and was forgotten: no problem.
     let recent = facts.recent.as_ref();
     if recent.is_some_and(|recent| recent.completed > 0) {
         return None;
@@ -102,7 +103,7 @@ fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
         let problem = StatusProblem::new(ProblemCode::NoWorkers, what);
         return Some(problem.jobs(waiting).fix(list));
     }
-    // A worker that holds a lock may be silent because it is busy.
+    // Only idle workers count here: a worker that holds a lock may be silent because it is busy.
     let idle = facts.workers.iter().filter(|worker| worker.running == 0);
     let silence = now.since(idle.filter_map(|worker| worker.last_seen).max()?);
     if waiting + held == 0 || silence <= SILENT_AFTER {
@@ -141,7 +142,7 @@ fn add_blocked_jobs(facts: &SystemFacts, problems: &mut Vec<StatusProblem>) {
         };
         known.push(id);
         let held = queue.waiting.unwrap_or(0);
-        // Pops hold the jobs that they meet: without a pop, no job is held yet.
+        // Only pops make a throttle hold jobs: before the first pop the number is 0 although jobs need the throttle.
         let jobs = match held {
             0 => "at least one job needs it".to_owned(),
             held => format!("it holds {}", count_with_noun(held, "job", "jobs")),

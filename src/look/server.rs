@@ -26,18 +26,18 @@ use crate::session::Session;
 /// Maximum number of sets of named groups and queues for which snapshots are kept.
 const MAX_NAMED: usize = 32;
 
-/// The longest time that any request waits for Redis: for the connection, for a call, and for a snapshot that
-/// another request reads.
+/// Maximum time that a request waits for Redis: for the connection, for a call, and for a snapshot that another
+/// request reads.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Answers requests from snapshots that it shares among them.
 pub(crate) struct SnapshotServer<'s> {
-    /// Apart from the session, which a search or a change may use for long.
+    /// Reads snapshots with a session of its own, because a search or a change may use the other one for long.
     reader: Mutex<SnapshotReader>,
     session: Mutex<&'s mut Session>,
     history: Mutex<History>,
     clock: Mutex<Clock>,
-    /// How long a snapshot is used for all requests.
+    /// How long all requests use a snapshot before it is read again.
     interval: Duration,
     /// The snapshots, by the groups, queues and globs that each of them reads before all others.
     shared: Mutex<HashMap<ReadFirst, Arc<SharedSnapshot>>>,
@@ -113,7 +113,7 @@ impl<'s> SnapshotServer<'s> {
         }
     }
 
-    /// Reads one snapshot. An error if there will never be one; a server that is away may come back.
+    /// Reads one snapshot. An error only if no later attempt can succeed either: an unreachable server may come back.
     pub(crate) fn require_snapshot(&self) -> Result<(), Error> {
         match &self.snapshot().facts {
             Err(error) if !may_answer_later(error) => Err(error.clone()),
@@ -150,7 +150,8 @@ impl<'s> SnapshotServer<'s> {
         };
         let globs = limits.queue_globs();
         let is_named = !(request.groups.is_empty() && request.queues.is_empty());
-        // If there are very many groups or queues, the common snapshot may lack the requested ones.
+        // With very many groups or queues, the shared snapshot may lack the requested ones: use one that reads them
+        // first.
         if let Ok((facts, _)) = &snapshot.facts
             && facts.omitted().groups + facts.omitted().queues > 0
             && (is_named || !globs.is_empty())
@@ -171,13 +172,13 @@ impl<'s> SnapshotServer<'s> {
         Response::text(status, health.nagios_line().trim_end())
     }
 
-    /// How long the common snapshot is used now: longer if reads have become slow.
+    /// How long the snapshot that all pages share is used before it is read again: longer if reads have become slow.
     pub(crate) fn snapshot_interval(&self) -> Duration {
         self.cached_snapshot(&self.choice.snapshot_request(), &self.choice.queue_globs())
             .interval()
     }
 
-    /// The common snapshot; a new one if the last is older than the interval.
+    /// The snapshot that all pages share; a new one if the last is older than the interval.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.shared_snapshot(self.choice.snapshot_request(), &self.choice.queue_globs())
     }
@@ -188,8 +189,8 @@ impl<'s> SnapshotServer<'s> {
         all.clear();
     }
 
-    /// Reads with the session. If the last snapshot failed, a new snapshot is tried first: so a request does not
-    /// wait for a server that is away.
+    /// Reads with the session. If the last snapshot failed, reads a new one first, so that a request does not wait
+    /// for an unreachable server.
     pub(crate) fn read_with_session<T>(
         &self,
         read: impl FnOnce(&mut Session) -> Result<T, Error>,
@@ -205,7 +206,7 @@ impl<'s> SnapshotServer<'s> {
     /// Uses the session. Nothing else uses it at the same time.
     pub(crate) fn with_session<T>(&self, act: impl FnOnce(&mut Session) -> T) -> Result<T, Error> {
         let mut session = lock_within(&self.session, PATIENCE).ok_or_else(overdue_error)?;
-        // The next request tries again: no request need wait now for a server that is lost.
+        // Do not wait for a lost server: the next request tries again.
         session.core()?.report_loss_immediately();
         Ok(act(&mut session))
     }
@@ -236,7 +237,7 @@ impl<'s> SnapshotServer<'s> {
         snapshot.unwrap_or_else(|| Arc::new(Snapshot::new(Err(overdue_error()), PATIENCE)))
     }
 
-    /// The snapshots in which these names are read before all others.
+    /// The cached snapshot in which these names are read before all others.
     fn cached_snapshot(&self, request: &SnapshotRequest, globs: &[Pattern]) -> Arc<SharedSnapshot> {
         let globs_as_typed = globs.iter().map(Pattern::as_typed).collect();
         let first = (

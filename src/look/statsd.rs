@@ -10,7 +10,7 @@ use super::metrics::SeriesChoice;
 /// Maximum number of bytes of a datagram: what one frame of Ethernet takes.
 const MAX_DATAGRAM: usize = 1432;
 
-/// The datagrams that tell the figures, each with whole lines.
+/// The figures as statsd datagrams, each with whole lines.
 pub(crate) fn statsd_datagrams(
     facts: &SystemFacts,
     choice: &SeriesChoice,
@@ -86,7 +86,7 @@ impl DatagramBuilder {
     }
 }
 
-/// A name as one part of a path: what separates parts, values and lines becomes `_`.
+/// A name as one part of the path of a metric: each character that separates parts, values or lines becomes `_`.
 fn path_part(name: &Name) -> String {
     let keeps = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     let text = name.to_string();

@@ -17,7 +17,7 @@ const LEAST: u64 = 100;
 /// The number of calls in one round trip.
 const SLICE: usize = 200;
 
-/// A set of jids or of names, in its order.
+/// A set or list of the core that can be read in slices: jids or names, each kind in its own order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Index {
     /// In the order of the next pops. Jobs whose lock was revoked come first.

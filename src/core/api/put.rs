@@ -98,13 +98,12 @@ impl ThrottleMaxima {
     }
 }
 
-/// Jobs that one call puts, up to `MAX_JOBS_PER_CALL`. The core puts each job completely or
-/// not at all.
+/// A call that puts jobs, up to `MAX_JOBS_PER_CALL`. The core puts each job completely or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct PutCall {
     pub policy: PutPolicy,
     pub maxima: Option<ThrottleMaxima>,
-    /// The time of these calls, if that is not the time of all calls in the round trip.
+    /// The time at which the call puts its jobs, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
     words: connect::PackedWords,
     /// Whether each job has its history.

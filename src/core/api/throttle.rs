@@ -139,7 +139,7 @@ enum ListedItem {
     },
 }
 
-/// The result of a call for the held jobs of a throttle.
+/// The counts after a call that returned held jobs of a throttle to their queues.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct ReturnedJobCounts {
@@ -216,7 +216,7 @@ impl Core {
         id: &Name,
         part: ThrottlePart,
     ) -> Result<Vec<Name>, Error> {
-        let call = part.jids_call(id);
+        let call = part.part_jids_call(id);
         read_name_array(self.call(now, call)?)
     }
 
@@ -256,8 +256,8 @@ impl Core {
                 let get = Call::new(calls::THROTTLE_GET).arg(id);
                 [
                     get,
-                    ThrottlePart::Locks.jids_call(id),
-                    ThrottlePart::Pending.jids_call(id),
+                    ThrottlePart::Locks.part_jids_call(id),
+                    ThrottlePart::Pending.part_jids_call(id),
                 ]
             });
             let calls: Vec<Call> = calls.collect();
@@ -560,7 +560,7 @@ pub(crate) enum ThrottlePart {
 }
 
 impl ThrottlePart {
-    pub(crate) fn jids_call(self, id: &Name) -> Call {
+    pub(crate) fn part_jids_call(self, id: &Name) -> Call {
         let spec = match self {
             ThrottlePart::Locks => calls::THROTTLE_LOCKS,
             ThrottlePart::Pending => calls::THROTTLE_PENDING,

@@ -58,7 +58,7 @@ impl Core {
         self.send_endings(now, worker, jobs, true)
     }
 
-    /// `again`: an earlier call whose reply was lost may have ended the jobs already.
+    /// Sends endings in slices. With `again`, an earlier call whose reply was lost may have ended the jobs already.
     fn send_endings(
         &mut self,
         now: Moment,
@@ -214,8 +214,8 @@ impl Core {
         }
     }
 
-    /// The jobs that the worker holds without knowing them, because the reply to their pop was lost. Their locks
-    /// are extended, which proves that they are still held.
+    /// The jobs that the worker holds without knowing of them, because the reply to their pop was lost. Extends their
+    /// locks, which proves that the worker still holds them.
     pub fn take_over_unknown_jobs(
         &mut self,
         now: Moment,

@@ -90,10 +90,10 @@ pub(crate) enum LoginFailure {
 }
 
 impl LoginFailure {
-    /// The error for a failed login. `broken_connection` makes it if the connection broke.
-    pub(crate) fn into_error(self, broken_connection: impl FnOnce(Fault) -> Error) -> Error {
+    /// The error for a failed login. `error_of_fault` makes it if the connection broke.
+    pub(crate) fn into_error(self, error_of_fault: impl FnOnce(Fault) -> Error) -> Error {
         match self {
-            LoginFailure::Fault(fault) => broken_connection(fault),
+            LoginFailure::Fault(fault) => error_of_fault(fault),
             LoginFailure::Refused(error) => *error,
         }
     }

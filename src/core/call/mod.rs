@@ -156,7 +156,8 @@ impl Core {
         Ok(core)
     }
 
-    /// Connects and logs in, and does not wait for a server that is not ready, or that is lost later.
+    /// Connects and logs in with one attempt. Neither this call nor later ones wait for a server that is not ready or
+    /// lost.
     pub(crate) fn connect_once(settings: CoreSettings) -> Result<Core, Error> {
         let mut core = Core::unconnected_with_tls(settings)?;
         core.waits_for_lost_server = false;
@@ -478,7 +479,7 @@ impl Core {
         }
     }
 
-    /// Names the commands that a script is not allowed to run: the server does not.
+    /// Replaces the errors about a missing right by one that names the commands: the server does not name them.
     fn name_missing_rights(
         &mut self,
         calls: &[Call],

@@ -102,12 +102,12 @@ impl ReachReport {
         };
         let deadline = Instant::now() + timeout;
         let progress = start_connecting(address, tls, deadline);
-        if let Err(fault) = self.note_progress(&progress, deadline) {
+        if let Err(fault) = self.follow_progress(&progress, deadline) {
             self.error = Some(error::not_connected(fault, target, timeout));
         }
     }
 
-    fn note_progress(
+    fn follow_progress(
         &mut self,
         progress: &Receiver<Progress>,
         deadline: Instant,

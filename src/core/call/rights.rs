@@ -210,7 +210,7 @@ pub fn acl_lines(prefix: &str, form: AclForm) -> String {
         &[ONE_PRIMARY]
     };
     let operate: &[&[&str]] = &[CALLS, DRY_RUNS, AROUND, WAITING];
-    // In a cluster the pattern is the hash tag with its star, as with any prefix.
+    // A prefix with a hash tag needs no other form: the pattern is the prefix with a star.
     let rules = |keys: &str, channels: &str, parts: &[&[&str]]| {
         format!(
             "{keys}{prefix}* {channels}&{prefix}* -@all{}",
@@ -293,7 +293,7 @@ for i = 1, (lacks[1] or tagged) and 0 or 2 do
 end
 return lacks";
 
-/// Whether a line of [`acl_lines`] names a command, of which a subcommand may follow a `|`.
+/// Whether a line of [`acl_lines`] grants the command, or a subcommand of it (`command|subcommand`).
 pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
     let parts = [CALLS, AROUND, WAITING, SCANS, ONE_PRIMARY, READS];
     let all = parts.iter().copied().flatten();
@@ -303,7 +303,7 @@ pub(crate) fn is_command_in_acl_lines(command: &str) -> bool {
         .any(|named| name(named).eq_ignore_ascii_case(command))
 }
 
-/// The commands that this program may need and that the user is not allowed to run, in capitals.
+/// The Redis commands that this program may need and that the user is not allowed to run, in capitals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MissingRights {
     /// Commands without which no call is safe.

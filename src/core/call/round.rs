@@ -16,7 +16,7 @@ pub(crate) struct CallReply {
     /// The name of the call.
     pub call: Cow<'static, str>,
     pub(super) spec: CallSpec,
-    /// The first arguments of a call that may change something: those that say what it is about.
+    /// The first arguments of a call that may change something, up to those that name its subject.
     pub(super) subject_args: Vec<Vec<u8>>,
     pub result: Result<Value, Error>,
     /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of
@@ -71,7 +71,7 @@ impl RoundTrip {
     pub(super) fn note_lost_replies(&mut self, fault: Fault) {
         let may_repeat = matches!(fault, Fault::Closed | Fault::TimedOut);
         for (place, at) in std::mem::take(&mut self.pending).into_iter().enumerate() {
-            // Only the first call has the illegible reply. The others have none.
+            // Only the first call has the reply that is not UTF-8. The replies of the others were not read.
             let fault = match &fault {
                 Fault::InvalidUtf8 if place > 0 => Fault::Closed,
                 fault => fault.clone(),

@@ -91,8 +91,8 @@ impl Stream {
         }
     }
 
-    /// The parameters that the encrypted connection agreed on. To find out, the server's certificate is verified
-    /// twice more.
+    /// The parameters of the encrypted connection. Verifies the server's certificate twice more, to read its names
+    /// and its end.
     pub(super) fn tls_session(&self) -> Option<TlsSession> {
         match &self.wire.get_ref().socket {
             Socket::Tls(stream) => Some(stream.session()),
@@ -108,14 +108,14 @@ impl Stream {
     /// Sends bytes.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let wire = self.wire.get_mut();
-        // TLS reports some failures of a write only at the next one or at the flush.
+        // TLS reports some failures of a write only at the next write or flush: always flush.
         match wire.write_all(bytes).and_then(|()| wire.flush()) {
             Ok(()) => Ok(()),
             Err(error) => Err(wire.fault_of_io(&error)),
         }
     }
 
-    /// Whether bytes arrive until this time, or the end of the connection. They are not read yet.
+    /// Waits until this time. Returns whether bytes or the end of the connection arrived. The bytes stay unread.
     pub(super) fn await_bytes(&mut self, until: Instant) -> Result<bool, Fault> {
         self.set_deadline(until);
         match self.wire.fill_buf() {
@@ -127,7 +127,7 @@ impl Stream {
         }
     }
 
-    /// Reads one reply, which takes no more memory than what is `bytes_left`, and less is left then.
+    /// Reads one reply, which may take up to `bytes_left` of memory, and subtracts what it took.
     pub(super) fn receive_reply(&mut self, bytes_left: &mut usize) -> Result<Value, Fault> {
         resp::read_reply(&mut self.wire, bytes_left).map_err(|unread| match unread {
             ReplyReadError::Failed(error) => self.wire.get_mut().fault_of_io(&error),
@@ -158,7 +158,8 @@ impl fmt::Debug for Stream {
 }
 
 impl TimedSocket {
-    /// Gives the socket the time that is left. A server that sends byte by byte gets less each time.
+    /// Sets the socket's timeout to the time that is left until the deadline, which also limits a server that sends
+    /// byte by byte.
     fn set_timeout(&self, scope: TimeoutDirection) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
             return Ok(());
@@ -173,7 +174,7 @@ impl TimedSocket {
             (Socket::Unix(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
             (Socket::Tcp(socket), TimeoutDirection::Read) => socket.set_read_timeout(left),
             (Socket::Tcp(socket), TimeoutDirection::Write) => socket.set_write_timeout(left),
-            // With TLS, a read may also write, and a write may also read.
+            // With TLS, a read may also write, and a write may also read: set both timeouts.
             (Socket::Tls(stream), _) => stream.set_timeout(left),
         }
     }
@@ -196,7 +197,8 @@ impl Read for TimedSocket {
                 Socket::Tls(stream) => stream.read(buffer),
             };
             match read {
-                // With a timeout, a read ends so when the process is stopped and continued (Ctrl-Z, `fg`).
+                // A read with a timeout is interrupted when the process is stopped and continued (Ctrl-Z, `fg`): read
+                // again.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read?,
             }

@@ -53,7 +53,7 @@ impl Companion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFamily<'a> {
     Job(&'a [u8]),
-    /// Belongs to a job, unless it is a job whose id has this ending.
+    /// The companion key of a job, unless it is the key of a job whose id ends like a companion's suffix.
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
     Queue(QueueKey, &'a [u8]),
@@ -138,8 +138,7 @@ impl Keys {
         }
     }
 
-    /// A name with the prefix: a key that is one of its kind, such as [`QUEUES`], or what the keys of a kind
-    /// begin with, such as [`JOB`].
+    /// A name with the prefix: a whole key, such as [`QUEUES`], or the beginning of a kind of keys, such as [`JOB`].
     pub fn with_prefix(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -153,7 +152,7 @@ impl Keys {
         self.join_key(JOB, jid, "")
     }
 
-    /// The jid in the key of a job, or in a text that looks like one.
+    /// The jid in a key that has the form of a job's key; `None` for any other key.
     pub(crate) fn jid_of<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
         self.strip_prefix(key)?.strip_prefix(JOB.as_bytes())
     }
@@ -179,12 +178,12 @@ impl Keys {
         self.join_key(WORKER, worker, HELD)
     }
 
-    /// The channel with what concerns the jobs of a worker.
+    /// The channel with the events about the jobs of a worker.
     pub(crate) fn worker_channel(&self, worker: &[u8]) -> Vec<u8> {
         self.join_key(WORKER, worker, "")
     }
 
-    /// A channel that is one of its kind, such as [`ON_LOG`].
+    /// The name of a channel with the prefix, such as [`ON_LOG`].
     pub(crate) fn channel_name(&self, name: &str) -> Vec<u8> {
         self.with_prefix(name).into_bytes()
     }

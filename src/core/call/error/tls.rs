@@ -8,7 +8,7 @@ use crate::core::call::tls::fault::{ClientRefusal, Distrust, TlsFault};
 use crate::error::{Error, Kind};
 use crate::text::Sanitized;
 
-/// The hint about a certificate that is valid at another time.
+/// The hint about a server's certificate that has expired or is not valid yet.
 const CLOCK: &str = "renew the certificate of the server, or correct the clock of this machine";
 
 /// Maximum number of names that are listed.
@@ -108,7 +108,7 @@ fn names_in_backticks(names: &[String]) -> String {
     text
 }
 
-/// A sentence that ends with a moment, or another one if that is not known.
+/// The sentence with the moment at its end; `undated` if the moment is not known.
 fn sentence_with_date(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
     match moment.and_then(Moment::to_rfc3339) {
         Some(moment) => format!("{sentence}{moment}"),

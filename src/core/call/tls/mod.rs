@@ -52,7 +52,7 @@ impl TlsClient {
             .map_err(Error::internal)?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        // One process connects once, as a rule. So no session is kept for a second connection.
+        // A process usually connects once: do not keep a session for a second connection.
         config.resumption = Resumption::disabled();
         Ok(TlsClient {
             config,
@@ -200,7 +200,7 @@ impl Write for TlsStream {
     }
 }
 
-/// The client's certificate, if there is one. It records that the server requested it.
+/// Hands the client's certificate to the library, if there is one, and records that the server requested it.
 #[derive(Debug)]
 struct ClientCertificateResolver {
     identity: Option<Arc<CertifiedKey>>,
