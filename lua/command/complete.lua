@@ -51,7 +51,7 @@ return function(argv, now, t, seconds, known)
   end
   local history = key .. Keys.history
   if pending and pending[1] then
-    -- A key of another type refuses either of these, so they precede all other writes.
+    -- These two come first, because a key of another type makes them fail before anything is written.
     call('llen', history)
     need('dependency/link')(jid, pending)
   end
@@ -113,7 +113,7 @@ return function(argv, now, t, seconds, known)
   if finish then finish.run(data) end
   local forget = need('job/forget_complete')
   if known then
-    -- An old job that cannot be deleted does not concern the caller.
+    -- Ignore an error: an old job that cannot be deleted does not concern the caller.
     pcall(forget, now, config[Config.jobs_history], config[Config.jobs_history_count])
   else
     forget(now, config[Config.jobs_history], config[Config.jobs_history_count])

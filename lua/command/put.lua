@@ -24,7 +24,7 @@ return function(argv, now, t, seconds)
       job.pending = need('dependency/pending_dependencies')(jid, job.depends)
     end
   end
-  -- All reserved endings end in y or s.
+  -- Test the last byte first, for speed: all reserved endings of a jid end in y or s.
   local last = string.byte(jid, -1)
   if (last == 121 or last == 115) and need('job/reserved')(jid) then
     error('Put(): Arg "jid" must not end in -history, -dependencies, -dependents or -payloads: ' .. jid)

@@ -1,5 +1,5 @@
--- When a pop of a queue may next bring a job without a put: the next time of its schedule, of its templates and
--- of its locks, whose grace period ends like a lock, or the end of its pause. Writes nothing.
+-- The time at which a pop of a queue may next bring a job without a further put: the next time of its schedule, of its
+-- templates and of its locks, whose grace period ends like a lock, or the end of its pause. Writes nothing.
 -- Takes: now; queue; the first time that counts, as ZRANGEBYSCORE takes it
 -- Result: the time, 0 if a key has a wrong type; nil if there is none
 return function(now, queue, from)

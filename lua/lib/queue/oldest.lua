@@ -28,7 +28,7 @@ local function by_priority(found, now, key, first, why, size)
     local priority = math.ceil(score)
     consider(found, now, first[1], arrival_of(now, first[1], score), why)
     if seen == most then break end
-    -- Jobs whose score is the priority itself, or infinity, stand before the others of this priority.
+    -- A job whose score is the priority itself, or infinity, stands before the others of it: those are read next.
     local below = score == priority and string.format('(%.17g', sign * score) or sign * (priority - 1)
     if sign > 0 then
       first = call('zrevrangebyscore', key, below, '-inf', 'WITHSCORES', 'LIMIT', '0', '1')

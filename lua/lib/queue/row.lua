@@ -1,4 +1,4 @@
--- What `look.queues` tells of a queue: its counts, its pause, and since when the next job to pop has waited (`head`).
+-- The facts of a queue in `look.queues`: its counts, its pause, and since when the next job to pop has waited (`head`).
 -- Takes: now; queue; queue/counts; whether the queue is known for one of `ql:queues`, if that was read; whether to
 --   leave out counts of 0 and what does not apply
 -- Result: name, value, ...
@@ -45,7 +45,7 @@ return function(now, queue, counts, known, brief)
   end
   for _, name in ipairs(pause and {'since', 'until', 'reason', 'by'} or {}) do
     local value = pause[name]
-    -- A number as it is stored: decoding would leave 14 digits.
+    -- Take a number from the text: decoding leaves only 14 digits.
     if type(value) == 'number' then value = string.match(text, '"' .. name .. '":(-?[%d.eE+]+)') or '' .. value end
     if type(value) == 'string' then row[#row + 1], row[#row + 2] = name, value end
   end
