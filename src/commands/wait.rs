@@ -89,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         allow_gone: args.allow_gone,
         must_exist: by_jid,
     };
-    let waiter = Waiter::open(options, session)?;
+    let waiter = Waiter::subscribe(options, session)?;
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {

@@ -112,7 +112,7 @@ impl EventWatcher<'_> {
         session.open_within(limit)?;
         let mut core = session.take_core()?;
         core.set_call_deadline(end);
-        core.event_stream(&self.filter.sources)
+        core.subscribe_to_events(&self.filter.sources)
     }
 
     /// Shows what comes. A member that is not reached at the start is tried again if others may be reached.

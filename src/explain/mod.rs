@@ -103,7 +103,7 @@ fn read_jobs_and_templates(
 }
 
 /// Why a job does not run.
-pub(crate) fn explain_read_job(
+pub(crate) fn explain_single_job(
     core: &mut Core,
     now: Moment,
     job: &Job,

@@ -24,23 +24,23 @@ const NAMED: usize = 3;
 /// The problems that need attention. First come those that endanger data, then those that keep the most jobs from
 /// running; last come states that an operator chose.
 pub(crate) fn find_problems(facts: &SystemFacts, since_s: f64, now: Moment) -> Vec<StatusProblem> {
-    let mut problems: Vec<StatusProblem> = damage(facts).into_iter().collect();
+    let mut problems: Vec<StatusProblem> = damage_problem(facts).into_iter().collect();
     if let Some(server) = &facts.server {
         add_server_problems(server, &mut problems);
     }
-    problems.extend(missing_workers(facts, now));
+    problems.extend(missing_workers_problem(facts, now));
     add_blocked_jobs(facts, &mut problems);
     add_failing_groups(&facts.groups, since_s, &mut problems);
-    problems.extend(stalled_jobs(facts, now));
+    problems.extend(stalled_jobs_problem(facts, now));
     add_late_queues(facts, now, &mut problems);
-    problems.extend(silent_holders(facts, now));
-    problems.extend(late_recurring(facts, now));
+    problems.extend(silent_holders_problem(facts, now));
+    problems.extend(late_recurring_problem(facts, now));
     add_pauses(facts, now, &mut problems);
     problems
 }
 
 /// Keys of wrong types, which keep queues or workers from being read.
-fn damage(facts: &SystemFacts) -> Option<StatusProblem> {
+fn damage_problem(facts: &SystemFacts) -> Option<StatusProblem> {
     let named = facts.damaged_queues.iter().take(NAMED);
     let mut parts: Vec<String> = named.map(|queue| format!("queue {queue}")).collect();
     let more = facts.damaged_queues.len().saturating_sub(NAMED);
@@ -79,7 +79,7 @@ fn add_server_problems(server: &ServerFacts, problems: &mut Vec<StatusProblem>) 
 }
 
 /// Jobs wait, and nobody comes for them.
-fn missing_workers(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+fn missing_workers_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     // Leave out paused queues: their jobs wait for the end of the pause, not for a worker.
     let open = || {
         let queues = facts.queues.iter().map(|queue| &queue.counts);
@@ -196,7 +196,7 @@ fn add_failing_groups(groups: &[RecentFailures], since_s: f64, problems: &mut Ve
     }
 }
 
-fn stalled_jobs(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+fn stalled_jobs_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let jobs: u64 = facts.queues.iter().map(|queue| queue.counts.stalled).sum();
     if jobs == 0 {
         return None;
@@ -272,7 +272,7 @@ fn add_late_queues(facts: &SystemFacts, now: Moment, problems: &mut Vec<StatusPr
 
 /// Workers that hold locks and have been silent for long. Such a worker may be busy: a client need not extend a long
 /// lock.
-fn silent_holders(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+fn silent_holders_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let silence = |worker: &&Worker| worker.silence_with_locks(now).unwrap_or_default();
     let mut silent: Vec<&Worker> = facts.workers.iter().collect();
     silent.retain(|worker| silence(worker) > LONG_SILENCE);
@@ -296,7 +296,7 @@ fn silent_holders(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
 }
 
 /// Recurring jobs that no pop has put, unless a pause is the reason.
-fn late_recurring(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
+fn late_recurring_problem(facts: &SystemFacts, now: Moment) -> Option<StatusProblem> {
     let age = |queue: &QueueFacts| queue.due.map_or(0.0, |due| now.since(due));
     let queues = facts
         .queues

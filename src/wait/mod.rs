@@ -87,7 +87,7 @@ enum EarlyStop {
 
 impl Waiter {
     /// Subscribes, and handles signals. The deadline counts from now.
-    pub(crate) fn open(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
+    pub(crate) fn subscribe(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
         let begun = Instant::now();
         let interrupt = Interrupt::listen();
         interrupt.end_after_signal(PATIENCE);
@@ -96,7 +96,7 @@ impl Waiter {
         core.set_call_deadline(deadline);
         let epoch = core.server_epoch().ok().flatten();
         core.set_call_deadline(None);
-        let log = match core.event_stream(&[EventChannel::Log]) {
+        let log = match core.subscribe_to_events(&[EventChannel::Log]) {
             Ok(log) => Some(log),
             Err(error) if error.kind() == Kind::NoPerm => {
                 ui.note_on_terminal("note: the user may not subscribe; reading every 2s");
@@ -183,7 +183,7 @@ fn describe_loss(begun: &ServerEpoch, core: &mut Core) -> Option<String> {
     let mut causes = begun.causes_of_loss(&present);
     let cause =
         causes.find(|cause| *cause != LossCause::Evicted || core.eviction_policy().is_some())?;
-    Some(format!("`{}` {}", core.address(), cause.clause()))
+    Some(format!("`{}` {}", core.address(), cause.as_clause()))
 }
 
 /// The loop of a wait.
@@ -236,7 +236,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             if let Some(outcome) = self.decided_outcome() {
                 return Ok(outcome);
             }
-            self.check_stop()?;
+            self.check_early_stop()?;
             self.display
                 .show_line_per_pending_job(&self.jobs, self.waiter.begun);
             if self.take_events() {
@@ -302,7 +302,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     /// Reads these jobs, page by page, until the outcome is certain.
     fn read_jobs(&mut self, which: &[usize], session: &mut Session) -> Result<(), EarlyStop> {
         for page in which.chunks(PAGE) {
-            self.check_stop()?;
+            self.check_early_stop()?;
             let (core, ui) = session.core_and_ui().map_err(EarlyStop::Failed)?;
             core.set_call_deadline(self.waiter.deadline);
             self.asked_at = Some(Instant::now());
@@ -390,7 +390,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
     }
 
     /// Stops at a signal and at the deadline.
-    fn check_stop(&self) -> Result<(), EarlyStop> {
+    fn check_early_stop(&self) -> Result<(), EarlyStop> {
         if let Some(kind) = self.waiter.interrupt.kind_of_received_signal() {
             return Err(EarlyStop::Early(WaitOutcome::Interrupted(kind)));
         }

@@ -167,7 +167,7 @@ impl Verdicts {
         progress: &mut VerifyProgress,
     ) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
-            let heads = core.first_waiting_jids(core.now())?;
+            let heads = core.first_waiting_jid_per_queue(core.now())?;
             progress.keep_pace(heads.len())?;
             self.heads = Some(heads);
         }

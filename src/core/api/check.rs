@@ -227,7 +227,7 @@ impl Core {
 
     /// The first waiting job of each queue, for up to 500 queues. A key of another type has
     /// none.
-    pub fn first_waiting_jids(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
+    pub fn first_waiting_jid_per_queue(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let keys = Keys::new(self.prefix());
         let queues =
             ReadCommand::members_from_highest(keys.with_prefix(keys::QUEUES).as_bytes(), 0, 499);

@@ -172,7 +172,7 @@ fn read_report(info: &InfoText) -> ServerReport {
             Some(version) => format!("Valkey {version}"),
             None => format!("Redis {}", facts.version),
         },
-        mode: info.mode().unwrap_or("standalone").to_owned(),
+        mode: info.server_mode().unwrap_or("standalone").to_owned(),
         is_loading: info.field_is("loading", "1"),
         append_failed: facts.append_only && info.field_is("aof_last_write_status", "err"),
         replicas: info.number("connected_slaves").unwrap_or(0),

@@ -22,7 +22,7 @@ pub(crate) enum LossCause {
 
 impl LossCause {
     /// The clause that follows the server's address in a sentence.
-    pub(crate) const fn clause(self) -> &'static str {
+    pub(crate) const fn as_clause(self) -> &'static str {
         match self {
             LossCause::Restarted => "restarted, or another one took its place",
             LossCause::Flushed => "was flushed",
@@ -124,7 +124,7 @@ impl Core {
 
     /// The moment since which no job was deleted because of its age or number. A job that is
     /// younger and missing was cancelled or lost.
-    pub(crate) fn jobs_kept_since(&mut self, now: Moment) -> Result<Moment, Error> {
+    pub(crate) fn retention_start(&mut self, now: Moment) -> Result<Moment, Error> {
         let options = self.config(now)?;
         let number = |key: &str| {
             let option = options.iter().find(|option| option.key == Name::from(key));

@@ -29,7 +29,10 @@ pub(crate) enum EventNotice {
 
 impl Core {
     /// Subscribes to events.
-    pub(crate) fn event_stream(&self, sources: &[EventChannel]) -> Result<EventStream, Error> {
+    pub(crate) fn subscribe_to_events(
+        &self,
+        sources: &[EventChannel],
+    ) -> Result<EventStream, Error> {
         let keys = Keys::new(self.prefix());
         let channels = sources.iter().flat_map(|source| match source {
             EventChannel::Log => vec![keys.channel_name(keys::ON_LOG)],
@@ -83,7 +86,7 @@ pub(crate) enum PutNotice {
 
 impl Core {
     /// Subscribes to jobs that are put into any queue.
-    pub(crate) fn put_notices(&self) -> Result<PutNotices, Error> {
+    pub(crate) fn subscribe_to_puts(&self) -> Result<PutNotices, Error> {
         let channel = Keys::new(self.prefix()).channel_name(keys::ON_LOG);
         self.subscribe(vec![channel]).map(PutNotices)
     }
@@ -100,7 +103,7 @@ impl PutNotices {
                     // Most events are of other kinds: search the text first, and decode only puts.
                     let event = br#""event":"put""#;
                     if text.windows(event.len()).any(|part| part == event)
-                        && let Some(queue) = event_text(&text, "queue")
+                        && let Some(queue) = event_text_field(&text, "queue")
                     {
                         return Some(PutNotice::Put(queue));
                     }
@@ -111,7 +114,7 @@ impl PutNotices {
 }
 
 /// A text of an event.
-fn event_text(text: &[u8], name: &str) -> Option<Name> {
+fn event_text_field(text: &[u8], name: &str) -> Option<Name> {
     let fields = Json::parse(text)?.object()?;
     let found = fields
         .into_iter()

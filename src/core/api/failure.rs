@@ -87,8 +87,9 @@ impl Core {
         Ok(groups.into_iter().map(|(group, _)| group).collect())
     }
 
-    /// The newest job of each group, whose number of jobs is known; `None` for one that has fewer by now.
-    pub(crate) fn newest_failures(
+    /// The newest job of each group, at the end of its list by the given number of jobs; `None` if the group has
+    /// fewer by now.
+    pub(crate) fn newest_failed_job_per_group(
         &mut self,
         now: Moment,
         groups: &[(Name, u64)],

@@ -44,7 +44,7 @@ pub struct PutResult {
 }
 
 impl PutPolicy {
-    /// The policy as an argument of `guard.put`, with further members.
+    /// The policy as an argument of `guard.put`, with further JSON fields.
     fn policy_json(self, more_members: &[u8]) -> Vec<u8> {
         let missing = if self.allow_missing {
             "allow"
@@ -76,12 +76,12 @@ impl PutPolicy {
     }
 }
 
-/// The maxima that throttles get with the first job that a call puts, as members of the policy.
+/// The maxima that the first job of a call sets for its throttles, as JSON fields of the policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThrottleMaxima(Arc<[u8]>);
 
 impl ThrottleMaxima {
-    /// The maxima by id, and the operator who sets them.
+    /// Makes the fields from the maxima by throttle id and the operator who sets them.
     pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> ThrottleMaxima {
         let mut text = br#","by":"#.to_vec();
         text.extend(quote_string(by.as_bytes()));
@@ -126,7 +126,7 @@ impl PutCall {
         }
     }
 
-    /// Gives the jobs their own time: jobs that are put at the same time have no order.
+    /// Sets the call's own time: jobs that are put at the same time have no order.
     pub fn at_moment(self, moment: Moment) -> PutCall {
         let at = Some(moment);
         PutCall { at, ..self }

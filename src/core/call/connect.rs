@@ -191,7 +191,7 @@ const BACKLOG: usize = 64;
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Connection {
-    /// Connects, with TLS if the client has it. Sends nothing to the server itself.
+    /// Connects, with TLS if `tls` is given. Sends nothing but the handshake of TLS.
     pub(crate) fn open(
         address: &Address,
         tls: Option<&TlsClient>,
@@ -338,7 +338,7 @@ pub(super) fn connect_stream(
         Address::Local { dir: Some(dir), .. } => {
             let socket = local_socket::connect_to_own_server(dir)?;
             on_step(ConnectStep::Connected(None));
-            return Ok(Stream::over_socket(socket));
+            return Ok(Stream::from_unix_socket(socket));
         }
         Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };

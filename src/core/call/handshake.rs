@@ -364,7 +364,7 @@ fn read_step_reply(
         }
         (HandshakeStep::Info, reply) => {
             let info = InfoText(value_text(&reply));
-            server.mode = ServerMode::from_name(info.mode().unwrap_or_default());
+            server.mode = ServerMode::from_name(info.server_mode().unwrap_or_default());
             server.version = info.field("redis_version").unwrap_or_default().to_string();
             require_supported_version(&server.version)
         }

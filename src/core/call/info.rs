@@ -23,7 +23,7 @@ impl InfoText {
     }
 
     /// `standalone`, `cluster` or `sentinel`. Valkey has a name of its own for the field.
-    pub(crate) fn mode(&self) -> Option<&str> {
+    pub(crate) fn server_mode(&self) -> Option<&str> {
         let names = ["redis_mode", "server_mode"];
         names.iter().find_map(|name| self.field(name))
     }

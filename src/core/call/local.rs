@@ -84,7 +84,7 @@ impl LocalServer {
 
     /// Whether a server listens.
     pub(crate) fn is_running(&self) -> Result<bool, Error> {
-        if !self.dir_exists()? {
+        if !self.safe_dir_exists()? {
             return Ok(false);
         }
         match local_socket::connect_to_own_server(&self.dir) {
@@ -103,7 +103,7 @@ impl LocalServer {
         failure: impl Fn(Fault) -> Error,
     ) -> Result<Connection, Error> {
         let address = self.target().address;
-        if self.dir_exists()? {
+        if self.safe_dir_exists()? {
             match Connection::open(&address, None, deadline) {
                 Ok(connection) => return Ok(connection),
                 Err(Fault::Unreachable(..)) if may_start => {}
@@ -158,7 +158,7 @@ impl LocalServer {
 
     /// Saves the server's data and stops it. Returns whether it ran.
     pub(crate) fn stop(&self, deadline: Instant) -> Result<bool, Error> {
-        if !self.dir_exists()? {
+        if !self.safe_dir_exists()? {
             return Ok(false);
         }
         let _lock = self.take_start_lock(deadline)?;
@@ -210,7 +210,7 @@ impl LocalServer {
 
     /// Whether the directory exists. Refuses one that belongs to another user, or in which others
     /// can put a socket of theirs, or that others can replace.
-    fn dir_exists(&self) -> Result<bool, Error> {
+    fn safe_dir_exists(&self) -> Result<bool, Error> {
         let what = format!("cannot use `{}`", sanitized_path(&self.dir));
         trust::refuse_untrusted_parents(&self.dir)
             .map_err(|why| why.into_error_of_kind(&what, Kind::Unreachable))?;
@@ -229,8 +229,8 @@ impl LocalServer {
             );
         }
         if trust::others_may_write(found.mode()) {
-            // With the umask 002, `mkdir` makes a directory for the group. While it is empty, it counts
-            // as missing, and is closed before it is used.
+            // With the umask 002, `mkdir` lets the group write: such a directory counts as missing while it is empty,
+            // and is made private before it is used.
             if !trust::everybody_may_write(found.mode())
                 && self
                     .is_dir_empty()
@@ -258,7 +258,7 @@ impl LocalServer {
         let unusable = |error: io::Error| self.unusable_dir_error(&error);
         let close =
             || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(PRIVATE_DIRECTORY));
-        if self.dir_exists()? {
+        if self.safe_dir_exists()? {
             return if self.is_dir_shared().map_err(unusable)? {
                 Err(refused("others may enter it, and it holds other things"))
             } else {
@@ -534,8 +534,8 @@ fn inherited_descriptors() -> Vec<u32> {
     open.filter_map(stays_open).collect()
 }
 
-/// A command that closes these descriptors before the program begins. A shell does that: closing descriptors of
-/// others is `unsafe` here. Some shells know only those with one digit.
+/// A command that closes these descriptors before the program begins. A shell does that, because Rust closes foreign
+/// descriptors only with `unsafe`. Some shells can close only those with one digit.
 fn command_without_descriptors(program: &OsStr, descriptors: &[u32]) -> Command {
     if descriptors.is_empty() {
         return Command::new(program);

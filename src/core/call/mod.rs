@@ -284,7 +284,7 @@ impl Core {
     }
 
     /// How many connections broke.
-    pub(crate) fn lost_connections(&self) -> u64 {
+    pub(crate) fn lost_connection_count(&self) -> u64 {
         self.losses
     }
 

@@ -7,7 +7,8 @@ use super::call_spec::CallSpec;
 use super::call_spec::RetryClass::{Guarded, Idempotent, Never};
 use super::calls;
 
-/// The spec of a call. A name that the core does not have has the spec that allows least.
+/// The spec of a call that is made by name. An unknown name gets the spec that allows least: no repetition, and it
+/// may write.
 pub(crate) fn call_spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
     let spec = spec_by_name(name);
     let reads = CallSpec::for_read(spec.name);

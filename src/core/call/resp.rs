@@ -16,10 +16,10 @@ use crate::name::lossless_text;
 /// Deeper lists are no reply of Redis.
 const MAX_DEPTH: usize = 100;
 
-/// Memory reserved for a list or a text before its content arrives, in bytes.
+/// Maximum memory reserved for a list or a text before its content arrives, in bytes.
 const MAX_RESERVED: usize = 1 << 16;
 
-/// The longest line, with its end: sizes, numbers, status and errors.
+/// Maximum length of a line with its end, such as a size, a number, a status or an error.
 const MAX_LINE: usize = 64 << 10;
 
 /// Maximum length of a text: the default of `proto-max-bulk-len`, and the maximum size of a value of Redis.

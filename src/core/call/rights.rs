@@ -63,7 +63,7 @@ pub(crate) const CALLS: &[&str] = &[
 /// everything else.
 const DRY_RUNS: &[&str] = &["hlen"];
 
-/// The commands that each call needs besides.
+/// The commands that each call needs besides those of the script: to log in, to run it, and to find the server.
 const AROUND: &[&str] = &[
     "eval",
     "evalsha",
@@ -77,7 +77,7 @@ const AROUND: &[&str] = &[
     "cluster|slots",
 ];
 
-/// The commands that workers and waiting clients need besides.
+/// The further commands that workers and clients that wait need.
 const WAITING: &[&str] = &[
     "wait",
     "client|setname",
@@ -87,7 +87,7 @@ const WAITING: &[&str] = &[
     "punsubscribe",
 ];
 
-/// The commands that a scan of all jobs, and `check`, need besides.
+/// The further commands that `check` and a scan of all jobs need.
 pub(crate) const SCANS: &[&str] = &[
     "scan",
     "type",
@@ -103,11 +103,11 @@ pub(crate) const SCANS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
-/// The commands that setting a key aside needs besides in a cluster with one primary, if the prefix has no
-/// hash tag: RENAME takes keys of one slot (`lua/split.lua`).
+/// The commands that set a key aside in place of RENAME, in a cluster with one primary, if the prefix has no hash
+/// tag: RENAME takes keys of one slot (`lua/split.lua`).
 const ONE_PRIMARY: &[&str] = &["dump", "pttl", "restore"];
 
-/// The commands that reading needs, also on a replica.
+/// The commands that calls that only read need, also on a replica.
 const READS: &[&str] = &[
     "eval_ro",
     "evalsha_ro",
@@ -157,8 +157,8 @@ const READS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
-/// The ends of the names of servers whose users are created by their service, from rules alone, because it
-/// refuses `ACL SETUSER`: ElastiCache and MemoryDB, Azure Managed Redis and Azure Cache.
+/// The ends of the host names of services that refuse `ACL SETUSER` and create users from rules alone: ElastiCache
+/// and MemoryDB, Azure Managed Redis and Azure Cache.
 const TAKE_RULES_ALONE: [&str; 4] = [
     ".amazonaws.com",
     ".amazonaws.com.cn",
@@ -191,10 +191,10 @@ pub enum AclForm {
     Aclfile,
 }
 
-/// The commands that need [`SCANS`].
+/// The subcommands of this program that need [`SCANS`].
 const CHECKS: &str = "check, export, throttle list --all, selectors that read every job";
 
-/// The commands that need [`ONE_PRIMARY`].
+/// The subcommand of this program that needs [`ONE_PRIMARY`].
 const SPLITS: &str = "check --repair in a cluster with one primary";
 
 /// The lines by which an administrator creates users. Each is one line: `redis-cli` and ACL files allow no

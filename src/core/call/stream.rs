@@ -51,11 +51,11 @@ impl Stream {
     /// Connects to a Unix socket. That has no timeout.
     pub(super) fn connect_unix(path: &Path) -> Result<Stream, Fault> {
         let socket = UnixStream::connect(path).map_err(|error| Fault::from_io(&error))?;
-        Ok(Stream::over_socket(socket))
+        Ok(Stream::from_unix_socket(socket))
     }
 
     /// Uses a Unix socket that is connected already.
-    pub(super) fn over_socket(socket: UnixStream) -> Stream {
+    pub(super) fn from_unix_socket(socket: UnixStream) -> Stream {
         Stream::new(Socket::Unix(socket))
     }
 

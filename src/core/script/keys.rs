@@ -153,7 +153,7 @@ impl Keys {
     }
 
     /// The jid in a key that has the form of a job's key; `None` for any other key.
-    pub(crate) fn jid_of<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
+    pub(crate) fn jid_of_job_key<'a>(&self, key: &'a [u8]) -> Option<&'a [u8]> {
         self.strip_prefix(key)?.strip_prefix(JOB.as_bytes())
     }
 

@@ -77,7 +77,7 @@ fn read_newest(
     }
     let groups = groups.iter().map(|group| (group.group.clone(), group.jobs));
     let groups: Vec<(Name, u64)> = groups.collect();
-    session.core()?.newest_failures(now, &groups)
+    session.core()?.newest_failed_job_per_group(now, &groups)
 }
 
 /// The problems that need attention, worst first, each with the next step.
