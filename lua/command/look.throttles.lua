@@ -83,7 +83,7 @@ return function(argv)
 
   local function add_holders(queue)
     local held, behind = Keys.queue .. queue .. Keys.throttled, Keys.queue .. queue .. Keys.depends
-    -- One command for a queue without such jobs: most are.
+    -- One EXISTS tells that a queue has no such jobs, as most have none: nothing more is read of it.
     if ask(false, 'exists', held, behind) == 0 then return end
     for _, jid in ipairs(ask(false, 'zrange', held, 0, 99) or {}) do
       cost = cost + 1

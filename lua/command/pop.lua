@@ -82,8 +82,8 @@ return function(argv, now, t, seconds, known)
       rest = math.min(rest, math.max(0, math.floor(max) - held))
     end
   end
-  -- One command for the usual case: nothing recurs, is scheduled, held or still to be released.
-  -- EXISTS counts a key as often as it is named, so four or more mean that there is something to release.
+  -- One EXISTS tells the usual case: nothing recurs, is scheduled, held or still to be released. It counts a key as
+  -- often as it is named, so four or more mean that there is something to release.
   local present = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
     base .. Keys.throttled, Keys.releasing, Keys.releasing, Keys.releasing, Keys.releasing) or 0
   if present > 3 then release_rest(now) end

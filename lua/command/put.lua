@@ -29,7 +29,7 @@ return function(argv, now, t, seconds)
   if (last == 121 or last == 115) and need('job/reserved')(jid) then
     error('Put(): Arg "jid" must not end in -history, -dependencies, -dependents or -payloads: ' .. jid)
   end
-  -- One command for the usual case: the job is new, it has no dependencies and is not tracked, and no time of a
+  -- One EXISTS tells the usual case: the job is new, it has no dependencies and is not tracked, and no time of a
   -- failure can be left of an earlier job of this jid.
   local call, key, old = redis.call, Keys.job .. jid, {}
   local found = call('exists', key, key .. Keys.dependencies, Keys.tracked, Keys.failed_times)

@@ -20,7 +20,7 @@ return function(now, t, seconds, argv, first, settings)
   local positions = need('ending/positions')(argv, first)
   count = #positions
   local batch = need('ending/batch')(now, t, seconds, worker, settings)
-  -- One command for the usual case: nothing is tracked and no job has dependents.
+  -- One EXISTS tells the usual case: nothing is tracked and no job has dependents.
   local related, ways, rows = {Keys.tracked}, {}, {}
   for i = 1, count do related[i + 1] = Keys.job .. argv[positions[i] + 1] .. Keys.dependents end
   batch.any = redis.call('exists', unpack(related)) > 0

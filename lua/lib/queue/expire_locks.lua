@@ -13,7 +13,7 @@ return function(now, t, seconds, queue, lost, settings)
   local grace, limit = settings.grace, settings.limit
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
-  -- A history that is not a list must not stop the others: hence pcall around append.
+  -- `append` is called by pcall below: a history that is not a list must not stop the other jobs.
   local read, append = need('job/read'), need('history/append')
   local in_chunks, whole_tries = need('value/in_chunks'), need('value/whole_tries')
   local tracked = call('exists', Keys.tracked) == 1

@@ -5,7 +5,7 @@
 return function(now, queue, from)
   local call, base, due = redis.call, Keys.queue .. queue, nil
   local locks, scheduled, recur = base .. Keys.locks, base .. Keys.scheduled, base .. Keys.recur
-  -- One command for an empty queue: most are. EXISTS counts a key as often as it is named.
+  -- One EXISTS tells which keys exist: it counts a key as often as it is named. Most queues are empty.
   local present = call('exists', locks, scheduled, scheduled, recur, recur, recur, recur, Keys.pauses, Keys.pauses,
     Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses)
   if present == 0 then return nil end

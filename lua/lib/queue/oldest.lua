@@ -55,7 +55,7 @@ return function(now, t, queue, counts)
     local due = call('zrange', base .. Keys.scheduled, '0', '0', 'WITHSCORES')
     consider(found, now, due[1], tonumber(due[2] or nil), 'waiting')
   end
-  -- One command for the usual case.
+  -- Read held and blocked jobs only if there are any: usually there are none.
   if (counts and counts.throttled + counts.depends or call('exists', base .. Keys.throttled, base .. Keys.depends)) > 0
   then
     local number, held = need('value/number'), base .. Keys.throttled

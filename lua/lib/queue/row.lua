@@ -4,7 +4,7 @@
 -- Result: name, value, ...
 local arrival_of = need('queue/arrival')
 local call, texts = redis.call, need('value/texts')()
--- One command for the usual case.
+-- Whether any queue is paused. Usually none is, and no queue is looked up.
 local some_paused = call('exists', Keys.paused) == 1
 
 -- The document of a pause that has not ended, as text and decoded. Nil if the queue is not paused.

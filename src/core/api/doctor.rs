@@ -145,7 +145,7 @@ impl Core {
         let mut prefixes = prefixes.iter();
         let found = prefixes.find(|prefix| {
             let key = Keys::new(prefix).with_prefix(keys::QUEUES);
-            // The user may have no right to keys of another prefix.
+            // An error counts as no queues: the user may have no right to keys of another prefix.
             matches!(
                 self.run_read(now, ReadCommand::key_exists(key.as_bytes())),
                 Ok(ReadReply::Number(1))

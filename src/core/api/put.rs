@@ -176,7 +176,7 @@ impl PutCall {
 }
 
 impl Core {
-    /// Makes a call that puts one job, which errors name. The jid is that of the job.
+    /// Makes a call that puts one job. Errors name the job by `jid`.
     pub fn put_one(
         &mut self,
         now: Moment,

@@ -47,8 +47,8 @@ impl Core {
         Ok(noted)
     }
 
-    /// Corrects the outcomes of guarded calls that were repeated. `result_of_job` makes the result of a call
-    /// that was applied from the present job.
+    /// Corrects the outcomes of guarded calls that were repeated. `result_of_job` makes the result of an applied call
+    /// from the job as it is now.
     pub(crate) fn reconcile_repeated_calls<D>(
         &mut self,
         now: Moment,
