@@ -142,7 +142,7 @@ pub struct ServerHealth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrimaryLink {
     pub up: bool,
-    /// How long the server has been down, in seconds.
+    /// How long the link has been down, in seconds.
     pub down: u64,
 }
 
@@ -248,7 +248,7 @@ impl Core {
 /// A row of `check.slice`.
 enum CheckRow {
     Verdict(FindingId, VerdictRow),
-    /// The number of items verified, and the jobs that have to be verified in calls of their own.
+    /// How many items the call verified, and the jobs among them that need calls of their own.
     Count(usize, Vec<Name>),
 }
 
@@ -280,7 +280,7 @@ impl<'de> Deserialize<'de> for CheckRow {
     }
 }
 
-/// The fields of a verdict about its finding.
+/// What follows the id of a finding in a row of `check.slice`: the verdict about one item.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
 struct VerdictRow {

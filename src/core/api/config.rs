@@ -18,7 +18,7 @@ impl Core {
         let mut items: Vec<ConfigOption> = options
             .into_iter()
             .map(|(key, value)| {
-                // The core returns defaults as numbers and set values as text.
+                // The core returns defaults as numbers and set values as text: an option with a text is set.
                 let set = value.text();
                 let value = set.clone().unwrap_or_else(|| value.to_single_line());
                 config_option(key, value, set.is_some())

@@ -113,7 +113,8 @@ impl Core {
         for section in self.call_all(self.now(), &calls) {
             match section {
                 Ok(section) => sections.push(section),
-                // Some services refuse INFO, and some users are not allowed to run it.
+                // Leave out a section that is refused: some services have no INFO, and some users are not allowed to
+                // run it.
                 Err(error) if matches!(error.kind(), Kind::NoPerm | Kind::Server) => {}
                 Err(error) if error.exit() == Exit::Server => return Err(error),
                 Err(_) => {}

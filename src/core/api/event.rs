@@ -162,7 +162,7 @@ fn read_event_fields(at: Moment, text: &[u8]) -> Event {
         } else if let Some(field) = event.field_mut(name.as_bytes())
             && let Some(text) = field_text(&value)
         {
-            // A job that nobody holds has a worker without a name.
+            // An event about a job that nobody holds names the worker `""`: leave that field out.
             let is_nobody = |text: &Name| text.is_empty() && name.as_bytes() == b"worker";
             *field = text.filter(|text| !is_nobody(text));
         } else {

@@ -102,8 +102,8 @@ impl Core {
         rows.collect()
     }
 
-    /// Reads the next jobs of a list, as many as their size allows: half of them if the replies about all
-    /// were too much. The reply ends early if they have very many dependencies and dependents.
+    /// Reads the next jobs of a list, as many as their size allows. If a reply is too large, reads half as many. The
+    /// reply ends early if they have very many dependencies and dependents.
     pub(super) fn read_next_slice<'j>(
         &mut self,
         now: Moment,
@@ -138,7 +138,7 @@ impl Core {
         }
     }
 
-    /// Reads the payloads of the merge jobs among jobs: only [`JobFields::Full`] has them.
+    /// Reads the payloads of those jobs that are merge jobs and lack them: only [`JobFields::Full`] includes them.
     pub(crate) fn add_payloads<'j>(
         &mut self,
         now: Moment,

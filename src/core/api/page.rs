@@ -43,7 +43,7 @@ impl ScanCursor {
         self.next.clone()
     }
 
-    /// Takes the cursor that the server replied to `call`.
+    /// Stores the cursor that the server replied to `call`, for the next call.
     pub(crate) fn advance(
         &mut self,
         core: &mut Core,

@@ -35,7 +35,7 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     let mut read: Vec<PoppedJob> = Vec::with_capacity(jobs.len());
     for job in jobs {
         let (klass, queue) = (bytes(job.klass), bytes(job.queue));
-        // Jobs of one reply mostly share these names.
+        // Jobs of one reply mostly have the same class and queue: share the names with the job before.
         let shared = |name: Vec<u8>, last: Option<&Name>| match last {
             Some(last) if last.as_bytes() == name => last.clone(),
             _ => Name::from(name),
@@ -65,7 +65,7 @@ pub fn read_popped_jobs(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Erro
     Ok(read)
 }
 
-/// A job as pop writes it. Other members are skipped.
+/// A job as pop writes it. Other fields are skipped.
 #[derive(Deserialize)]
 struct PopReplyJob<'t> {
     #[serde(borrow)]

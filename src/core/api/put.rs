@@ -64,7 +64,7 @@ impl PutPolicy {
         text
     }
 
-    /// The spec of the call. The second put of a replaced job would replace it again.
+    /// The spec of the call. With `replace` it may not be repeated: a second put would replace the job again.
     fn call_spec(self) -> CallSpec {
         if self.dry_run {
             calls::GUARD_PUT.as_dry_run()

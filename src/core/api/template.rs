@@ -142,8 +142,8 @@ impl Core {
             let (before, after) = (Name::from(stored), Name::from(count.to_string()));
             return Ok(Some((Name::from(live), Name::from("count"), before, after)));
         }
-        // The document of a paused template lists names and values of its fields. No other place of
-        // it can look like this one: quotes in texts are escaped, and no field is called a number.
+        // The document of a paused template lists names and values of its fields. So `"count","` is found by text: no
+        // other place can look like it, since quotes in texts are escaped, and no field is called a number.
         let raised = document.as_ref().and_then(|document| {
             let (head, rest) = document.split_once("\"count\",\"")?;
             let (stored, tail) = rest.split_once('"')?;
@@ -188,7 +188,8 @@ impl Core {
             b"backlog",
             backlog.as_bytes(),
         ];
-        // To repeat the call could put a second job. So after a lost reply the stored template decides.
+        // Do not repeat the call, which could put a second job: after a lost reply, the stored template shows whether
+        // it was applied.
         let deadline = Instant::now() + self.call_timeout();
         loop {
             let lost = match self.call(now, put_recurring_call(&words, &job.coordination, pause)) {

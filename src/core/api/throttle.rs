@@ -622,7 +622,7 @@ fn read_throttle(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
     let number = |name: &str| {
         let mut members = members.iter();
         let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
-        // A foreign client may have stored the number as a text.
+        // A number may be a text: another client may have stored it so.
         found.and_then(|(_, value)| match value.text() {
             Some(text) => text.as_str()?.parse().ok(),
             None => value.number(),
