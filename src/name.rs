@@ -42,7 +42,7 @@ fn push_lossless(text: &mut String, utf8: &str) {
     let mut rest = utf8;
     while let Some((at, c)) = rest
         .char_indices()
-        .find(|(_, c)| invalid_byte(*c).is_some())
+        .find(|(_, c)| byte_of_lossless_char(*c).is_some())
     {
         text.push_str(&rest[..at]);
         push_invalid_bytes(text, c.encode_utf8(&mut [0; 4]).as_bytes());
@@ -58,7 +58,7 @@ fn push_invalid_bytes(text: &mut String, bytes: &[u8]) {
 }
 
 /// The byte that a character of a [`lossless_text`] stands for, if that byte is not UTF-8.
-pub(crate) fn invalid_byte(c: char) -> Option<u8> {
+pub(crate) fn byte_of_lossless_char(c: char) -> Option<u8> {
     let byte = u8::try_from((c as u32).checked_sub(INVALID_BYTES)?).ok()?;
     (byte >= 0x80).then_some(byte)
 }
@@ -88,7 +88,7 @@ impl Name {
     pub fn from_lossless_text(text: &str) -> Name {
         let mut bytes = Vec::with_capacity(text.len());
         for c in text.chars() {
-            match invalid_byte(c) {
+            match byte_of_lossless_char(c) {
                 Some(byte) => bytes.push(byte),
                 None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
@@ -120,7 +120,7 @@ impl Name {
     }
 
     /// The bytes in base64 if they are not UTF-8, for the `…_bytes` of a document.
-    pub fn base64(&self) -> Option<String> {
+    pub fn base64_if_not_utf8(&self) -> Option<String> {
         match self.as_str() {
             Some(_) => None,
             None => Some(STANDARD.encode(&self.0)),

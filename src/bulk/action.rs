@@ -57,7 +57,7 @@ impl<'a> BulkAction<'a> {
     }
 
     /// Sets the states of the jobs that a selector without `--state` selects.
-    pub(crate) fn default_states(self, states: &'static [State]) -> BulkAction<'a> {
+    pub(crate) fn with_default_states(self, states: &'static [State]) -> BulkAction<'a> {
         BulkAction { states, ..self }
     }
 

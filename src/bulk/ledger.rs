@@ -172,7 +172,7 @@ impl Ledger {
     }
 
     /// Whether an earlier run of the same command began the file.
-    pub(crate) fn resumes(&self) -> bool {
+    pub(crate) fn continues_earlier_run(&self) -> bool {
         self.before.is_some()
     }
 
@@ -251,7 +251,7 @@ impl Ledger {
         let file = match open::open_private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
-            Err(why) => return Err(why.into_error(&self.cannot_message("read"), Kind::File)),
+            Err(why) => return Err(why.into_error(&self.failure_message("read"), Kind::File)),
         };
         let about = file
             .metadata()
@@ -301,7 +301,7 @@ impl Ledger {
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let file = open::open_private(&self.path, OpenOptions::new().read(true))
-            .map_err(|why| why.into_error(&self.cannot_message("read"), Kind::File))?;
+            .map_err(|why| why.into_error(&self.failure_message("read"), Kind::File))?;
         let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
         for line in lines.skip(1) {
             take(&line.map_err(|fault| self.unreadable_error(&fault))?)?;
@@ -349,7 +349,7 @@ impl Ledger {
             Ok(file) => file,
             Err(Unopened::Failed(fault)) => return Err(self.unwritable_error(&fault)),
             Err(refused) => {
-                return Err(refused.into_error(&self.cannot_message("write"), Kind::File));
+                return Err(refused.into_error(&self.failure_message("write"), Kind::File));
             }
         };
         self.refuse_device(&file)?;
@@ -371,7 +371,7 @@ impl Ledger {
             .map_err(|fault| self.unwritable_error(&fault))?;
         let is_device = about.file_type().is_char_device() && !trust::is_descriptor(&self.path);
         if is_device && file.write(&[]).is_ok() {
-            let what = self.cannot_message("write");
+            let what = self.failure_message("write");
             return Err(Error::usage(format!("{what}: it is a device")).hint("name a file"));
         }
         Ok(())
@@ -405,17 +405,17 @@ impl Ledger {
         Error::usage(format!("`{file}` exists and {what}")).hint("name another file")
     }
 
-    fn cannot_message(&self, verb: &str) -> String {
+    fn failure_message(&self, verb: &str) -> String {
         format!("cannot {verb} `{}`", self.display_path())
     }
 
     fn unreadable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot_message("read"), io_message(fault));
+        let (what, why) = (self.failure_message("read"), io_message(fault));
         Error::new(Kind::File, format!("{what}: {why}"))
     }
 
     fn unwritable_error(&self, fault: &io::Error) -> Error {
-        let (what, why) = (self.cannot_message("write"), io_message(fault));
+        let (what, why) = (self.failure_message("write"), io_message(fault));
         let hint = match &self.file {
             None if is_out_of_descriptors(fault) => {
                 "nothing was changed; a higher limit (`ulimit -n`) lets more files be open"

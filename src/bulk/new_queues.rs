@@ -38,7 +38,7 @@ pub(crate) fn swapped_arguments_note(
     now: Moment,
     session: &mut Session,
 ) -> Result<Option<String>, Error> {
-    if !is_check_wanted(flag, dry_run, session) {
+    if !are_new_queues_checked(flag, dry_run, session) {
         return Ok(None);
     }
     let names = [queue.clone(), klass.clone()];
@@ -54,7 +54,11 @@ pub(crate) fn swapped_arguments_note(
 }
 
 /// Whether [`new_queue_lines`] would read queues.
-pub(crate) fn is_check_wanted(flag: ExistingQueueFlag, planned: bool, session: &Session) -> bool {
+pub(crate) fn are_new_queues_checked(
+    flag: ExistingQueueFlag,
+    planned: bool,
+    session: &Session,
+) -> bool {
     flag.existing_queue || session.ui.are_notes_read(planned)
 }
 
@@ -67,7 +71,7 @@ pub(crate) fn new_queue_lines(
     now: Moment,
     session: &mut Session,
 ) -> Result<Vec<String>, Error> {
-    if !is_check_wanted(flag, planned, session) {
+    if !are_new_queues_checked(flag, planned, session) {
         return Ok(Vec::new());
     }
     let core = session.core()?;

@@ -215,7 +215,7 @@ impl BulkPlan {
     }
 
     /// Spreads the starts of the jobs evenly over a time, if the flag was given.
-    pub(crate) fn spread(self, flag: &SpreadFlag) -> BulkPlan {
+    pub(crate) fn spread_starts(self, flag: &SpreadFlag) -> BulkPlan {
         BulkPlan {
             spread: flag.spread.unwrap_or_default(),
             ..self
@@ -349,7 +349,7 @@ impl BulkPlan {
         details
     }
 
-    pub(super) fn is_single(&self) -> bool {
+    pub(super) fn is_for_one_jid(&self) -> bool {
         self.targeting == TargetSource::OneJid
     }
 
@@ -370,7 +370,7 @@ impl BulkPlan {
     /// The refusal of the one job that was named as an error.
     pub(crate) fn refuse_single_excluded(&self) -> Result<(), Error> {
         match self.excluded.first() {
-            Some(ExcludedJob { outcome, .. }) if self.is_single() => {
+            Some(ExcludedJob { outcome, .. }) if self.is_for_one_jid() => {
                 Err(outcome.to_error(self.options.verb.infinitive))
             }
             _ => Ok(()),

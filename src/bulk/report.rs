@@ -80,7 +80,7 @@ impl BulkTally {
         }
     }
 
-    fn is_single(&self) -> bool {
+    fn is_for_one_jid(&self) -> bool {
         self.targeting == TargetSource::OneJid
     }
 
@@ -119,7 +119,7 @@ impl BulkTally {
         if !changed {
             self.reasons.add_item(&item);
         }
-        if self.is_single() && !cascaded {
+        if self.is_for_one_jid() && !cascaded {
             self.sentence = outcome_sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
@@ -142,7 +142,7 @@ impl BulkTally {
             Format::Table => {
                 let listed = match self.verb.row_content {
                     BulkTableContent::Nothing => false,
-                    BulkTableContent::Jids if self.lists_few(ui) => {
+                    BulkTableContent::Jids if self.lists_only_first_jids(ui) => {
                         changed && self.doc.rows.len() < NAMED
                     }
                     BulkTableContent::Jids => changed,
@@ -178,7 +178,7 @@ impl BulkTally {
             }
             Format::Jid | Format::Raw => {}
         }
-        if self.is_single() && self.cascaded > 0 {
+        if self.is_for_one_jid() && self.cascaded > 0 {
             let jobs = plural(self.cascaded as u64, "job", "jobs");
             let waited = match (self.doc.sum.dry_run, self.cascaded) {
                 (true, 1) => "waits",
@@ -188,7 +188,7 @@ impl BulkTally {
             self.sentence
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
-        if !self.is_single() {
+        if !self.is_for_one_jid() {
             let mut text =
                 bulk_summary(self.verb, &self.doc.sum, &self.reasons, ui.render_options());
             text.push_str(&count_and_first_names(
@@ -230,7 +230,7 @@ impl BulkTally {
     }
 
     /// Whether a table of jids has only the first: in a dry run, and on a terminal, without `-v`.
-    fn lists_few(&self, ui: &Ui) -> bool {
+    fn lists_only_first_jids(&self, ui: &Ui) -> bool {
         let is_short = self.doc.sum.dry_run || ui.is_terminal();
         is_short && !self.all && ui.format() == Format::Table
     }
@@ -245,7 +245,7 @@ impl BulkTally {
             sum.done
         };
         let jids = matches!(self.verb.row_content, BulkTableContent::Jids);
-        if jids && self.lists_few(ui) && changed > listed {
+        if jids && self.lists_only_first_jids(ui) && changed > listed {
             format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
         } else {
             String::new()

@@ -163,7 +163,7 @@ fn complete_one(
         now,
         &options.note,
         jobs,
-        |job| worker.worker_for(job),
+        |job| worker.settling_worker(job),
         data.as_deref(),
         next.as_ref(),
     );
@@ -209,10 +209,10 @@ fn complete_many(
     let Completion { data, next, worker } = &completion;
     let complete = BulkAction::new(&COMPLETE, |core, slice| {
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
-        let worker = |job: &JobSnapshot| worker.worker_for(job);
+        let worker = |job: &JobSnapshot| worker.settling_worker(job);
         let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
         SliceOutcome::from_replies(jobs, states, |job, state| {
-            let mut outcome = JobOutcome::done(&job.jid).raw_reply(state.as_bytes());
+            let mut outcome = JobOutcome::done(&job.jid).with_raw_reply(state.as_bytes());
             outcome.item.state_after = Some(state.clone());
             outcome.with_cells([state])
         })
@@ -231,7 +231,7 @@ impl Completion {
             || JobOutcome::refused(&job.jid, OutcomeCode::Cycle, "it cannot depend on itself");
         let refused = worker.refuse_not_held(job).map(|outcome| {
             let as_asked = next.is_none() && data.is_none() && job.is_in_state("complete");
-            outcome.with_as_asked(as_asked)
+            outcome.with_already_as_asked(as_asked)
         });
         refused.or_else(|| itself.then(cycle))
     }

@@ -134,7 +134,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         Some(file) => file,
         None => open_lines(&options.from, defaults)?,
     };
-    let queues = new_queues::is_check_wanted(options.existing, options.policy.dry_run, session);
+    let queues =
+        new_queues::are_new_queues_checked(options.existing, options.policy.dry_run, session);
     let sums = options.record.is_some();
     let mut checked = check::check_lines(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = if checked.forward {
@@ -199,7 +200,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     };
     let maxima = MaximumChanges::read_changes(&throttles, begun, session)?;
     if !options.policy.dry_run && jobs > 0 {
-        maxima.confirm(session)?;
+        maxima.confirm_if_protected(session)?;
     }
     let pace = Pace::new(session.share_of_rate(options.rate));
     let limits = PackLimits {
@@ -249,7 +250,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         drop(rounds);
         let now = session.now();
         if sender.tally.is_dry_run() {
-            sender.maxima.note_preview(session);
+            sender.maxima.note_planned_maxima(session);
         }
         let stopped_by = stopped_by?;
         let stopped_by = sender.finish_restart_watch(stopped_by, session)?;

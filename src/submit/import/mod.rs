@@ -106,7 +106,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     let contents = ArchiveContents::read_archive(&mut file, &options)?;
     let order = contents.jobs_in_put_order(file.source_name())?;
     let bulk_options = BulkOptions::new(session, &IMPORT, &options.flags)?;
-    let resumes = bulk_options.resumes_report();
+    let resumes = bulk_options.continues_earlier_report();
     let has_report = bulk_options.report.is_some();
     if resumes && options.existing == ExistingPolicy::Refuse {
         // None existed when the run began, which may have put more than its report has.
