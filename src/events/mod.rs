@@ -66,7 +66,7 @@ pub(crate) fn run(
         watcher.set_deadline(limits, now);
     }
     let stream = connected.and_then(|_| watcher.subscribe(LEAST, session));
-    let ended = watcher.run(stream, session);
+    let ended = watcher.watch(stream, session);
     if let Err(error) = &ended
         && error.exit() == Exit::Server
     {
@@ -116,7 +116,7 @@ impl EventWatcher<'_> {
     }
 
     /// Shows what comes. A member that is not reached at the start is tried again if others may be reached.
-    fn run(
+    fn watch(
         &self,
         stream: Result<EventStream, Error>,
         session: &mut Session,
@@ -166,7 +166,7 @@ impl EventWatcher<'_> {
                 if !session.may_others_be_reached() {
                     return Err(first);
                 }
-                if self.end()?.is_some() {
+                if self.exit_if_ended()?.is_some() {
                     return Ok(None);
                 }
                 thread::sleep(CHECK);
@@ -185,7 +185,7 @@ impl EventWatcher<'_> {
     fn show_events(&self, stream: &EventStream, session: &mut Session) -> Result<Exit, Error> {
         let mut lost_since = None;
         loop {
-            if let Some(exit) = self.end()? {
+            if let Some(exit) = self.exit_if_ended()? {
                 return Ok(exit);
             }
             let until = Instant::now() + CHECK;
@@ -220,7 +220,7 @@ impl EventWatcher<'_> {
     }
 
     /// The exit code if the stream has ended.
-    fn end(&self) -> Result<Option<Exit>, Error> {
+    fn exit_if_ended(&self) -> Result<Option<Exit>, Error> {
         let shown = self.share.lines();
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));

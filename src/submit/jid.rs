@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind, io_message};
-use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_jid};
+use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_as_new_jid};
 use crate::json::object::{offset_of, string_text};
 use crate::json::path::JsonPath;
 use crate::json::syntax::JsonType;
@@ -125,7 +125,7 @@ fn jid_in_data<'d>(
             ));
         }
     };
-    match refuse_jid(&jid) {
+    match refuse_as_new_jid(&jid) {
         Ok(()) => Ok(jid),
         Err(why) => wrong(why),
     }

@@ -53,7 +53,7 @@ fn read_dependencies(
         if let Some(jid) = job.jid.known_jid() {
             jids.entry(salt.hash_one(jid)).or_insert(at);
         }
-        let depends = job.depends().iter();
+        let depends = job.dependencies().iter();
         others.extend(depends.map(|other| salt.hash_one::<&[u8]>(&other.0)));
         ends.push(others.len());
         places.push(LineLocation {

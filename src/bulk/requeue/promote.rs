@@ -46,7 +46,9 @@ fn refuse_not_scheduled(job: &JobSnapshot) -> Option<JobOutcome> {
             release.fill_sentence("let it wait no longer: {}")
         }
         _ => {
-            return Some(wrong_state_outcome(job).with_already_as_asked(job.is_in_state("waiting")));
+            return Some(
+                wrong_state_outcome(job).with_already_as_asked(job.is_in_state("waiting")),
+            );
         }
     };
     Some(wrong_state_outcome(job).hint_if(hint))

@@ -695,7 +695,7 @@ impl Importer<'_> {
                 &pack::template_to_put(&read, &queue, now, note.as_deref()),
             ) {
                 Ok(()) => {
-                    core.raise_template_count(now, &job.jid, read.jobs_put())?;
+                    core.raise_template_count(now, &job.jid, read.put_job_count())?;
                     JobOutcome::done(&job.jid).with_state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {

@@ -127,7 +127,7 @@ impl JobConverter<'_> {
         if job.hold == Some(true) {
             coordination.set_option(CoordinationOption::Hold, &b"1"[..]);
         }
-        if !job.is_merge() {
+        if !job.is_merge_job() {
             return;
         }
         coordination.set_option(CoordinationOption::Dup, &b"merge"[..]);
