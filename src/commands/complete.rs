@@ -17,7 +17,7 @@ use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkTableContent, OutcomeCode};
-use crate::model::complete::Complete;
+use crate::model::complete::CompletedJob;
 use crate::model::done::CommandResult;
 use crate::model::ending::NextQueue;
 use crate::model::job_snapshot::JobSnapshot;
@@ -178,7 +178,7 @@ fn complete_one(
     if let Some(replicas) = options.replicas {
         session.core()?.wait_for_replicas(replicas)?;
     }
-    let done = Complete {
+    let done = CompletedJob {
         jid: jid.clone(),
         state,
         queue: next.as_ref().map(|next| next.queue.clone()),

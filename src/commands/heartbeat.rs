@@ -16,7 +16,7 @@ use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::BulkTableContent;
 use crate::model::bulk::Verb;
-use crate::model::complete::Lock;
+use crate::model::complete::ExtendedLock;
 use crate::model::done::CommandResult;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -119,7 +119,7 @@ fn extend_one(
         session.ui.print_text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);
     }
-    session.ui.show(&Lock {
+    session.ui.show(&ExtendedLock {
         jid,
         worker: holder,
         expires: moment_of_seconds(end),

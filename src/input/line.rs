@@ -282,7 +282,7 @@ impl<'l> NewJob<'l> {
                 .into_iter()
                 .filter_map(|(name, value)| Some((name, value?))),
         );
-        options.extend(self.coordination.option_words());
+        options.extend(self.coordination.option_pairs());
         options.extend(self.past.iter().map(|(name, value)| (*name, &**value)));
         let delay = delay.as_deref().map_or(&b"0"[..], str::as_bytes);
         puts.add_job(

@@ -244,7 +244,7 @@ pub(crate) struct OptionChange {
 impl OptionChange {
     /// The changes, by name, from the current options to the wanted ones. Options that are
     /// not among the wanted ones stay, unless `clear` is given.
-    pub(crate) fn all_changes(
+    pub(crate) fn changes_to_wanted(
         items: &[ConfigOption],
         wanted: &BTreeMap<Name, Name>,
         clear: bool,

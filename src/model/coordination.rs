@@ -319,7 +319,7 @@ impl<'t> Coordination<'t> {
     }
 
     /// The given options as pairs of the core's names and values.
-    pub fn option_words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+    pub fn option_pairs(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
         let given = self.values.iter();
         given.map(|(option, value)| (option.into_str(), &**value))
     }

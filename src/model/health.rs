@@ -39,7 +39,7 @@ impl LimitKind {
     }
 
     /// Says a value.
-    fn sentence(self, value: f64) -> String {
+    fn value_sentence(self, value: f64) -> String {
         let count = value as u64;
         match self {
             LimitKind::MaxWaiting => count_with_noun(count, "job waits", "jobs wait"),
@@ -65,7 +65,7 @@ impl LimitKind {
 
 /// A limit, of the queues or groups that match, or of all.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound {
+pub(crate) struct SubjectLimit {
     pub subject: Option<Pattern>,
     pub threshold: Threshold,
 }
@@ -79,11 +79,11 @@ pub(crate) struct Threshold {
 
 /// The limits that were asked for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits(pub Vec<(LimitKind, Bound)>);
+pub(crate) struct Limits(pub Vec<(LimitKind, SubjectLimit)>);
 
 impl Limits {
     /// Whether one is for all queues or groups, or there is none, so that all problems count.
-    pub(crate) fn are_for_all(&self) -> bool {
+    pub(crate) fn are_all_problems_counted(&self) -> bool {
         let mut bounds = self.0.iter();
         self.0.is_empty()
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
@@ -104,7 +104,7 @@ impl Limits {
     }
 
     /// The names of groups, or else of queues, in them.
-    pub(crate) fn names(&self, of_groups: bool) -> Vec<Name> {
+    pub(crate) fn queue_or_group_names(&self, of_groups: bool) -> Vec<Name> {
         let names = self.subjects(of_groups).filter_map(Pattern::as_plain_name);
         names.cloned().collect()
     }
@@ -162,7 +162,7 @@ pub(crate) struct HealthItem {
 
 impl HealthItem {
     /// A value against its limit. `None` is a value that nobody knows, and that is beyond each limit.
-    pub(crate) fn measured(
+    pub(crate) fn from_measurement(
         kind: LimitKind,
         subject: &Name,
         value: Option<f64>,
@@ -183,7 +183,7 @@ impl HealthItem {
             (HealthLevel::Ok, warning)
         };
         let value_text = match value {
-            Some(value) => kind.sentence(value),
+            Some(value) => kind.value_sentence(value),
             None => "paused since an unknown time".into(),
         };
         let fact = format!("{value_text}, {}", kind.limit_text(limit));
@@ -210,7 +210,12 @@ impl HealthItem {
     }
 
     /// Something that is no measurement.
-    pub(crate) fn found(check: &str, level: HealthLevel, fact: &str, message: &str) -> HealthItem {
+    pub(crate) fn from_fact(
+        check: &str,
+        level: HealthLevel,
+        fact: &str,
+        message: &str,
+    ) -> HealthItem {
         HealthItem {
             check: check.into(),
             queue: None,

@@ -19,7 +19,7 @@ use crate::name::Name;
 use crate::text;
 use crate::view::joined::Shown;
 use crate::view::table::{Heading, TableSelection};
-use crate::view::{NdjsonLines, RenderOptions, Times, View, json};
+use crate::view::{MomentFormat, NdjsonLines, RenderOptions, View, json};
 
 mod ask;
 mod capture;
@@ -120,9 +120,9 @@ impl Ui {
         let page = &mut ui.page;
         page.color = use_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
-            TimeFormat::Relative => Times::Relative,
-            TimeFormat::Iso => Times::Iso,
-            TimeFormat::Unix => Times::Unix,
+            TimeFormat::Relative => MomentFormat::Relative,
+            TimeFormat::Iso => MomentFormat::Iso,
+            TimeFormat::Unix => MomentFormat::Unix,
             TimeFormat::Auto => page.times,
         };
         page.headers = match globals.headers.unwrap_or_default() {
@@ -162,7 +162,7 @@ impl Ui {
                 width: 80,
                 color: false,
                 now: Moment::from_micros(0),
-                times: Times::Iso,
+                times: MomentFormat::Iso,
                 headers: tty,
                 choice: TableSelection::default(),
             },
@@ -194,11 +194,11 @@ impl Ui {
         page.terminal = for_people;
         page.headers = for_people;
         (page.times, page.width) = if !for_people {
-            (Times::Iso, 80)
+            (MomentFormat::Iso, 80)
         } else if self.tty {
-            (Times::Relative, terminal_width())
+            (MomentFormat::Relative, terminal_width())
         } else {
-            (Times::Relative, pipe_width())
+            (MomentFormat::Relative, pipe_width())
         };
     }
 

@@ -73,7 +73,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             )),
         })?;
     }
-    let changes = OptionChange::all_changes(&stored, &wanted, args.clear);
+    let changes = OptionChange::changes_to_wanted(&stored, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
         session

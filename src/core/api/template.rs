@@ -319,7 +319,7 @@ pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>
 
 /// Adds the options that the jobs of a recurring job are put with.
 fn add_coordination_options(call: Call, coordination: &Coordination) -> Call {
-    let words = coordination.option_words();
+    let words = coordination.option_pairs();
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 

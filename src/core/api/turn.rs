@@ -257,7 +257,7 @@ fn add_ending_args(mut call: Call, jobs: &[EndingRequest]) -> Call {
                     words.extend([b"delay".into(), delay.into()]);
                     let depends = string_array(next.depends.iter().map(Name::as_bytes));
                     words.extend([b"depends".into(), depends.into()]);
-                    for (name, value) in next.coordination.option_words() {
+                    for (name, value) in next.coordination.option_pairs() {
                         words.extend([name.as_bytes().into(), value.into()]);
                     }
                 }

@@ -54,7 +54,7 @@ impl Core {
                 call = call.arg("delay").arg(format_seconds(next.delay));
                 let depends = string_array(next.depends.iter().map(Name::as_bytes));
                 call = call.arg("depends").arg(depends);
-                for (name, value) in next.coordination.option_words() {
+                for (name, value) in next.coordination.option_pairs() {
                     call = call.arg(name).arg(value);
                 }
             }

@@ -404,7 +404,7 @@ impl Finding {
     }
 
     /// Whether the severity of the finding depends on the position of the job.
-    pub fn depends_on_head(&self) -> bool {
+    pub fn severity_depends_on_head(&self) -> bool {
         self.grades.iter().any(|grade| {
             matches!(
                 grade.when,
@@ -414,7 +414,7 @@ impl Finding {
     }
 
     /// Whether the severity of the finding depends on the existence of the job.
-    pub fn depends_on_job(&self) -> bool {
+    pub fn severity_depends_on_existence(&self) -> bool {
         self.grades
             .iter()
             .any(|grade| matches!(grade.when, SeverityCondition::NoJob))

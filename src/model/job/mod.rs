@@ -429,7 +429,7 @@ impl StateCounts {
     }
 
     /// The count of a state.
-    pub(crate) fn count_of(&mut self, state: State) -> &mut u64 {
+    pub(crate) fn count_mut(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.queued.running,
             State::Stalled => &mut self.queued.stalled,

@@ -116,7 +116,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     let missing = missing_dependencies(&contents, &options, file.source_name(), now, session)?;
     let existing = existing_jids(&contents, &options, now, session)?;
     let mut changes =
-        OptionChange::all_changes(&session.core()?.config(now)?, &contents.options, false);
+        OptionChange::changes_to_wanted(&session.core()?.config(now)?, &contents.options, false);
     if options.existing == ExistingPolicy::Skip {
         changes.retain(|change| change.before.is_none());
     }
@@ -471,7 +471,7 @@ fn plan_import(
             planned.push(JobSnapshot {
                 jid: jid.clone(),
                 // Only a dry run needs the queue: a reply to a put names it.
-                common: interner.share(SharedJobFields {
+                common: interner.intern(SharedJobFields {
                     queue: options
                         .flags
                         .dry_run
@@ -485,7 +485,7 @@ fn plan_import(
     }
     planned.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
         jid: jid.clone(),
-        common: interner.share(SharedJobFields {
+        common: interner.intern(SharedJobFields {
             stored: RECURRING.into(),
             ..SharedJobFields::default()
         }),

@@ -50,7 +50,7 @@ pub(in crate::web) fn content(
         ..QueueFacts::default()
     };
     let of_snapshot = found.unwrap_or(&own);
-    let flow = server.with_history(|history| history.flow(name));
+    let flow = server.with_history(|history| history.flow_of_queue(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
     let heading = clean_line(explanation.heading_line());
     let title = format!("{}: {heading}", shown(name));
