@@ -191,7 +191,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     }
     if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
         let lost = journal.verify_done_lines(state, session.core()?)?;
-        note_lost(&lost, &journal.ledger.display_path(), session);
+        note_lost_jobs(&lost, &journal.ledger.display_path(), session);
     }
     let restarts = if options.policy.dry_run {
         None
@@ -249,7 +249,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
-        if sender.tally.is_dry_run() {
+        if sender.tally.has_planned_lines() {
             sender.maxima.note_planned_maxima(session);
         }
         let stopped_by = stopped_by?;
@@ -257,7 +257,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let stopped_by = stopped_by.map(|error| match error.kind() {
             Kind::Unknown => error.hint(sender.resume_hint(session)),
             kind if kind.exit() == Exit::Server && !sender.resumable => {
-                sender.warn_of_repetition(error, session)
+                sender.with_repetition_warning(error, session)
             }
             _ => error,
         });
@@ -266,7 +266,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
 }
 
 /// Says which jobs that the journal calls done the server has lost.
-fn note_lost(lost: &LostJobs, journal: &str, session: &mut Session) {
+fn note_lost_jobs(lost: &LostJobs, journal: &str, session: &mut Session) {
     let since = format!(
         "the server restarted, was flushed, evicted keys or is another one since `{journal}` was written"
     );
@@ -440,7 +440,7 @@ impl RoundSender<'_> {
 
     /// Counts the lines that an earlier run has done.
     fn count_done_before(&mut self, round: &PutRound) {
-        self.tally.add_done_before(round.done_before);
+        self.tally.count_done_before(round.done_before);
         self.progress.add_done(round.done_before as u64);
     }
 
@@ -496,7 +496,7 @@ impl RoundSender<'_> {
     }
 
     /// Adds to the hint of an error that the same command would put the first jobs again.
-    fn warn_of_repetition(&self, error: Error, session: &Session) -> Error {
+    fn with_repetition_warning(&self, error: Error, session: &Session) -> Error {
         let done = self.tally.done_count();
         if done == 0 {
             return error;

@@ -195,12 +195,12 @@ impl SinglePut<'_> {
         Ok(())
     }
 
-    fn cannot_put(&self, why: &str) -> String {
+    fn cannot_put_message(&self, why: &str) -> String {
         format!("cannot put `{}`: {why}", self.jid)
     }
 
     fn conflict_error(&self, why: &str) -> Error {
-        Error::conflict(self.cannot_put(why)).about_jid(&self.jid)
+        Error::conflict(self.cannot_put_message(why)).about_jid(&self.jid)
     }
 
     fn missing_dependencies_error<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
@@ -208,7 +208,7 @@ impl SinglePut<'_> {
         let verb = if names.len() == 1 { "does" } else { "do" };
         let names = names.join(", ");
         let why = format!("{names} {verb} not exist, so no job can depend on it");
-        Error::not_found(self.cannot_put(&why))
+        Error::not_found(self.cannot_put_message(&why))
             .hint("`--allow-missing` ignores dependencies that do not exist")
             .about_jid(&self.jid)
             .caused_by(Cause::MissingDependency)
@@ -230,10 +230,10 @@ impl SinglePut<'_> {
             let why = why
                 .split_once("WRONGTYPE")
                 .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
-            return Error::new(Kind::Damaged, self.cannot_put(why))
+            return Error::new(Kind::Damaged, self.cannot_put_message(why))
                 .hint(format!("`{CHECK}` names it"));
         }
-        Error::new(Kind::Error, self.cannot_put(&why))
+        Error::new(Kind::Error, self.cannot_put_message(&why))
     }
 }
 

@@ -154,7 +154,7 @@ impl PutTally {
     }
 
     /// Counts lines that an earlier run has done.
-    pub(super) fn add_done_before(&mut self, lines: usize) {
+    pub(super) fn count_done_before(&mut self, lines: usize) {
         self.doc.sum.skipped += lines;
         self.done_before += lines;
     }
@@ -170,7 +170,7 @@ impl PutTally {
     }
 
     /// Whether a line would be put.
-    pub(super) fn is_dry_run(&self) -> bool {
+    pub(super) fn has_planned_lines(&self) -> bool {
         self.planned > 0
     }
 

@@ -22,14 +22,14 @@ pub(super) struct EntryLocation {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
-    pub disposition: Disposition,
+    pub disposition: ImportDecision,
     /// The number of the job's queue on the server.
     queue: u32,
 }
 
 /// Whether a job is put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Disposition {
+pub(super) enum ImportDecision {
     Put,
     /// Skipped because the job is complete.
     SkipComplete,
@@ -158,7 +158,7 @@ impl ArchiveContents {
             }),
             ArchiveLine::Recurring(recurring) => {
                 let location =
-                    self.add_location(row, Disposition::Put, Some(&recurring.queue), options);
+                    self.add_location(row, ImportDecision::Put, Some(&recurring.queue), options);
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
@@ -201,9 +201,9 @@ impl ArchiveContents {
     ) -> Result<(), (&'static str, String)> {
         let failed = job.state == State::Failed;
         let disposition = match job.state {
-            State::Complete => Disposition::SkipComplete,
-            State::Failed if options.failed == FailedPolicy::Skip => Disposition::SkipFailed,
-            _ => Disposition::Put,
+            State::Complete => ImportDecision::SkipComplete,
+            State::Failed if options.failed == FailedPolicy::Skip => ImportDecision::SkipFailed,
+            _ => ImportDecision::Put,
         };
         if failed && options.failed == FailedPolicy::Keep && job.failure.is_none() {
             let why = format!(
@@ -236,7 +236,7 @@ impl ArchiveContents {
         };
         // A job that stays failed has no dependencies.
         let has_dependencies =
-            disposition == Disposition::Put && !(failed && options.failed == FailedPolicy::Keep);
+            disposition == ImportDecision::Put && !(failed && options.failed == FailedPolicy::Keep);
         if has_dependencies && !job.depends.is_empty() {
             self.depends.insert(at, job.depends)
         } else {
@@ -248,7 +248,7 @@ impl ArchiveContents {
     fn add_location(
         &mut self,
         row: &TextLine,
-        disposition: Disposition,
+        disposition: ImportDecision,
         queue: Option<&Name>,
         options: &ImportOptions,
     ) -> EntryLocation {
@@ -296,7 +296,7 @@ impl ArchiveContents {
         let put = self
             .jobs
             .iter()
-            .filter(|location| location.disposition == Disposition::Put);
+            .filter(|location| location.disposition == ImportDecision::Put);
         for queue in put.filter_map(|location| self.queues.get(location.queue as usize)) {
             *counts.entry(queue).or_default() += 1;
         }
@@ -328,7 +328,7 @@ impl ArchiveContents {
                     .jids
                     .get(jid)
                     .map(|&at| self.jobs[at as usize].disposition);
-                if matches!(disposition, None | Some(Disposition::SkipFailed)) {
+                if matches!(disposition, None | Some(ImportDecision::SkipFailed)) {
                     outside.push((jids[*at as usize], jid));
                 }
             }
@@ -343,12 +343,12 @@ impl ArchiveContents {
             .jids
             .get(jid)
             .map(|&at| self.jobs[at as usize].disposition);
-        place != Some(Disposition::SkipComplete) && !missing.contains(jid)
+        place != Some(ImportDecision::SkipComplete) && !missing.contains(jid)
     }
 
     /// The jobs to put, each after its dependencies.
     pub(super) fn jobs_in_put_order(&self, what: &str) -> Result<Vec<u32>, Error> {
-        let is_put = |at: u32| self.jobs[at as usize].disposition == Disposition::Put;
+        let is_put = |at: u32| self.jobs[at as usize].disposition == ImportDecision::Put;
         let mut graph = DependencyGraph::default();
         for at in 0..self.jobs.len() as u32 {
             let depends = self.depends.get(&at).into_iter().flatten();

@@ -40,7 +40,7 @@ use crate::text::plural;
 mod check;
 mod pack;
 
-use check::{ArchiveContents, Disposition};
+use check::{ArchiveContents, ImportDecision};
 use pack::JobConverter;
 
 pub(crate) const IMPORT: Verb = Verb {
@@ -257,7 +257,7 @@ fn existing_jids(
         // The calls that put the jobs find out.
         return Ok(existing);
     }
-    let put = |at: &u32| contents.jobs[*at as usize].disposition == Disposition::Put;
+    let put = |at: &u32| contents.jobs[*at as usize].disposition == ImportDecision::Put;
     let jids = contents.jids.iter().filter(|(_, at)| put(at));
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
@@ -447,9 +447,9 @@ fn plan_import(
     let mut excluded = Vec::new();
     for (location, jid) in contents.jobs.iter().zip(&jids) {
         let outcome = match location.disposition {
-            Disposition::Put => continue,
-            Disposition::SkipComplete => JobOutcome::already_complete(jid),
-            Disposition::SkipFailed => JobOutcome::refused(
+            ImportDecision::Put => continue,
+            ImportDecision::SkipComplete => JobOutcome::already_complete(jid),
+            ImportDecision::SkipFailed => JobOutcome::refused(
                 jid,
                 OutcomeCode::StateChanged,
                 "it has failed, as `--failed skip` says",
