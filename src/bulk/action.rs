@@ -88,7 +88,7 @@ impl<'a> BulkAction<'a> {
         BulkAction { arrange, ..self }
     }
 
-    /// Asks no question, as commands that act for a worker do not.
+    /// Skips the question: commands that act for a worker ask none.
     pub(crate) fn without_question(self) -> BulkAction<'a> {
         BulkAction {
             asks: false,

@@ -99,7 +99,8 @@ pub(crate) fn cancel_jobs(
                     continue;
                 }
                 let deleted = reply.done.clone().unwrap_or_else(|| {
-                    // The reply with their names was lost: of the known dependents, take the missing ones.
+                    // The reply that names the deleted dependents was lost: those that are missing now count as
+                    // deleted.
                     keep_missing_jids(core, now, dependents_at_any_depth(&edges, &job.jid))
                 });
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
@@ -177,7 +178,7 @@ fn dependents_at_any_depth(edges: &Edges, jid: &Name) -> Vec<Name> {
     tree
 }
 
-/// The jobs of these that do not exist; empty if the server cannot be asked.
+/// The jids of these whose jobs do not exist; empty if the server cannot be asked.
 fn keep_missing_jids(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
     let found = core.job_snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
@@ -212,7 +213,7 @@ fn refused_by_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Nam
     let shown = match by.len() {
         0 => "other jobs".to_string(),
         1..=5 => by.join(", "),
-        // Of very many, the server names only the first hundred.
+        // The server names at most a hundred dependents, so a count of 100 means "at least".
         more => {
             let least = if more < 100 { "" } else { "at least " };
             format!("{} and {least}{} more", by[..4].join(", "), more - 4)
@@ -282,7 +283,7 @@ fn confirm_cancel(
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
         TargetSource::OneJid => count > 1,
-        // Other members may have further jobs that were named.
+        // If other members may have further jobs that were named, one job here still asks.
         TargetSource::Jids | TargetSource::File => {
             count > 1 || session.has_other_members() || session.ui.is_protected()
         }

@@ -81,7 +81,7 @@ impl BulkPlan {
         Ok(edges)
     }
 
-    /// Replaces the hint of the one job that was named and is refused, if it waits in its lane.
+    /// If only one job was named and is refused because it waits in its lane, says so in its refusal.
     pub(crate) fn explain_lane_wait(&mut self, session: &mut Session) -> Result<(), Error> {
         let single = self.is_for_one_jid();
         let Some(excluded) = self.excluded.first_mut().filter(|_| single) else {

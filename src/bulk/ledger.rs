@@ -390,7 +390,7 @@ impl Ledger {
         }
     }
 
-    /// Whether each line has a checksum: what a revert does is written nowhere else.
+    /// Whether each line has a checksum. Only undo files do, because nothing else shows what a revert must restore.
     fn has_checksums(&self) -> bool {
         self.head.kind == UNDO
     }
@@ -398,7 +398,7 @@ impl Ledger {
     fn foreign_file_error(&self) -> Error {
         let file = self.display_path();
         let what = match self.head.kind.as_str() {
-            // A file of the command `export` is one, too.
+            // The command `export` writes files of this kind, too, so the message names `--save`.
             "export" => "was not begun by `--save`".to_owned(),
             kind => format!("is not a qless {kind}"),
         };

@@ -14,7 +14,7 @@ use crate::text::nearest_spelling;
 /// Maximum number of new queues that are named one by one.
 const NAMED: usize = 10;
 
-/// Writes a note for each queue that does not exist yet, if stderr is read or a dry run asks for it.
+/// Writes a note for each queue that does not exist yet, if notes are read or this is a dry run.
 pub(crate) fn note_new_queues(
     queues: &[Name],
     flag: ExistingQueueFlag,
@@ -53,7 +53,7 @@ pub(crate) fn swapped_arguments_note(
     })
 }
 
-/// Whether [`new_queue_lines`] would read queues.
+/// Whether [`new_queue_lines`] would ask the server which queues exist.
 pub(crate) fn are_new_queues_checked(
     flag: ExistingQueueFlag,
     planned: bool,

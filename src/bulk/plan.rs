@@ -182,7 +182,7 @@ impl BulkPlan {
         Ok(plan)
     }
 
-    /// Makes a plan of the jobs of a file, and of the outcomes of others.
+    /// Makes a plan of the jobs of a file. The other jobs of the file are excluded with these outcomes.
     pub(crate) fn from_file(
         options: BulkOptions,
         jobs: Vec<JobSnapshot>,
@@ -228,7 +228,7 @@ impl BulkPlan {
         outcomes.any(|outcome| outcome.item.code == OutcomeCode::Gone)
     }
 
-    /// Puts missing jobs back into the plan if something of them is left that the command can change.
+    /// Puts excluded jobs that do not exist back into the plan if `has_trace` finds something left of them to change.
     pub(crate) fn readmit_missing(&mut self, has_trace: impl Fn(&Name) -> bool) {
         for excluded in std::mem::take(&mut self.excluded) {
             let item = &excluded.outcome.item;
@@ -367,7 +367,7 @@ impl BulkPlan {
         self.options.note.clone()
     }
 
-    /// The refusal of the one job that was named as an error.
+    /// If only one job was named and it is excluded, fails with its refusal.
     pub(crate) fn refuse_single_excluded(&self) -> Result<(), Error> {
         match self.excluded.first() {
             Some(ExcludedJob { outcome, .. }) if self.is_for_one_jid() => {

@@ -32,7 +32,7 @@ pub(crate) struct BulkTally {
     sentence: String,
     /// How many dependents were changed with the jobs.
     cascaded: usize,
-    /// The first jobs that were cancelled while they ran, with the place.
+    /// The first jobs that were cancelled while they ran, each with its worker and run time.
     running: Vec<String>,
     /// How many jobs were cancelled while they ran.
     ran: usize,
@@ -213,7 +213,7 @@ impl BulkTally {
         } else if self.doc.sum.dry_run {
             ui.note_dry_run(&self.sentence)
         } else if self.ran > 0 {
-            // A worker loses its job: scripts get this line, too.
+            // Also without a terminal, because a worker loses its job.
             ui.note(&self.sentence)
         } else {
             ui.note_on_terminal(&self.sentence)
@@ -229,7 +229,7 @@ impl BulkTally {
         }
     }
 
-    /// Whether a table of jids has only the first: in a dry run, and on a terminal, without `-v`.
+    /// Whether a table of jids has only the first of them: in a dry run, and on a terminal, without `-v`.
     fn lists_only_first_jids(&self, ui: &Ui) -> bool {
         let is_short = self.doc.sum.dry_run || ui.is_terminal();
         is_short && !self.all && ui.format() == Format::Table

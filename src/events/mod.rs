@@ -70,7 +70,7 @@ pub(crate) fn run(
     if let Err(error) = &ended
         && error.exit() == Exit::Server
     {
-        // The other members would continue without this one.
+        // Ends the streams of the other members, which would continue without this one.
         watcher.called_off.store(true, Ordering::Relaxed);
     }
     ended
@@ -80,7 +80,7 @@ pub(crate) fn run(
 struct EventWatcher<'e> {
     filter: &'e EventFilter,
     count: Option<u64>,
-    /// The time until the deadline, when the stream began.
+    /// How far away the deadline was when the stream began.
     time_left: Option<Duration>,
     deadline: Option<Instant>,
     interrupt: Interrupt,
@@ -90,7 +90,7 @@ struct EventWatcher<'e> {
 }
 
 impl EventWatcher<'_> {
-    /// Counts the deadline from this moment. It is known by the clock of this host until the server tells its time.
+    /// Sets the deadline, counted from `now`: the clock of this host until the server has told its time.
     fn set_deadline(&mut self, limits: &EventLimits, now: Moment) {
         self.time_left = limits.deadline.as_ref().map(|at| at.time_left(now));
         self.deadline = self
@@ -98,13 +98,13 @@ impl EventWatcher<'_> {
             .and_then(|left| Instant::now().checked_add(left));
     }
 
-    /// The time until the deadline, and at least this.
+    /// The time until the deadline, but at least `least`; without a deadline, no limit.
     fn time_to_subscribe(&self, least: Duration) -> Duration {
         let left = |end: Instant| end.saturating_duration_since(Instant::now());
         self.deadline.map_or(Duration::MAX, left).max(least)
     }
 
-    /// Subscribes until the deadline at the latest, but takes at least this time. The stream has a connection of
+    /// Subscribes, and gives up at the deadline, but not before `least` has passed. The stream has a connection of
     /// its own.
     fn subscribe(&self, least: Duration, session: &mut Session) -> Result<EventStream, Error> {
         let limit = self.time_to_subscribe(least);
@@ -115,7 +115,8 @@ impl EventWatcher<'_> {
         core.event_stream(&self.filter.sources)
     }
 
-    /// Shows what comes. A member that is not reached at the start is tried again if others may be reached.
+    /// Shows the events of the stream until it ends. A member that is not reached at the start is tried again if
+    /// others may be reached.
     fn watch(
         &self,
         stream: Result<EventStream, Error>,

@@ -14,7 +14,7 @@ use crate::model::job::{Job, Neighbor, State};
 use crate::name::Name;
 use walk::{MAX_EDGES, Walk, WalkLimits, walk_jobs};
 
-/// How many jobs of a queue are searched for each failure group that is searched, too.
+/// The search of a queue reads one failure group per this number of jobs that it may find.
 const JOBS_PER_GROUP: usize = 10;
 
 /// Maximum number of edges of a graph for each job of the limit.
@@ -64,7 +64,7 @@ pub(crate) fn read_graph_of_queue(
     request: GraphRequest,
 ) -> Result<Graph, Error> {
     core.require_queue(now, queue)?;
-    // The other half is for the jobs at the other ends of their edges.
+    // Half of the limit is left for the jobs at the other ends of their edges.
     let max_found = request.limit.div_ceil(2);
     let search = find_jobs_with_edges(core, now, queue, max_found)?;
     let first = &search.with_edges[..max_found.min(search.with_edges.len())];
@@ -72,7 +72,7 @@ pub(crate) fn read_graph_of_queue(
     let listed: HashSet<&Name> = graph.nodes.iter().map(|node| &node.job.jid).collect();
     let left_out = search.with_edges.iter().filter(|jid| !listed.contains(jid));
     let left_out = left_out.count() as u64;
-    // The walks have read further jobs of the queue.
+    // The walks have read further jobs of the queue, which are not omitted.
     let own = graph.nodes.iter().map(|node| &node.job);
     let own =
         own.filter(|job| job.queue.as_ref() == Some(queue) && !search.read.contains(&job.jid));
@@ -113,7 +113,7 @@ fn find_jobs_with_edges(
     let failed = groups.members.into_iter();
     let failed: Vec<(Index, u64)> = failed.map(|group| (Index::Failed(group), 0)).collect();
     let groups_left = groups.total.saturating_sub(failed.len() as u64);
-    // All groups together get as much as the five sets of the queue.
+    // As many jobs of all groups together as of the five sets of the queue.
     let each = (own.len() * limit).div_ceil(failed.len().max(1));
     slices.append(&mut core.index_slices(now, &failed, each as u64)?);
     let listed: u64 = slices.iter().map(|slice| slice.total).sum();
@@ -140,7 +140,7 @@ fn find_jobs_with_edges(
     Ok(QueueSearch {
         with_edges: found,
         read: jids.into_iter().collect(),
-        // Each group that is left has at least one job.
+        // Each group that was not read has at least one job.
         known: listed + groups_left,
     })
 }

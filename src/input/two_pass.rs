@@ -115,7 +115,8 @@ impl TwoPassFile {
         };
         let file = File::from(stdin.as_fd().try_clone_to_owned().map_err(failed)?);
         let regular = file.metadata().is_ok_and(|about| about.is_file());
-        // Another program may have read the beginning of a file that the shell opened as stdin.
+        // Begins at the present position: another program may have read the beginning of a file that the shell
+        // opened.
         match io::Seek::stream_position(&mut &file) {
             Ok(start) if regular => Ok(TwoPassFile::new(
                 "stdin".into(),

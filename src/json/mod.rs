@@ -153,7 +153,7 @@ impl<'a> OrderedFields<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for OrderedFields<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<OrderedFields<'a>, D::Error> {
-        // As many as most objects have: a list that grows is copied.
+        // Room for as many fields as most objects have, because a list that grows is copied.
         let mut fields = Vec::with_capacity(16);
         deserializer.deserialize_map(OrderedFieldsVisitor(&mut fields))?;
         Ok(OrderedFields(fields))

@@ -150,7 +150,7 @@ impl<'t> ParsedObject<'t> {
 
 use de::Error as _;
 
-/// The end of the name of a field that has exact bytes.
+/// The suffix of the name of a field that has the exact bytes of another one.
 const TWIN: &str = "_bytes";
 
 /// The column of a field's value, or of the object if the field is missing.
@@ -354,7 +354,7 @@ impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
 pub(crate) struct ExactValue<'t>(pub Cow<'t, [u8]>);
 
 impl ExactValue<'_> {
-    /// The name under which a [`Value`] is asked for it.
+    /// The name by which a [`FieldValue`] recognizes that an exact value is asked for.
     const NAME: &'static str = "ExactValue";
 }
 
@@ -419,12 +419,12 @@ struct FieldAccess<'o, 't> {
     fields: &'static [&'static str],
     /// The number of fields whose keys were read.
     next: usize,
-    /// The name of the field whose bytes the last one has.
+    /// The field whose exact bytes the field read last has.
     twin_of: Option<&'static str>,
 }
 
 impl FieldAccess<'_, '_> {
-    /// The name of the field whose bytes the field `key` has, if it is such a twin.
+    /// The field whose exact bytes stand under `key`: `queue` for `queue_bytes`.
     fn field_of_bytes_key(&self, key: &str) -> Option<&'static str> {
         let name = key.strip_suffix(TWIN)?;
         let is_twin = !self.fields.contains(&key);

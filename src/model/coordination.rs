@@ -47,8 +47,7 @@ impl CoordinationOption {
         std::str::from_utf8(name).ok()?.parse().ok()
     }
 
-    /// The option, and its value if a certain one is meant, without which this one has no
-    /// meaning.
+    /// The option, perhaps with a certain value, without which this option has no effect.
     const fn required_option(self) -> Option<RequiredOption> {
         match self {
             CoordinationOption::Until | CoordinationOption::Ttl => {

@@ -82,7 +82,8 @@ impl DataFilter {
         Ok(DataFilter { path, condition })
     }
 
-    /// The filter that may be meant if the value holds `*` or `?`, which only a glob gives a meaning.
+    /// The filter with a regular expression that may be meant if the value has `*` or `?`, which are not special
+    /// here.
     pub(crate) fn suggested_regex_filter(&self) -> Option<Name> {
         match &self.condition {
             ValueCondition::Equals(ComparableValue::Text(text)) if text.contains(['*', '?']) => {

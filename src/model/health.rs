@@ -14,7 +14,7 @@ use crate::view::document::DocumentKind;
 use crate::view::paint::{Style, StyleMarker};
 use crate::view::{NdjsonLines, RenderOptions, View};
 
-/// What a limit is about. The words are the names of the flags, and of the parameters of `/healthz`.
+/// What a limit bounds. The words are the names of the flags, and of the parameters of `/healthz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum LimitKind {
@@ -63,14 +63,14 @@ impl LimitKind {
     }
 }
 
-/// A limit, of the queues or groups that match, or of all.
+/// A limit for the queues or groups that match a pattern, or for all.
 #[derive(Clone, Debug)]
 pub(crate) struct SubjectLimit {
     pub subject: Option<Pattern>,
     pub threshold: Threshold,
 }
 
-/// From where on a value is a warning, and critical.
+/// The value from which on an item is a warning, and the one from which on it is critical.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
     pub warning: f64,
@@ -82,14 +82,14 @@ pub(crate) struct Threshold {
 pub(crate) struct Limits(pub Vec<(LimitKind, SubjectLimit)>);
 
 impl Limits {
-    /// Whether one is for all queues or groups, or there is none, so that all problems count.
+    /// Whether all problems count: there is no limit, or one is for all queues or groups.
     pub(crate) fn are_all_problems_counted(&self) -> bool {
         let mut bounds = self.0.iter();
         self.0.is_empty()
             || bounds.any(|(kind, bound)| bound.subject.is_none() && *kind != LimitKind::MinWorkers)
     }
 
-    /// The names and globs of groups, or else of queues, in them.
+    /// The patterns of groups in the limits if `of_groups`, else those of queues.
     pub(crate) fn subjects(&self, of_groups: bool) -> impl Iterator<Item = &Pattern> {
         let bounds = self.0.iter();
         let bounds = bounds.filter(move |(kind, _)| (*kind == LimitKind::MaxFailed) == of_groups);
@@ -103,7 +103,7 @@ impl Limits {
         globs.cloned().collect()
     }
 
-    /// The names of groups, or else of queues, in them.
+    /// The plain names of groups in the limits if `of_groups`, else those of queues.
     pub(crate) fn queue_or_group_names(&self, of_groups: bool) -> Vec<Name> {
         let names = self.subjects(of_groups).filter_map(Pattern::as_plain_name);
         names.cloned().collect()
@@ -155,7 +155,7 @@ pub(crate) struct HealthItem {
     /// The sentence without the command that helps.
     #[serde(skip)]
     pub fact: String,
-    /// The limit, and whether it is the one for all.
+    /// The limit, and whether it is for all queues or groups.
     #[serde(skip)]
     pub limit: Option<(LimitKind, bool)>,
 }
@@ -209,7 +209,7 @@ impl HealthItem {
         }
     }
 
-    /// Something that is no measurement.
+    /// A fact that is not measured against a limit.
     pub(crate) fn from_fact(
         check: &str,
         level: HealthLevel,
@@ -253,7 +253,7 @@ impl HealthItem {
         ))
     }
 
-    /// The limit for all, if the value is within it.
+    /// The limit, if it is for all queues or groups and the value is within it.
     fn limit_kept_by_all(&self) -> Option<LimitKind> {
         let (kind, is_for_all) = self.limit?;
         (is_for_all && self.level == HealthLevel::Ok && kind != LimitKind::MinWorkers)

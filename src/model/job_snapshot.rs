@@ -49,7 +49,7 @@ pub struct SharedJobFields {
 pub struct FieldInterner(HashSet<Arc<SharedJobFields>>);
 
 impl FieldInterner {
-    /// The stored fields that equal these, after storing them if there are none.
+    /// The stored copy of these fields. Stores them if there is none.
     pub fn intern(&mut self, fields: SharedJobFields) -> Arc<SharedJobFields> {
         if let Some(shared) = self.0.get(&fields) {
             return shared.clone();

@@ -28,9 +28,9 @@ impl IdentifierPatterns {
         named.filter(|name| !self.0.contains_key(*name)).collect()
     }
 
-    /// The queues that a list selects, with their weights, each once, where it is named first.
-    /// The queues of a glob come in the order of `known`. A plain name is always selected, an identifier
-    /// for which nothing is stored selects nothing.
+    /// The queues that a list selects, with their weights: each once, at its first place in the list. The queues of a
+    /// glob come in the order of `known`. A plain name is always selected, an identifier for which nothing is stored
+    /// selects nothing.
     pub(crate) fn select_queues(&self, list: &[QueueSelector], known: &[Name]) -> Vec<(Name, u32)> {
         self.select_within(list, known, &mut Vec::new())
     }

@@ -56,7 +56,7 @@ pub struct WorkerJobs {
     pub details: Vec<Job>,
 }
 
-/// How long a worker may be silent that runs no job, in seconds.
+/// A worker that runs no job is shown as silent after this number of seconds.
 pub(crate) const SILENT_AFTER: f64 = 120.0;
 
 /// The silence of a worker that was last seen at this moment, if it is longer than [`SILENT_AFTER`]: `silent for 4h`.

@@ -130,7 +130,7 @@ pub(super) fn plan_search(
     })
 }
 
-/// Number of jobs that are read as fast as the members of other sets are counted.
+/// If a plan reads no more jobs than this, no other sets are considered: to count their members takes as long.
 const FEW: u64 = 500;
 
 /// The number of jobs that each plan reads.

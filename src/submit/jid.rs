@@ -17,7 +17,7 @@ use crate::model::jid_source::JidOrigin;
 /// The defaults that the command line gives for all lines.
 #[derive(Debug, Default)]
 pub(crate) struct LineDefaults {
-    /// The values of members that a line does not have.
+    /// The values for fields that a line does not have.
     pub job: NewJob<'static>,
     /// The origin of the jid of a line that has none.
     pub jids: JidOrigin,
@@ -75,7 +75,7 @@ impl LineDefaults {
             LineFault::at_offset(text, offset_in_line(text, part), what)
         };
         match &job.data {
-            // The jid is a part of the line, so that faults have its column.
+            // The data are a part of the line, so a fault has its column there.
             Some(Cow::Borrowed(data)) => jid_in_data(data, path, input).map_err(wrong),
             _ => match jid_in_data(job.data(), path, input) {
                 Ok(jid) => Ok(Cow::Owned(jid.into_owned())),

@@ -131,7 +131,7 @@ enum JournalRecord {
     Outcome(OutcomeRecord),
 }
 
-/// The members of an outcome that are read again.
+/// The fields of a recorded outcome that a later run reads.
 #[derive(Deserialize)]
 struct OutcomeRecord {
     line: u64,

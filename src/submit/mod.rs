@@ -59,7 +59,7 @@ use tally::{LineOutcome, PutTally};
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
     pub from: FileArg,
-    /// The values for members that a line does not have.
+    /// The values for fields that a line does not have.
     pub defaults: LineDefaults,
     /// The throttles of the command line, whose maxima are set.
     pub throttles: Vec<ThrottleArg>,
@@ -444,7 +444,7 @@ impl RoundSender<'_> {
         self.progress.add_done(round.done_before as u64);
     }
 
-    /// Replaces a job if an earlier run may have replaced it already, but did not.
+    /// Replaces an existing job if an earlier run sent its line without seeing a reply, and did not replace the job.
     fn replace_if_unchanged(
         &mut self,
         session: &mut Session,

@@ -169,7 +169,7 @@ impl PutTally {
         }
     }
 
-    /// Whether a line would be put.
+    /// Whether this is a dry run with lines that would be put.
     pub(super) fn has_planned_lines(&self) -> bool {
         self.planned > 0
     }

@@ -73,7 +73,7 @@ pub(crate) struct JoinedOutput<'m> {
     pub away: Vec<(&'m str, &'m Error)>,
 }
 
-/// A JSON value whose members can be changed.
+/// A JSON value whose fields and items can be changed.
 #[derive(Clone, Debug, PartialEq)]
 enum JsonTree {
     Object(Vec<(String, JsonTree)>),
@@ -257,7 +257,7 @@ impl JoinedOutput<'_> {
     }
 }
 
-/// Whether what is neither counted nor listed is the same in all documents.
+/// Whether all documents have the same values, except numbers, lists and nulls.
 fn have_same_texts(documents: &[&[(String, JsonTree)]]) -> bool {
     let (Some(first), others) = (documents.first(), documents) else {
         return true;
@@ -268,7 +268,7 @@ fn have_same_texts(documents: &[&[(String, JsonTree)]]) -> bool {
             let found = other.iter().find(|(known, _)| known == name);
             found.is_none_or(|(_, found)| found == value || !is_text(found))
         };
-        // The moments of a tick of `--watch` differ by a little.
+        // `at` may differ: members read at slightly different moments of a tick of `--watch`.
         name == "at" || !is_text(value) || others.iter().all(same)
     })
 }

@@ -23,7 +23,7 @@ pub(crate) struct RequeueTarget {
     pub priority: Option<i64>,
 }
 
-/// When a job is to run.
+/// When a job that is put back is due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum DueTime {
     /// Immediately.
@@ -100,7 +100,7 @@ fn requeue_outcome(job: &JobSnapshot, reply: &GuardReply<RequeueResult>) -> JobO
     outcome
 }
 
-/// Whether a worker holds the job, or held it last and no other took it since.
+/// Whether a worker holds the job, or has lost it and no other worker took it since.
 fn is_running_or_stalled(job: &JobSnapshot) -> bool {
     job.is_in_state("running") || job.is_in_state("stalled")
 }

@@ -366,7 +366,7 @@ impl DelayReason {
                 }
             }
             ReasonCode::NoConsumer => {
-                // Without a worker, it is the time of the job, of which a pause may have been a part.
+                // Without a worker, the time is the wait of the next job, of which a pause may have been a part.
                 let subject = if worker.is_some() {
                     ""
                 } else {

@@ -403,7 +403,7 @@ impl Finding {
         FindingId::from_name(name).map(FindingId::row)
     }
 
-    /// Whether the severity of the finding depends on the position of the job.
+    /// Whether the severity of the finding depends on whether its job is at the head of a queue.
     pub fn severity_depends_on_head(&self) -> bool {
         self.grades.iter().any(|grade| {
             matches!(
@@ -413,7 +413,7 @@ impl Finding {
         })
     }
 
-    /// Whether the severity of the finding depends on the existence of the job.
+    /// Whether the severity of the finding depends on whether its job exists.
     pub fn severity_depends_on_existence(&self) -> bool {
         self.grades
             .iter()

@@ -63,7 +63,7 @@ impl Headline {
         parts
     }
 
-    /// Whether the parts tell all.
+    /// Whether the headline names each problem and counts none.
     pub(crate) fn names_all_problems(&self) -> bool {
         self.more == 0
     }
@@ -196,7 +196,7 @@ fn stalled_clause(problem: &StatusProblem, overview: &Overview) -> HeadlineClaus
             1 => "one worker has lost its job".to_owned(),
             _ => format!("one worker has lost {stalled}"),
         },
-        // The other jobs may be those of workers that are forgotten.
+        // Workers that are not listed have lost some of the jobs, so no worker is named.
         [] | [_] => format!("{stalled} {verb} lost {locks}"),
         workers => format!(
             "{} workers have lost jobs",

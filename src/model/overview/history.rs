@@ -92,7 +92,7 @@ pub(crate) struct Flow {
 }
 
 impl History {
-    /// Adds a snapshot. While somebody watches, there is one about once per `interval`.
+    /// Adds a snapshot. While the queues are watched, one comes about once per `interval`.
     pub(crate) fn add_snapshot(&mut self, facts: &SystemFacts, now: Moment, interval: Duration) {
         let snapshot = PastSnapshot::new(facts, now);
         let last = self.snapshots.back();
@@ -221,7 +221,7 @@ impl History {
         }
     }
 
-    /// The first and the last value of the last minute, and the seconds between them.
+    /// The first and the last value of the last minute of snapshots, and the seconds between them.
     fn ends_of_last_minute<T>(
         &self,
         value: impl Fn(&PastSnapshot) -> Option<T>,

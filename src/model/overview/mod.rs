@@ -234,7 +234,7 @@ impl Omitted {
     }
 }
 
-/// The words in front of a count of jobs if some queues or groups were not read.
+/// `at least `, for a count that lacks some queues or groups, which were not read; else nothing.
 pub(crate) fn at_least_prefix(omitted: u64) -> &'static str {
     if omitted > 0 { "at least " } else { "" }
 }
@@ -244,7 +244,7 @@ impl ProblemCode {
         self.into()
     }
 
-    /// Whether an operator chose this state, or it passes by itself.
+    /// Whether the problem is mild: an operator chose the state, or it passes by itself.
     pub(crate) fn is_mild(self) -> bool {
         matches!(
             self,
@@ -458,14 +458,14 @@ impl QueueFacts {
         wait.is_some_and(|wait| wait.wait_s.0 > LATE && wait.why != Some(LagCause::Paused))
     }
 
-    /// Whether the next job has waited too long: the wait that lists show.
+    /// Whether the job at the head of the queue has waited too long. Lists show this wait.
     pub(crate) fn has_head_waited_too_long(&self, now: Moment) -> bool {
         let wait = self.counts.head_wait_s.map_or(0.0, |wait| wait.0);
         self.has_oldest_job_waited_too_long(now) && wait > LATE
     }
 
-    /// The wait of the oldest job, if it is too long and lists do not show it: they show the shorter wait of the
-    /// next job.
+    /// The wait of the oldest job, if it is too long and lists do not show it, because the job at the head waits
+    /// less.
     pub(crate) fn hidden_late_wait(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
         wait.filter(|_| {

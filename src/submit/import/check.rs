@@ -27,7 +27,7 @@ pub(super) struct EntryLocation {
     queue: u32,
 }
 
-/// Whether a job is put.
+/// Whether a job of the file is put, or why not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImportDecision {
     Put,

@@ -109,7 +109,7 @@ pub(crate) fn run(mut options: ImportOptions, session: &mut Session) -> Result<E
     let resumes = bulk_options.continues_earlier_report();
     let has_report = bulk_options.report.is_some();
     if resumes && options.existing == ExistingPolicy::Refuse {
-        // None existed when the run began, which may have put more than its report has.
+        // Jobs that exist now were put by the earlier run, which may have ended before it reported all of them.
         options.existing = ExistingPolicy::Skip;
     }
     let now = session.connect()?;

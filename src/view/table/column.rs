@@ -127,8 +127,7 @@ impl<T> Column<T> {
         self
     }
 
-    /// A free text that is not cut to fewer columns than this, or another one to which rows that come one by
-    /// one are aligned at least.
+    /// The minimum width: free text is not cut below it, and cells of rows that come one by one are at least as wide.
     pub(crate) const fn min_width(mut self, least: usize) -> Column<T> {
         self.heading.least = least;
         self
