@@ -50,7 +50,7 @@ pub(crate) fn validate_option(
             _ => refuse("a number of at least 0"),
         },
         OptionKind::Seconds => match duration::parse_duration_or_seconds(text) {
-            // With no time at all, every lock would expire immediately.
+            // A heartbeat of 0 is refused, because every lock would expire immediately.
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
             }

@@ -28,7 +28,7 @@ pub(crate) struct InputSource {
 pub(crate) enum StdinUse {
     #[default]
     Free,
-    /// The jids of the whole command came from there.
+    /// The jids of the whole command were read from stdin.
     Jids,
     /// Several parts run at the same time.
     Shared,

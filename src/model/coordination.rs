@@ -177,7 +177,7 @@ impl LostLockBackoff {
         if let Ok([]) = serde_json::from_slice::<[(); 0]>(value) {
             return Some(LostLockBackoff::default());
         }
-        // An array would be read as the fields in their order.
+        // Refuses an array, which serde would read as the fields in their order.
         if !value.trim_ascii_start().starts_with(b"{") {
             return None;
         }
@@ -231,7 +231,7 @@ fn policy_in_seconds(text: &str) -> Option<String> {
     let mut parts = text.split(':');
     let name = parts.next()?;
     let parts: Vec<&str> = parts.collect();
-    // Documents show the core's form, whose durations are in seconds.
+    // Takes seconds without a unit, too, because documents show a policy in the core's form.
     let seconds = |text: &str| {
         duration::parse_duration_or_seconds(text)
             .ok()

@@ -165,7 +165,7 @@ pub(crate) struct DurationHistogram {
 }
 
 impl DurationHistogram {
-    pub(crate) fn count(&self, seconds: f64) {
+    pub(crate) fn count_duration(&self, seconds: f64) {
         let bucket = BOUNDS.partition_point(|bound| (*bound as f64) < seconds);
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         let micros = (seconds * 1e6) as u64;

@@ -289,7 +289,7 @@ impl Prefilter {
             match field {
                 FilterField::State => {
                     let stored = |state: &State| match state {
-                        // A job whose lock has expired is still stored as running.
+                        // A job whose lock has expired is still stored as running, so such a job may match.
                         State::Stalled => text == b"stalled" || text == b"running",
                         state => text == state.into_str().as_bytes(),
                     };

@@ -249,7 +249,7 @@ fn failure_lists(
     let fits = |group: &Name| matches_any(groups, Some(group));
     let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
     if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
-        // Most dead jobs of the queue are in this group.
+        // Reads the list of this group first, because most dead jobs of the queue are in it.
         let own = Some(Index::Failed(exhausted_retries_group(queue)));
         lists.sort_by_key(|list| list.index != own);
     }

@@ -205,7 +205,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let pace = Pace::new(session.share_of_rate(options.rate));
     let limits = PackLimits {
         policy: PutPolicy {
-            // In a dry run, a call does not see the jobs that earlier calls would put.
+            // A dry run allows missing dependencies, because a call does not see the jobs that earlier calls would
+            // put.
             allow_missing: options.policy.allow_missing || options.policy.dry_run,
             ..options.policy
         },

@@ -29,7 +29,7 @@ pub(crate) struct SinglePut<'j> {
 
 /// The result of a put, or of its dry run.
 #[derive(Debug)]
-pub(crate) struct Placement {
+pub(crate) struct PlacedJob {
     pub shown: Put,
     /// Whether the job was a duplicate, and what then happened.
     deduplication: PutDeduplication,
@@ -49,7 +49,7 @@ enum PutDeduplication {
 
 impl SinglePut<'_> {
     /// Puts the job. A job that could not be put is an error.
-    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
+    pub(crate) fn put_job(&self, now: Moment, session: &mut Session) -> Result<PlacedJob, Error> {
         let reply = self.send_put(now, session)?;
         match reply.code {
             OutcomeCode::Ok => {
@@ -65,12 +65,12 @@ impl SinglePut<'_> {
                         .note(&format!("note: `{jid}` is {what}: not a dependency"));
                 }
                 self.note_option_without_effect(now, session)?;
-                self.find_placement(&placed, now, session)
+                self.find_placed_job(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
                 let shown = self.show_existing_job(&self.jid, now, session)?;
                 let deduplication = PutDeduplication::Exists;
-                Ok(Placement {
+                Ok(PlacedJob {
                     shown,
                     deduplication,
                 })
@@ -106,12 +106,12 @@ impl SinglePut<'_> {
     }
 
     /// The job that was put, or the one that it duplicates.
-    pub(crate) fn find_placement(
+    pub(crate) fn find_placed_job(
         &self,
         placed: &PutResult,
         now: Moment,
         session: &mut Session,
-    ) -> Result<Placement, Error> {
+    ) -> Result<PlacedJob, Error> {
         let queued_behind = placed.behind.clone();
         let existing = placed.jid.as_ref().filter(|jid| **jid != self.jid);
         let Some(existing) = existing else {
@@ -125,7 +125,7 @@ impl SinglePut<'_> {
                 dry_run: self.policy.dry_run,
             };
             let deduplication = PutDeduplication::None;
-            return Ok(Placement {
+            return Ok(PlacedJob {
                 shown,
                 deduplication,
             });
@@ -140,7 +140,7 @@ impl SinglePut<'_> {
             Some(b"skipped") => PutDeduplication::Skipped,
             _ => PutDeduplication::Exists,
         };
-        Ok(Placement {
+        Ok(PlacedJob {
             shown,
             deduplication,
         })
@@ -216,8 +216,7 @@ impl SinglePut<'_> {
 
     /// The error for a put that the core refused as invalid.
     fn refusal_error(&self, reply: &GuardReply<PutResult>) -> Error {
-        // The put has an option that requires another one, which the defaults of the queue do not give
-        // either.
+        // If the put has an option that requires another one, the defaults of the queue did not give that either.
         if let (OutcomeCode::Invalid, Err(unmet)) = (
             reply.code,
             coordination::refuse_unmet_requirements(&self.job.coordination),
@@ -225,7 +224,7 @@ impl SinglePut<'_> {
             return unmet;
         }
         let why = reply.refusal_text();
-        // The core names the key, or repeats the words of the server.
+        // A key has the wrong type: the core names the key, or repeats the error of the server.
         if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
             let why = why
                 .split_once("WRONGTYPE")
@@ -237,7 +236,7 @@ impl SinglePut<'_> {
     }
 }
 
-impl Placement {
+impl PlacedJob {
     /// Whether the put changed a job.
     pub(crate) fn has_changed_job(&self) -> bool {
         !matches!(
@@ -247,10 +246,10 @@ impl Placement {
     }
 
     /// Shows the result, and says on a terminal, or for a dry run, what happened.
-    pub(crate) fn show_placement(&self, session: &mut Session) -> Result<Exit, Error> {
+    pub(crate) fn show_placed_job(&self, session: &mut Session) -> Result<Exit, Error> {
         let shown = &self.shown;
         session.ui.show(shown)?;
-        let (place, jid) = (self.describe_place(), &shown.jid);
+        let (place, jid) = (self.describe_queue_and_state(), &shown.jid);
         if shown.dry_run {
             let behind = self.describe_job_before(Name::to_string);
             session.ui.note_dry_run(&match self.deduplication {
@@ -278,7 +277,7 @@ impl Placement {
     }
 
     /// The queue and the state of the job. A complete job is in no queue.
-    fn describe_place(&self) -> String {
+    fn describe_queue_and_state(&self) -> String {
         let state = self
             .shown
             .state

@@ -119,7 +119,7 @@ impl WorkMonitor {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
         if was_written(kind) {
-            self.runs.count(elapsed);
+            self.runs.count_duration(elapsed);
         }
     }
 

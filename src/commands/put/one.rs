@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         maxima: maxima.as_put_maxima(),
     };
     let put = job.put_job(now, session)?;
-    let exit = put.show_placement(session)?;
+    let exit = put.show_placed_job(session)?;
     if args.dry_run {
         if put.has_changed_job() {
             maxima.note_planned_maxima(session);

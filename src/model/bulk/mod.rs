@@ -69,7 +69,7 @@ pub enum ItemTally {
     Planned,
 }
 
-/// The part of an outcome that its code does not say.
+/// What an outcome says beyond its code.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub(crate) enum ItemDetail {

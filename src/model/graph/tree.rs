@@ -113,7 +113,7 @@ impl Graph {
 
 fn edge_row(edge: Option<&GraphEdge>, node: &GraphNode, page: &RenderOptions) -> TsvEdgeRow {
     let detail = match (&node.job.job, node.job.state) {
-        // The dependencies of the job are rows of their own.
+        // No detail for state `depends`: the dependencies of the job are rows of their own.
         (None, _) | (_, Some(State::Depends)) => String::new(),
         (Some(job), _) => job.state_detail(page),
     };

@@ -216,7 +216,8 @@ impl ArchiveContents {
         let location = self.add_location(row, disposition, job.queue.as_ref(), options);
         self.unreadable += job.history_and_unreadable_count().1 as u64;
         let at = match self.jids.get(&job.jid) {
-            // The later of two saved lines belongs to the later cancellation.
+            // The later line of a job that was saved twice replaces the earlier one: it belongs to the later
+            // cancellation.
             Some(&at) if self.saved => {
                 self.jobs[at as usize] = location;
                 at
