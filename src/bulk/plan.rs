@@ -268,7 +268,7 @@ impl BulkPlan {
 
     /// Asks whether to continue, unless the jobs were named by their jids. `more` is shown below the jobs.
     pub(super) fn ask_consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
-        if !self.will_ask(session) {
+        if !self.will_ask_consent(session) {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
@@ -283,7 +283,7 @@ impl BulkPlan {
         Ok(())
     }
 
-    fn will_ask(&self, session: &Session) -> bool {
+    fn will_ask_consent(&self, session: &Session) -> bool {
         let asks = match self.targeting {
             TargetSource::OneJid => false,
             TargetSource::Jids | TargetSource::File => {
@@ -305,7 +305,7 @@ impl BulkPlan {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_question() && session.ui.can_ask();
-        if !self.will_ask(session) || !(self.is_dry_run() || questions) {
+        if !self.will_ask_consent(session) || !(self.is_dry_run() || questions) {
             new_queues::note_new_queues(queues, flag, self.is_dry_run(), now, session)?;
             return Ok(self);
         }

@@ -86,7 +86,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut health = judge(&limits, session)?;
     if !nagios {
         if session.ui.is_quiet() && session.ui.format() == Format::Table {
-            health.keep_only_wrong();
+            health.drop_ok_items();
             if health.items.is_empty() {
                 return Ok(Exit::Ok);
             }

@@ -45,7 +45,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let interval = args.watch.every.unwrap_or_default();
     session.history.add_snapshot(&facts, now, interval);
     let mut overview = look::build_overview(facts, since, now);
-    overview.last_minute = session.history.rates();
+    overview.last_minute = session.history.last_minute_rates();
     session.ui.show(&overview)?;
     Ok(Exit::Ok)
 }

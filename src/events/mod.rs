@@ -136,7 +136,7 @@ impl EventWatcher<'_> {
                     at: since,
                     reason,
                 };
-                self.report_loss(&loss, session)?;
+                self.report_gap(&loss, session)?;
                 match self.subscribe_again(error, session)? {
                     Some(stream) => (stream, Some(since)),
                     None => return Ok(Exit::Partial),
@@ -194,7 +194,7 @@ impl EventWatcher<'_> {
             match stream.next_event(until).transpose()? {
                 None => {}
                 Some(EventNotice::Lost(loss)) => {
-                    self.report_loss(&loss, session)?;
+                    self.report_gap(&loss, session)?;
                     lost_since = Some(loss.since);
                 }
                 Some(EventNotice::Back(at)) => {
@@ -255,7 +255,7 @@ impl EventWatcher<'_> {
     }
 
     /// Says that events are missed from now on.
-    fn report_loss(&self, loss: &Loss, session: &mut Session) -> Result<(), Error> {
+    fn report_gap(&self, loss: &Loss, session: &mut Session) -> Result<(), Error> {
         let since = session.ui.render_options().time_of_day(loss.since);
         let reason = &loss.reason;
         session.ui.note(&format!(
@@ -263,7 +263,7 @@ impl EventWatcher<'_> {
         ));
         let mut gap = Event::new(loss.at, EventKind::Gap);
         gap.message = Some(Name::from(reason.as_str()));
-        self.show_in_documents(gap, loss.since, session)
+        self.show_own_event_in_documents(gap, loss.since, session)
     }
 
     /// Says that the gap has ended.
@@ -279,11 +279,11 @@ impl EventWatcher<'_> {
         session.ui.note(&format!(
             "gap from {begun} to {ended}: connected again after {lasted}"
         ));
-        self.show_in_documents(Event::new(at, EventKind::Resumed), since, session)
+        self.show_own_event_in_documents(Event::new(at, EventKind::Resumed), since, session)
     }
 
     /// Writes an event of `qless` itself as a document. In tables, stderr has it.
-    fn show_in_documents(
+    fn show_own_event_in_documents(
         &self,
         mut event: Event,
         since: Moment,

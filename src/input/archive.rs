@@ -227,7 +227,7 @@ pub(crate) struct ArchivedPause {
 pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
     let line = ParsedObject::parse(text, ObjectForm::Document)?;
     let kind = read_line_kind(&line)?;
-    refuse_version(&line)?;
+    refuse_unknown_version(&line)?;
     Ok(match kind {
         LineKind::Export => ArchiveLine::Head(line.read_all()?),
         LineKind::Job => ArchiveLine::Job(Box::new(read_archived_job(line)?)),
@@ -241,7 +241,7 @@ pub(crate) fn parse_archive_line(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxF
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_unknown_version(text: &[u8]) -> bool {
     let line = ParsedObject::parse(text, ObjectForm::Document);
-    line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_version(&line).is_err())
+    line.is_ok_and(|line| read_line_kind(&line).is_ok() && refuse_unknown_version(&line).is_err())
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -259,7 +259,7 @@ fn read_line_kind(line: &ParsedObject) -> Result<LineKind, SyntaxFault> {
     line.read_required("kind")
 }
 
-fn refuse_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
+fn refuse_unknown_version(line: &ParsedObject) -> Result<(), SyntaxFault> {
     let version: Option<FiniteNumber> = line.read_field("v")?;
     match version.and_then(|version| version.0.parse().ok()) {
         Some(V) => Ok(()),
@@ -419,15 +419,15 @@ fn read_failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFail
 }
 
 fn read_rescore<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
-    coordination_option(value, CoordinationOption::Rescore)
+    read_coordination_option(value, CoordinationOption::Rescore)
 }
 
 fn read_backoff<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
-    coordination_option(value, CoordinationOption::Backoff)
+    read_coordination_option(value, CoordinationOption::Backoff)
 }
 
 /// Reads an option that coordinates jobs as the core takes it.
-fn coordination_option<'t, D: Deserializer<'t>>(
+fn read_coordination_option<'t, D: Deserializer<'t>>(
     value: D,
     option: CoordinationOption,
 ) -> Result<Option<Name>, D::Error> {

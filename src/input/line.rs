@@ -19,7 +19,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::put::PutCall;
 use crate::json::object;
 use crate::json::object::{ExactValue, Text, describe_found_value, string_text};
-use crate::json::quote::string_array;
+use crate::json::quote::quote_array;
 use crate::json::syntax::{JsonType, SyntaxFault, UnknownField};
 use crate::model::coordination::{Coordination, CoordinationOption, OptionValueFault};
 use crate::name;
@@ -207,7 +207,7 @@ impl<'l> NewJob<'l> {
             if option == CoordinationOption::Throttles {
                 let mut throttles = ThrottleArg::parse_array(&value).map_err(wrong)?;
                 if value.contains(&b'=') {
-                    value = Cow::Owned(string_array(throttles.iter().map(|one| &one.id)));
+                    value = Cow::Owned(quote_array(throttles.iter().map(|one| &one.id)));
                 }
                 throttles.retain(|throttle| throttle.maximum.is_some());
                 job.maxima = throttles;
@@ -265,10 +265,10 @@ impl<'l> NewJob<'l> {
         let delay = self.delay.map(duration::format_seconds);
         let at = self.at.as_ref().map(|when| when.resolve(now).to_string());
         let (tags, depends) = (
-            self.tags.as_deref().map(string_array),
+            self.tags.as_deref().map(quote_array),
             self.depends.as_deref(),
         );
-        let depends = depends.map(string_array);
+        let depends = depends.map(quote_array);
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority.as_deref()),

@@ -33,18 +33,18 @@ pub(crate) struct TwoPassFile {
     /// Maximum length of a line in bytes.
     longest: ByteLimit,
     /// Which lines belong to this part of the file, if it was shared out.
-    part: Option<LinePart>,
+    part: Option<LineShare>,
 }
 
 /// The lines that one of several members gets.
 #[derive(Debug)]
-struct LinePart {
+struct LineShare {
     /// The member of each line, by the number of the line.
     owners: Arc<Vec<u8>>,
     member: u8,
 }
 
-impl LinePart {
+impl LineShare {
     fn owns_line(&self, number: u64) -> bool {
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         self.owners.get(at) == Some(&self.member)
@@ -167,7 +167,7 @@ impl TwoPassFile {
                 from: None,
                 stamp: self.stamp.clone(),
                 longest: self.longest,
-                part: Some(LinePart {
+                part: Some(LineShare {
                     owners: owners.clone(),
                     member: u8::try_from(member).unwrap_or(u8::MAX),
                 }),

@@ -254,7 +254,7 @@ impl HealthItem {
     }
 
     /// The limit, if it is for all queues or groups and the value is within it.
-    fn limit_kept_by_all(&self) -> Option<LimitKind> {
+    fn kept_general_limit(&self) -> Option<LimitKind> {
         let (kind, is_for_all) = self.limit?;
         (is_for_all && self.level == HealthLevel::Ok && kind != LimitKind::MinWorkers)
             .then_some(kind)
@@ -285,7 +285,7 @@ impl Health {
     }
 
     /// Leaves out what is well.
-    pub(crate) fn keep_only_wrong(&mut self) {
+    pub(crate) fn drop_ok_items(&mut self) {
         self.items.retain(|item| item.level > HealthLevel::Ok);
     }
 
@@ -326,7 +326,7 @@ impl Health {
     /// A sentence about a limit that all queues or groups keep.
     fn kept_limit_sentence(&self, kind: LimitKind) -> String {
         let kept = self.items.iter();
-        let kept = kept.filter(|item| item.limit_kept_by_all() == Some(kind));
+        let kept = kept.filter(|item| item.kept_general_limit() == Some(kind));
         let kept: Vec<&HealthItem> = kept.collect();
         let value = |item: &HealthItem| item.value.as_ref().map_or(0.0, |value| value.0);
         let highest = kept
@@ -369,7 +369,7 @@ impl View for Health {
         };
         let mut kept: Vec<LimitKind> = Vec::new();
         for item in &self.items {
-            match item.limit_kept_by_all() {
+            match item.kept_general_limit() {
                 Some(kind) if kept.contains(&kind) => {}
                 Some(kind) => {
                     kept.push(kind);

@@ -258,7 +258,7 @@ impl JournalState {
 
     /// Makes the lines of a part of the journal unfinished whose jobs do not exist; `sent` are lines with
     /// their jids and when they were sent. The core deletes no job that is younger than `kept_since`.
-    fn find_lost(
+    fn find_lost_jobs(
         &mut self,
         sent: &mut Vec<(u64, String, f64)>,
         kept_since: Moment,
@@ -355,10 +355,10 @@ impl Journal {
             if sent.len() < JOBS_PER_SEARCH {
                 Ok(())
             } else {
-                state.find_lost(&mut sent, kept_since, core, &mut lost)
+                state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)
             }
         })?;
-        state.find_lost(&mut sent, kept_since, core, &mut lost)?;
+        state.find_lost_jobs(&mut sent, kept_since, core, &mut lost)?;
         // Missing jobs count, too: if the operator has lifted the limit since, the policy is not known any more.
         let evicts_jobs = core.eviction_policy().is_some() || !lost.missing.is_empty();
         lost.evicted = present.evicted > 0 && evicts_jobs;

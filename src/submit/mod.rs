@@ -386,7 +386,7 @@ impl RoundSender<'_> {
             let replies = match answer {
                 Ok(replies) => replies,
                 Err(error) => {
-                    self.report_unanswered(session, round, batch, &error)?;
+                    self.report_unanswered_jobs(session, round, batch, &error)?;
                     stopped_by.get_or_insert(error);
                     continue;
                 }
@@ -471,7 +471,7 @@ impl RoundSender<'_> {
     }
 
     /// Reports the jobs of a call without a reply.
-    fn report_unanswered(
+    fn report_unanswered_jobs(
         &mut self,
         session: &mut Session,
         round: &PutRound,

@@ -68,7 +68,7 @@ impl SinglePut<'_> {
                 self.find_placed_job(&placed, now, session)
             }
             OutcomeCode::Exists if self.if_absent => {
-                let shown = self.show_existing_job(&self.jid, now, session)?;
+                let shown = self.read_existing_job(&self.jid, now, session)?;
                 let deduplication = PutDeduplication::Exists;
                 Ok(PlacedJob {
                     shown,
@@ -132,7 +132,7 @@ impl SinglePut<'_> {
         };
         let shown = Put {
             queued_behind,
-            ..self.show_existing_job(existing, now, session)?
+            ..self.read_existing_job(existing, now, session)?
         };
         let deduplication = match placed.state.as_ref().map(Name::as_bytes) {
             Some(b"merged") => PutDeduplication::Merged,
@@ -147,7 +147,7 @@ impl SinglePut<'_> {
     }
 
     /// A job that existed before the put, with its present queue and state.
-    fn show_existing_job(
+    fn read_existing_job(
         &self,
         jid: &Name,
         now: Moment,

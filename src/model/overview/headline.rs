@@ -30,7 +30,7 @@ impl Headline {
     pub(crate) fn new(overview: &Overview) -> Headline {
         let mut clauses: Vec<HeadlineClause> = Vec::new();
         for problem in &overview.problems {
-            let clause = clause_of(problem, overview);
+            let clause = clause_of_problem(problem, overview);
             if !clauses.contains(&clause) {
                 clauses.push(clause);
             }
@@ -104,7 +104,7 @@ impl HeadlineClause {
 }
 
 /// The clause of a headline about a problem.
-fn clause_of(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
+fn clause_of_problem(problem: &StatusProblem, overview: &Overview) -> HeadlineClause {
     let clause = |short: &str, long: &str| HeadlineClause {
         short: short.to_owned(),
         long: long.to_owned(),

@@ -80,7 +80,7 @@ struct QueueCounters {
 
 /// Jobs put and completed, per second. A value is `None` for times without a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Flow {
+pub(crate) struct JobFlow {
     /// For each of the last 60 minutes, the oldest first.
     pub put: Vec<Option<f64>>,
     pub done: Vec<Option<f64>>,
@@ -146,14 +146,14 @@ impl History {
     }
 
     /// The flow through a queue.
-    pub(crate) fn flow_of_queue(&self, queue: &Name) -> Flow {
+    pub(crate) fn flow_of_queue(&self, queue: &Name) -> JobFlow {
         let ends = self.ends_of_last_minute(|snapshot| snapshot.queues.get(queue).copied());
         let name = &*lossless_text(queue.as_bytes());
         self.make_flow(self.put.get(name), self.done.get(name), ends)
     }
 
     /// The flow through all queues.
-    pub(crate) fn total_flow(&self) -> Flow {
+    pub(crate) fn total_flow(&self) -> JobFlow {
         let sum = |all: &SeriesByName| {
             let mut sum = MinuteSeries::default();
             for (minute, count) in all.values().flat_map(|series| &series.0) {
@@ -166,7 +166,7 @@ impl History {
     }
 
     /// The rates over the snapshots of the last minute, if there were two.
-    pub(crate) fn rates(&self) -> Option<WatchedRates> {
+    pub(crate) fn last_minute_rates(&self) -> Option<WatchedRates> {
         let (first, last, seconds) =
             self.ends_of_last_minute(|snapshot| Some(snapshot.total_counters()))?;
         let (put, done) = last.flow_since(first);
@@ -198,7 +198,7 @@ impl History {
         put: Option<&MinuteSeries>,
         done: Option<&MinuteSeries>,
         ends: Option<(QueueCounters, QueueCounters, f64)>,
-    ) -> Flow {
+    ) -> JobFlow {
         let rates = |series: Option<&MinuteSeries>| {
             let last = self.newest_minute().unwrap_or_default();
             let minutes = last.saturating_sub(FLOW_MINUTES - 1)..=last;
@@ -210,7 +210,7 @@ impl History {
             minutes.map(rate).collect()
         };
         let now = ends.map(|(first, last, seconds)| (last.flow_since(first), seconds));
-        Flow {
+        JobFlow {
             put: rates(put),
             done: rates(done),
             put_per_s: now.map(|((put, _), seconds)| put / seconds),
@@ -433,9 +433,9 @@ mod tests {
         assert_eq!(flow.growth_per_min, Some(60.0));
         // Midnight.
         snapshots.push((200.0, snapshot(300, 4, 0)));
-        let rates = watch(&snapshots).rates().unwrap();
+        let rates = watch(&snapshots).last_minute_rates().unwrap();
         assert!(rates.completed_per_s.0 < 0.1, "{rates:?}");
-        assert_eq!(watch(&snapshots[..1]).rates(), None);
+        assert_eq!(watch(&snapshots[..1]).last_minute_rates(), None);
     }
 
     #[test]

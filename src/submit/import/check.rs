@@ -22,7 +22,7 @@ pub(super) struct EntryLocation {
     pub line: u64,
     pub offset: u64,
     pub length: u32,
-    pub disposition: ImportDecision,
+    pub decision: ImportDecision,
     /// The number of the job's queue on the server.
     queue: u32,
 }
@@ -200,7 +200,7 @@ impl ArchiveContents {
         options: &ImportOptions,
     ) -> Result<(), (&'static str, String)> {
         let failed = job.state == State::Failed;
-        let disposition = match job.state {
+        let decision = match job.state {
             State::Complete => ImportDecision::SkipComplete,
             State::Failed if options.failed == FailedPolicy::Skip => ImportDecision::SkipFailed,
             _ => ImportDecision::Put,
@@ -213,7 +213,7 @@ impl ArchiveContents {
             );
             return Err(("failure", why));
         }
-        let location = self.add_location(row, disposition, job.queue.as_ref(), options);
+        let location = self.add_location(row, decision, job.queue.as_ref(), options);
         self.unreadable += job.history_and_unreadable_count().1 as u64;
         let at = match self.jids.get(&job.jid) {
             // The later line of a job that was saved twice replaces the earlier one: it belongs to the later
@@ -237,7 +237,7 @@ impl ArchiveContents {
         };
         // A job that stays failed has no dependencies.
         let has_dependencies =
-            disposition == ImportDecision::Put && !(failed && options.failed == FailedPolicy::Keep);
+            decision == ImportDecision::Put && !(failed && options.failed == FailedPolicy::Keep);
         if has_dependencies && !job.depends.is_empty() {
             self.depends.insert(at, job.depends)
         } else {
@@ -249,7 +249,7 @@ impl ArchiveContents {
     fn add_location(
         &mut self,
         row: &TextLine,
-        disposition: ImportDecision,
+        decision: ImportDecision,
         queue: Option<&Name>,
         options: &ImportOptions,
     ) -> EntryLocation {
@@ -274,7 +274,7 @@ impl ArchiveContents {
             offset: row.offset,
             // `LONGEST_LINE` fits.
             length: row.text.len() as u32,
-            disposition,
+            decision,
             queue: number,
         }
     }
@@ -297,7 +297,7 @@ impl ArchiveContents {
         let put = self
             .jobs
             .iter()
-            .filter(|location| location.disposition == ImportDecision::Put);
+            .filter(|location| location.decision == ImportDecision::Put);
         for queue in put.filter_map(|location| self.queues.get(location.queue as usize)) {
             *counts.entry(queue).or_default() += 1;
         }
@@ -320,16 +320,16 @@ impl ArchiveContents {
     }
 
     /// Pairs of a job that this file puts and a dependency that it does not put.
-    pub(super) fn dependencies_outside(&self) -> Vec<(&Name, &Name)> {
+    pub(super) fn dependencies_outside_file(&self) -> Vec<(&Name, &Name)> {
         let jids = self.jids_by_number();
         let mut outside = Vec::new();
         for (at, depends) in &self.depends {
             for jid in depends {
-                let disposition = self
+                let decision = self
                     .jids
                     .get(jid)
-                    .map(|&at| self.jobs[at as usize].disposition);
-                if matches!(disposition, None | Some(ImportDecision::SkipFailed)) {
+                    .map(|&at| self.jobs[at as usize].decision);
+                if matches!(decision, None | Some(ImportDecision::SkipFailed)) {
                     outside.push((jids[*at as usize], jid));
                 }
             }
@@ -343,13 +343,13 @@ impl ArchiveContents {
         let place = self
             .jids
             .get(jid)
-            .map(|&at| self.jobs[at as usize].disposition);
+            .map(|&at| self.jobs[at as usize].decision);
         place != Some(ImportDecision::SkipComplete) && !missing.contains(jid)
     }
 
     /// The jobs to put, each after its dependencies.
     pub(super) fn jobs_in_put_order(&self, what: &str) -> Result<Vec<u32>, Error> {
-        let is_put = |at: u32| self.jobs[at as usize].disposition == ImportDecision::Put;
+        let is_put = |at: u32| self.jobs[at as usize].decision == ImportDecision::Put;
         let mut graph = DependencyGraph::default();
         for at in 0..self.jobs.len() as u32 {
             let depends = self.depends.get(&at).into_iter().flatten();

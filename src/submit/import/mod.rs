@@ -210,7 +210,7 @@ fn missing_dependencies(
     now: Moment,
     session: &mut Session,
 ) -> Result<HashSet<Name>, Error> {
-    let outside = contents.dependencies_outside();
+    let outside = contents.dependencies_outside_file();
     let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let jids: Vec<Name> = jids.into_iter().cloned().collect();
     let found = session.core()?.jobs(now, JobFields::Jid, &jids)?;
@@ -257,7 +257,7 @@ fn existing_jids(
         // The calls that put the jobs find out.
         return Ok(existing);
     }
-    let put = |at: &u32| contents.jobs[*at as usize].disposition == ImportDecision::Put;
+    let put = |at: &u32| contents.jobs[*at as usize].decision == ImportDecision::Put;
     let jids = contents.jids.iter().filter(|(_, at)| put(at));
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
@@ -446,7 +446,7 @@ fn plan_import(
     let jids = contents.jids_by_number();
     let mut excluded = Vec::new();
     for (location, jid) in contents.jobs.iter().zip(&jids) {
-        let outcome = match location.disposition {
+        let outcome = match location.decision {
             ImportDecision::Put => continue,
             ImportDecision::SkipComplete => JobOutcome::already_complete(jid),
             ImportDecision::SkipFailed => JobOutcome::refused(
@@ -735,7 +735,7 @@ impl Importer<'_> {
 }
 
 /// Refuses `--map-queue` pairs with the same old name.
-pub(crate) fn refuse_duplicate_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
+pub(crate) fn refuse_duplicate_queue_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
     let mut seen: HashMap<&Name, &Name> = HashMap::new();
     for (old, new) in pairs {
         if seen.insert(old, new).is_some() {
