@@ -39,10 +39,10 @@ pub(crate) struct LedgerHead {
     /// The command with the arguments that define its work.
     pub command: String,
     pub run_id: Option<String>,
-    /// [`ServerEpoch::flushes`], in journals and reports.
+    /// [`ServerEpoch::flushes`] when the run began, in journals and reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<u64>,
-    /// [`ServerEpoch::evicted`], in journals and reports.
+    /// [`ServerEpoch::evicted`] when the run began, in journals and reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evicted: Option<u64>,
     /// Further fields of an export.

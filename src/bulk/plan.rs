@@ -37,7 +37,7 @@ pub(crate) struct BulkPlan {
     pub(super) jobs: Vec<JobSnapshot>,
     /// The dependents that would be changed with the jobs, as far as the plan has to know them.
     pub(super) below: Vec<JobSnapshot>,
-    /// Where the jobs run, if the plan has to know that.
+    /// On which workers the jobs run, if the action shows that.
     pub(super) running: RunningJobs,
     /// The time over which the jobs are to run.
     pub(super) spread: Duration,

@@ -89,8 +89,8 @@ impl RestartWatch {
         }
     }
 
-    /// Asks the server after a round, if there is another connection than before. `acknowledged`
-    /// changes were made until now.
+    /// After a round, asks the server whether it may have lost changes, if the connection is a new one.
+    /// `acknowledged` changes were made until now.
     pub(crate) fn check_after_round(&mut self, core: &mut Core, acknowledged: usize) {
         if core.connection_number() == self.connection {
             return;

@@ -218,11 +218,11 @@ fn unknown_option_error(key: &Name) -> Error {
     }
 }
 
-/// The hint for an option of a queue that is misspelled behind the name of the queue.
+/// The hint for a key that ends in a misspelled option of a queue, after the name of the queue.
 fn misspelled_queue_option(key: &Name) -> Option<String> {
     let key = key.as_str()?;
     QUEUE_OPTIONS.iter().find_map(|option| {
-        // The name of the queue may have hyphens, too.
+        // Splits the key by the hyphens of the option, because the name of the queue may have hyphens, too.
         let hyphens = option.key.matches('-').count();
         let (at, _) = key.rmatch_indices('-').nth(hyphens)?;
         let (queue, name) = (&key[..at], &key[at + 1..]);

@@ -39,7 +39,7 @@ pub(crate) struct TwoPassFile {
 /// The lines that one of several members gets.
 #[derive(Debug)]
 struct LineShare {
-    /// The member of each line, by the number of the line.
+    /// The member of the context that gets each line, by the number of the line.
     owners: Arc<Vec<u8>>,
     member: u8,
 }

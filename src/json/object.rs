@@ -350,7 +350,7 @@ impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
     }
 }
 
-/// The text of any value, or the bytes that a document has beside it.
+/// The text of any value, or the exact bytes from the field `…_bytes` beside it.
 pub(crate) struct ExactValue<'t>(pub Cow<'t, [u8]>);
 
 impl ExactValue<'_> {
@@ -528,7 +528,7 @@ impl<'t> Deserializer<'t> for FieldValue<'t> {
         }
     }
 
-    /// A `RawValue` takes its text as it is from `serde_json`, and asks for that by such a name.
+    /// A `RawValue` asks for its text by the name of a newtype struct, which `serde_json` knows.
     fn deserialize_newtype_struct<V: Visitor<'t>>(
         self,
         name: &'static str,

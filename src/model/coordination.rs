@@ -332,7 +332,7 @@ impl<'t> Coordination<'t> {
         }
     }
 
-    /// The first option without the one that it needs.
+    /// The first option whose required option is absent, and what it requires.
     pub fn first_unmet_requirement(&self) -> Option<(CoordinationOption, RequiredOption)> {
         // An empty key takes the job out of its lane.
         let has_key = self

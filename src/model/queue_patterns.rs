@@ -97,7 +97,7 @@ impl IdentifierPatterns {
 /// A stored priority pattern: the queues that come next.
 #[derive(Clone, Debug)]
 pub struct PriorityPattern {
-    /// Whether the queues of the pattern are popped from in turn.
+    /// Whether pops take the queues of the pattern in turn.
     pub is_fair: bool,
     /// Whether the pattern stands for the queues that no other pattern matches.
     is_default: bool,

@@ -356,9 +356,9 @@ pub enum RepairLocation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseEvidence {
     NoEvidence,
-    /// A lost key of a job leaves this behind.
+    /// A lost key of a job leaves such data behind.
     KeyLoss,
-    /// This call of the reference core leaves it behind in a healthy database.
+    /// This call of the reference core leaves such data behind in a healthy database.
     ReferenceClient(&'static str),
 }
 

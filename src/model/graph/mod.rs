@@ -180,7 +180,7 @@ fn join_words(words: [Option<String>; 2]) -> String {
 }
 
 impl Graph {
-    /// The edges of each node at one of their ends.
+    /// For each node, the edges that have it at the given end.
     pub(crate) fn edges_by_node(&self, end: fn(&GraphEdge) -> usize) -> Vec<Vec<usize>> {
         let mut edges = vec![Vec::new(); self.nodes.len()];
         for (at, edge) in self.edges.iter().enumerate() {
