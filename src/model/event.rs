@@ -34,7 +34,7 @@ pub(crate) enum EventKind {
     Canceled,
     Track,
     Untrack,
-    /// A throttle holds the job.
+    /// The job waits for a slot of a throttle.
     Throttled,
     /// The job became a part of another one.
     Merged,

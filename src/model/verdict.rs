@@ -33,7 +33,7 @@ pub enum ItemKind {
     /// the mark.
     Unlisted,
     Tag,
-    /// Members of a lane, holders of a throttle's slots, and jobs that a throttle holds.
+    /// Jobs of a lane, jobs that have a slot of a throttle, and jobs that wait for one.
     Lane,
     Slots,
     Pending,

@@ -215,8 +215,8 @@ impl<'a> Filter<'a> {
                 .is_none_or(|than| age.is_some_and(|age| age < than.as_secs_f64()))
     }
 
-    /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its
-    /// last worker, but no worker holds it.
+    /// Whether one of the selected workers holds the job. A job whose lock was revoked still names its last worker,
+    /// which does not hold it.
     fn is_held_by_selected(&self, job: &Job) -> bool {
         let held_by = &self.selector.held_by;
         let stored = job.state_stored.as_ref().map(Name::as_bytes);

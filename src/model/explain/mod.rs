@@ -84,7 +84,7 @@ pub(crate) struct PopFacts {
     pub ready: Option<Moment>,
     /// Expired locks that a pop would extend once instead of giving the job away.
     pub renewed: u64,
-    /// The throttles that hold the next jobs of the queue.
+    /// The throttles for whose slots the next jobs of the queue wait.
     pub throttles: Vec<FullThrottle>,
     /// The throttles that have no slot for the job.
     pub full: Vec<FullThrottle>,

@@ -419,8 +419,8 @@ pub(crate) struct QueueFacts {
     /// that was asked for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub running_since: Option<Moment>,
-    /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that
-    /// holds it.
+    /// Since when the oldest job of the queue has waited, with the job, the reason and the throttle or lane that it
+    /// waits for.
     #[serde(deserialize_with = "lenient::read_or_none")]
     pub since: Option<Moment>,
     pub jid: Option<Name>,
@@ -473,7 +473,7 @@ impl QueueFacts {
         })
     }
 
-    /// The oldest wait. A paused queue says so in place of what else holds its jobs.
+    /// The oldest wait. For a paused queue, the pause is the reason, whatever else its jobs wait for.
     pub(crate) fn oldest_wait(&self, now: Moment) -> Option<OldWait> {
         let wait = OldWait {
             queue: self.counts.name.clone(),
