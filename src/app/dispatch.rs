@@ -116,7 +116,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
         None => command.run(session),
     };
     if let Some(every) = watch {
-        return watch::run(every, session, run_once);
+        return watch::run_repeatedly(every, session, run_once);
     }
     if !writes && !session.globals.no_pager && command.is_paged() {
         session.ui.page_long_output();

@@ -178,7 +178,7 @@ impl OutcomeRecorder {
         };
         for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait_before_slice(slice.len(), &interrupt);
-            if let Some(kind) = interrupt.received_kind() {
+            if let Some(kind) = interrupt.kind_of_received_signal() {
                 stopped_by = Some(interrupt_error(kind, matched, remaining, session));
                 break;
             }

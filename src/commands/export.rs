@@ -312,7 +312,7 @@ impl ExportWriter {
         let mut unwritten = jids.iter();
         let mut savings = ExportReader::new(jids);
         loop {
-            if let Some(kind) = self.stop.received_kind() {
+            if let Some(kind) = self.stop.kind_of_received_signal() {
                 let jobs = plural(self.jobs, "job", "jobs");
                 return Err(Error::new(kind, format!("interrupted after {jobs}")));
             }

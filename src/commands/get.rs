@@ -213,7 +213,7 @@ fn blocking_reason(
     if !is_open {
         return Ok(None);
     }
-    let explanation = match explain::explain_read_job(session.core()?, now, job) {
+    let explanation = match explain::explain_single_job(session.core()?, now, job) {
         Ok(explanation) => explanation,
         // The job can be shown although a key of its queue is damaged.
         Err(error) if error.kind() == Kind::Damaged => return Ok(None),

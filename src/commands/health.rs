@@ -124,5 +124,5 @@ fn judge(limits: &Limits, session: &mut Session) -> Result<Health, Error> {
     };
     let (facts, now) = look::read_snapshot(look::RECENT, request, &limits.queue_globs(), session)?;
     let problems = look::find_problems(&facts, look::RECENT, now);
-    Ok(health::judge(&facts, &problems, limits, now))
+    Ok(health::judge_health(&facts, &problems, limits, now))
 }

@@ -146,7 +146,12 @@ fn read_facts(
     choice: &SeriesChoice,
     session: &mut Session,
 ) -> Result<(SystemFacts, Moment), Error> {
-    look::read_snapshot(look::RECENT, choice.request(), &choice.globs(), session)
+    look::read_snapshot(
+        look::RECENT,
+        choice.snapshot_request(),
+        &choice.queue_globs(),
+        session,
+    )
 }
 
 /// How long a snapshot is used for all requests.
@@ -166,14 +171,16 @@ fn serve(address: &ListenAddress, args: &Args, session: &mut Session) -> Result<
     session.ui.note(&format!("listening on {}", listener.url()));
     let (choice, labels) = (args.series.choice(), args.series.label.clone());
     let server = SnapshotServer::new(session, choice, labels, SHARED_FOR);
-    server.try_snapshot()?;
+    server.require_snapshot()?;
     let interrupt = Interrupt::listen();
     interrupt.end_after_signal(PATIENCE);
     listener.serve(
         |request| server.respond(request),
-        || interrupt.received_kind().is_some(),
+        || interrupt.kind_of_received_signal().is_some(),
     );
-    Ok(interrupt.received_kind().map_or(Exit::Ok, Kind::exit))
+    Ok(interrupt
+        .kind_of_received_signal()
+        .map_or(Exit::Ok, Kind::exit))
 }
 
 fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Exit, Error> {
@@ -223,7 +230,7 @@ fn send_to_statsd(server: &str, args: &Args, session: &mut Session) -> Result<Ex
         if args.count.is_some_and(|count| sent >= count) {
             break;
         }
-        if let Some(kind) = interrupt.wait(args.interval) {
+        if let Some(kind) = interrupt.wait_for_signal(args.interval) {
             return Ok(kind.exit());
         }
     }

@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(return_unshown_jobs(lost, &jids, &worker, session));
     }
     let done = plural(jids.len() as u64, "job was", "jobs were");
-    popped.map_err(|error| error.after(&format!("{done} popped")))?;
+    popped.map_err(|error| error.after_doing(&format!("{done} popped")))?;
     Ok(Exit::Ok)
 }
 
@@ -149,7 +149,7 @@ fn pop_jobs(
             if count == 0 {
                 return Ok(());
             }
-            if let Some(kind) = interrupt.received_kind() {
+            if let Some(kind) = interrupt.kind_of_received_signal() {
                 return Err(Error::new(kind, "interrupted"));
             }
             let (core, out) = session.core_and_ui()?;

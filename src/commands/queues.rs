@@ -68,7 +68,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (core, out) = session.core_and_ui()?;
     if out.shows_hints() {
-        let groups = core.failed_counts(now)?;
+        let groups = core.failed_jobs_by_group(now)?;
         let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
         if jobs > 0 {
             let verb = if jobs == 1 { "has" } else { "have" };

@@ -89,7 +89,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         allow_gone: args.allow_gone,
         must_exist: by_jid,
     };
-    let waiter = Waiter::open(options, session)?;
+    let waiter = Waiter::subscribe(options, session)?;
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {
@@ -134,7 +134,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         _ => {}
     }
-    match wait::wait_error(&wait, &options, session) {
+    match wait::require_awaited_state(&wait, &options, session) {
         // The document has the outcome.
         Err(error) if session.ui.format().is_json() => Ok(error.exit()),
         Err(error) => Err(error),

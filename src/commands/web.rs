@@ -135,7 +135,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     listener.serve(
         |request| server.respond(request),
         || {
-            let is_over = interrupt.received_kind().is_some();
+            let is_over = interrupt.kind_of_received_signal().is_some();
             if let (Some(path), Some(first)) = (&args.history, server.first())
                 && (is_over || saved.get().elapsed() >= SAVED_EVERY)
             {
@@ -145,7 +145,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             is_over
         },
     );
-    Ok(interrupt.received_kind().map_or(Exit::Ok, Kind::exit))
+    Ok(interrupt
+        .kind_of_received_signal()
+        .map_or(Exit::Ok, Kind::exit))
 }
 
 /// Reads what was counted before, and writes it again: a file that cannot be written is of no use. A file that is not

@@ -262,7 +262,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
                 "point `--redis` at its primary"
             } else {
-                rights::hint(&session.target()?)
+                rights::missing_rights_hint(&session.target()?)
             }))
         }
         WorkResult::Vanished(count) => {

@@ -369,7 +369,7 @@ impl Session {
         let settings = self.core_settings()?;
         let core = Core::connect_within(settings, limit);
         let core = core.map_err(|error| self.with_corrected_line(error))?;
-        if core.is_untagged_in_cluster() && self.changes {
+        if core.has_untagged_prefix_in_cluster() && self.changes {
             let (fact, way_out) = one_primary_sentences(self.prefix());
             self.ui.note(&format!("note: {fact}: {way_out}"));
         }

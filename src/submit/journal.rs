@@ -343,7 +343,7 @@ impl Journal {
         if is_other != Some(true) {
             return Ok(lost);
         }
-        let kept_since = core.jobs_kept_since(core.now())?;
+        let kept_since = core.retention_start(core.now())?;
         let mut sent = Vec::new();
         self.ledger.reread_lines(|record| {
             // The first pass has read the record.

@@ -330,7 +330,7 @@ impl RoundSender<'_> {
                 self.pace
                     .wait_before_slice(round.job_count(), &self.interrupt);
             }
-            if let Some(kind) = self.interrupt.received_kind() {
+            if let Some(kind) = self.interrupt.kind_of_received_signal() {
                 return Ok(Some(self.interrupt_error(kind, session)));
             }
             if let Err(changed) = self.file.refuse_changed_file() {

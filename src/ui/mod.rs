@@ -10,7 +10,7 @@ use dialoguer::console::Term;
 use crate::args::format::{DisplayWhen, Format, OutputFlag, TimeFormat};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
-use crate::command_line::direct_commands;
+use crate::command_line::add_destination_to_commands;
 use crate::env;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
@@ -612,7 +612,7 @@ impl Ui {
     /// Suggests the next useful command, if people read the output.
     pub(crate) fn hint(&mut self, line: &str) {
         if self.shows_hints() {
-            self.note(&format!("hint: {}", direct_commands(line)));
+            self.note(&format!("hint: {}", add_destination_to_commands(line)));
         }
     }
 
@@ -626,7 +626,7 @@ impl Ui {
     /// Writes a hint even if a script reads the output, because it belongs to the result.
     pub(crate) fn hint_even_to_scripts(&mut self, line: &str) {
         if self.format == Format::Table {
-            self.note(&format!("hint: {}", direct_commands(line)));
+            self.note(&format!("hint: {}", add_destination_to_commands(line)));
         }
     }
 
@@ -647,7 +647,7 @@ impl Ui {
 
     /// Writes an error to stderr and returns its exit code.
     pub(crate) fn report_error(&mut self, error: &Error) -> Exit {
-        let hint = error.hint_text().map(direct_commands);
+        let hint = error.hint_text().map(add_destination_to_commands);
         let error = &error.clone().hint_if(hint);
         if self.format.is_json() {
             if let Ok(line) = json::compact_line(error) {

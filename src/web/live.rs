@@ -26,7 +26,7 @@ pub(super) fn stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> 
                 } else {
                     "away"
                 };
-                let seconds = server.interval().as_secs_f64();
+                let seconds = server.snapshot_interval().as_secs_f64();
                 let event = format!("event: {name}\ndata: {{\"interval_s\":{seconds}}}\n\n");
                 stream.send(event.as_bytes())?;
                 sent = Instant::now();
@@ -34,7 +34,7 @@ pub(super) fn stream<'a>(server: &'a SnapshotServer<'_>, interval: Duration) -> 
                 stream.send(b": ping\n\n")?;
                 sent = Instant::now();
             }
-            stream.wait(server.interval().min(PING))?;
+            stream.wait(server.snapshot_interval().min(PING))?;
         }
     })
 }

@@ -162,7 +162,7 @@ impl<'s> WebServer<'s> {
     /// Reads one snapshot from each server. An error if one of them will never reply.
     pub(crate) fn try_snapshots(&self) -> Result<(), Error> {
         let mut contexts = self.contexts.iter();
-        contexts.try_for_each(|context| context.server.try_snapshot())
+        contexts.try_for_each(|context| context.server.require_snapshot())
     }
 
     /// Uses what was seen of the first server.
@@ -376,7 +376,7 @@ impl<'s> WebServer<'s> {
             return self.confirmation(page_request, &change, page, None);
         }
         let mut read = |read: &mut dyn FnMut(&mut Session, &mut Page) -> Result<Content, Error>| {
-            server.read(|session| {
+            server.read_with_session(|session| {
                 page.now = session.connect()?;
                 read(session, page)
             })

@@ -353,7 +353,7 @@ fn subscribe(
     waker: &Waker,
     session: &mut Session,
 ) -> Option<PutWatch> {
-    match core.event_stream(&[EventChannel::Worker(worker.clone())]) {
+    match core.subscribe_to_events(&[EventChannel::Worker(worker.clone())]) {
         Ok(notices) => {
             notices::forward_notices(notices, events.clone(), waker.clone());
             let core = core.unconnected_copy();

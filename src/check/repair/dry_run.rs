@@ -82,7 +82,7 @@ pub(super) fn run_dry_run(
         };
         let mut wait = |count| {
             pace.wait_before_slice(count, interrupt);
-            match interrupt.received_kind() {
+            match interrupt.kind_of_received_signal() {
                 Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
                 None => Ok(()),
             }

@@ -115,7 +115,7 @@ impl Repairer {
     /// Waits for the pace after `count` items. An interrupt is an error.
     fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait_before_slice(count, &self.interrupt);
-        match self.interrupt.received_kind() {
+        match self.interrupt.kind_of_received_signal() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }

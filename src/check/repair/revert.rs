@@ -289,7 +289,7 @@ impl Reverter<'_> {
 /// Waits for the pace after `count` items. An interrupt is an error.
 fn keep_pace(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
     pace.wait_before_slice(count, interrupt);
-    match interrupt.received_kind() {
+    match interrupt.kind_of_received_signal() {
         Some(kind) => Err(Error::new(kind, "interrupted")),
         None => Ok(()),
     }

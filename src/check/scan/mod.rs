@@ -342,7 +342,7 @@ impl<'a> Scanner<'a> {
         }
         let bare = self.keys.without_prefix(key).to_vec();
         self.add_candidate(ItemKind::Key, b"", &bare)?;
-        match self.keys.jid_of(key) {
+        match self.keys.jid_of_job_key(key) {
             Some(jid) => self.add_candidate(ItemKind::Job, b"", jid),
             None => Ok(()),
         }

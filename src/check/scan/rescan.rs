@@ -74,7 +74,7 @@ impl Scanner<'_> {
                         if scanner.unmatched.contains(hash, EntrySide::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
                             scanner.add_candidate(ItemKind::Key, b"", &bare)?;
-                            let jid = scanner.keys.jid_of(key);
+                            let jid = scanner.keys.jid_of_job_key(key);
                             scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }

@@ -32,7 +32,7 @@ impl VerifyProgress {
     /// Waits for the pace after `count` keys or members. An interrupt is an error.
     pub(super) fn keep_pace(&mut self, count: usize) -> Result<(), Error> {
         self.pace.wait_before_slice(count, &self.interrupt);
-        match self.interrupt.received_kind() {
+        match self.interrupt.kind_of_received_signal() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }

@@ -142,7 +142,7 @@ impl Verdicts {
         });
         let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
         progress.keep_pace(jids.len())?;
-        let queues = core.stored_fields(core.now(), &["queue"], &jids)?;
+        let queues = core.stored_job_fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
             if queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
@@ -168,7 +168,7 @@ impl Verdicts {
         progress: &mut VerifyProgress,
     ) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
-            let heads = core.first_waiting_jids(core.now())?;
+            let heads = core.first_waiting_jid_per_queue(core.now())?;
             progress.keep_pace(heads.len())?;
             self.heads = Some(heads);
         }

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     if !submitted.jids.is_empty()
         && let Some(options) = args.wait_options(session.now())
     {
-        let waiter = Waiter::open(options, session)?;
+        let waiter = Waiter::subscribe(options, session)?;
         super::wait_for_jobs(waiter, submitted.jids, session)?;
     }
     Ok(submitted.exit)

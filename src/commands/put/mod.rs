@@ -316,7 +316,7 @@ fn wait_for_jobs(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Resu
     let options = waiter.options;
     session.ui.flush_stdout()?;
     let wait = waiter.run(jids, session, |_, _| Ok(()))?;
-    wait::wait_error(&wait, &options, session)?;
+    wait::require_awaited_state(&wait, &options, session)?;
     let elapsed = duration(wait.totals.elapsed_s.0);
     let jobs = plural(wait.totals.jobs as u64, "job", "jobs");
     session

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let maxima = MaximumChanges::read_changes(&args.coordinated.throttles, now, session)?;
     // The subscription comes first, so that the wait misses nothing of the job.
     let waiter = match args.wait_options(now).filter(|_| !args.dry_run) {
-        Some(options) => Some(Waiter::open(options, session)?),
+        Some(options) => Some(Waiter::subscribe(options, session)?),
         None => None,
     };
     if !args.dry_run {

@@ -6,7 +6,7 @@ use super::{RECURRING, missing_error, read_recurring, stays_paused_note};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, refuse_overlap};
 use crate::args::value;
-use crate::core::api::template::Tagging;
+use crate::core::api::template::TagChange;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::json::Json;
@@ -53,7 +53,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = consent.is_none();
     let mut tags = found.tags;
     let mut reply = Vec::new();
-    for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
+    for (how, names) in [
+        (TagChange::Remove, &args.remove),
+        (TagChange::Add, &args.add),
+    ] {
         if !names.is_empty() && !dry {
             reply = session.core()?.tag_recurring(now, &args.jid, how, names)?;
             tags = Json::parse(&reply)

@@ -96,7 +96,7 @@ fn read_selected(args: &Args, core: &mut Core, now: Moment) -> Result<ListedThro
             core.existing_throttles(now, named)?,
         )
     };
-    found.add(throttles, unreadable);
+    found.add_throttles(throttles, unreadable);
     found.throttles.retain(|(_, id), _| args.selects(id));
     found.unreadable.retain(|id, _| match id {
         Some(id) => args.selects(id),

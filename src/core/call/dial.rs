@@ -15,9 +15,9 @@ use crate::address::{Address, AppendFsync, Node, Target};
 use crate::error::{Error, Kind};
 
 impl Core {
-    /// Opens a connection, and waits for a server that is not ready. The first attempt of a process
-    /// does not wait for a server that is not there: its address is probably wrong. If the time runs
-    /// out during an attempt, the error is the reason why there was an attempt after the first.
+    /// Opens a connection, and waits for a server that is not ready. The first attempt of a process does not
+    /// wait for a server that is not there: its address is probably wrong. If the time runs out during a
+    /// later attempt, the error is that of the attempt before it.
     pub(super) fn dial_with_retries(
         &mut self,
         deadline: Instant,
@@ -135,7 +135,8 @@ impl Core {
             let connection = match &target.address {
                 Address::Local { dir, fsync, starts } => {
                     let local = LocalServer::new(dir.as_deref())?;
-                    // A server that must sync each change ends if its disk is full, and would again.
+                    // A server that syncs each change stops when its disk is full. Do not start it again
+                    // before there is room.
                     let may_end = self.was_connected || *fsync == Some(AppendFsync::Always);
                     if self.writes && may_end && !local.has_disk_space(self.was_connected) {
                         return Err(error::server_disk_full(target));

@@ -16,7 +16,7 @@ pub(crate) fn untagged_cluster_prefix(prefix: &str, target: &Target) -> Error {
     untagged_cluster_prefix_with_tagged(prefix, target, &[])
 }
 
-/// The error for a prefix without hash tag, and names those with one that have queues there.
+/// The error for a prefix without hash tag in a cluster, with a hint at the prefixes with one that have queues there.
 pub(crate) fn untagged_cluster_prefix_with_tagged(
     prefix: &str,
     target: &Target,
