@@ -69,8 +69,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The path to a command with the first name of each part; other words as they are.
-fn canonical_path(words: &[String]) -> Vec<String> {
+/// The path to a command, with each second name replaced by the first one; unknown words stay.
+fn canonical_command_path(words: &[String]) -> Vec<String> {
     let tree = parse::clap_tree();
     let mut command = Some(&tree);
     let first_name = |word: &String| {
@@ -83,7 +83,7 @@ fn canonical_path(words: &[String]) -> Vec<String> {
 /// The page of this name: a command before a format.
 fn find_page(words: &[String], pages: Vec<GeneratedFile>) -> Result<GeneratedFile, Error> {
     let given = words.join(" ");
-    let name = match canonical_path(words).join("-") {
+    let name = match canonical_command_path(words).join("-") {
         name if name.split(['-', '.']).next() == Some("qless") => name,
         name if name.is_empty() => "qless".to_owned(),
         name => format!("qless-{name}"),

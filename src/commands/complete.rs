@@ -88,11 +88,11 @@ struct Completion {
 }
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    if args.next.is_none() && args.later.is_given() {
+    if args.next.is_none() && args.later.is_time_given() {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
     }
-    let coordination = args.coordinated.options();
+    let coordination = args.coordinated.coordination_options();
     if args.next.is_none() && !coordination.is_empty() {
         return Err(Error::usage(
             "`--key`, `--hold`, `--lock`, `--throttle` and `--backoff` need `--next`",

@@ -216,7 +216,7 @@ fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> Comm
     let word = |name: &Name| OsStr::from_bytes(name.as_bytes()).to_owned();
     let mut words: Vec<OsString> = leading.iter().map(word).collect();
     // A request names jobs; it cannot name stdin, files or patterns.
-    let names = names.iter().map(|name| plain::mark_plain(&word(name)));
+    let names = names.iter().map(|name| plain::mark_as_plain(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
     if matches!(mode, RunMode::Rehearsed) {
@@ -252,7 +252,7 @@ fn run_words<A: clap::Args>(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let command = A::augment_args(clap::Command::new("page").no_binary_name(true));
-    let refused = |error: clap::Error| Error::usage(plain::sentence_of(&error));
+    let refused = |error: clap::Error| Error::usage(plain::first_error_line(&error));
     let matches = command.try_get_matches_from(words).map_err(refused)?;
     let args = A::from_arg_matches(&matches).map_err(refused)?;
     (spec.run)(args, session)

@@ -122,7 +122,7 @@ impl Ui {
     }
 
     /// The form of a result in which nothing is shown.
-    pub(crate) fn nothing_shown(&self) -> Shown {
+    pub(crate) fn empty_result(&self) -> Shown {
         match self.format {
             Format::Ndjson => Shown::Lines(Vec::new()),
             Format::Jid => Shown::Jids(Vec::new()),

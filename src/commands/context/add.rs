@@ -54,7 +54,7 @@ pub(super) struct Args {
 }
 
 fn context_name(text: &str) -> Result<String, String> {
-    let text = plain::strip_marks(text);
+    let text = plain::strip_plain_marks(text);
     let text = text.trim();
     name::refuse_as_new_name(text.as_bytes()).map(|()| text.into())
 }

@@ -273,7 +273,7 @@ impl Args {
             retries: self.retries.map(|retries| number(retries.to_string())),
             tags: (!self.tags.is_empty()).then_some(Cow::Owned(tags)),
             depends: (!self.depends.is_empty()).then_some(Cow::Owned(depends)),
-            coordination: self.lane.merged_options(&self.coordinated),
+            coordination: self.lane.lane_and_coordination_options(&self.coordinated),
             ..NewJob::default()
         }
     }

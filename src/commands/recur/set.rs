@@ -106,7 +106,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(backlog) = args.backlog {
         changes.push(("backlog", backlog.to_string().into_bytes()));
     }
-    let mut coordination = args.lane.merged_options(&args.coordinated);
+    let mut coordination = args.lane.lane_and_coordination_options(&args.coordinated);
     if args.no_overlap {
         super::forbid_overlaps(&args.jid, &mut coordination);
         // With an older `until` of `start`, a job would be put while the first one runs; with an older
