@@ -33,7 +33,7 @@ pub(super) struct ApprovedRepair<'a> {
 }
 
 impl ApprovedRepair<'_> {
-    pub(super) fn run(
+    pub(super) fn run_rounds(
         mut self,
         first_scan: ScanResult,
         session: &mut Session,

@@ -19,7 +19,7 @@ pub(super) struct BlockingFindings {
     /// Jobs with a dependency that only the other job lists: they are not released.
     one_sided: BoundedSet,
     /// Findings that were not verified because their requirements are not reported.
-    blocked_by_unreported: BTreeSet<FindingId>,
+    findings_not_verified: BTreeSet<FindingId>,
     hasher: RandomState,
 }
 
@@ -35,7 +35,7 @@ impl BlockingFindings {
             _ => false,
         };
         if is_blocked && filter.selects(verdict.id) && filter.hides_requirements(verdict.id) {
-            self.blocked_by_unreported.insert(verdict.id);
+            self.findings_not_verified.insert(verdict.id);
         }
         is_blocked
     }
@@ -64,6 +64,6 @@ impl BlockingFindings {
 
     /// The findings that could not be verified, because one to repair first is not selected for the report.
     pub(super) fn unverified_findings(&self) -> Vec<FindingId> {
-        self.blocked_by_unreported.iter().copied().collect()
+        self.findings_not_verified.iter().copied().collect()
     }
 }

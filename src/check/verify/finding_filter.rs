@@ -14,15 +14,17 @@ pub(crate) enum FindingSelection {
     One(FindingId),
 }
 
-/// Findings whose verdict searches failure lists. Jobs are verified for them by their group.
+/// Findings whose verdict searches failure lists. They are verified for the failed jobs of a group together.
 const SEARCHING: [FindingId; 3] = [
     FindingId::FailedStray,
     FindingId::FailedUnlisted,
     FindingId::FailedTwice,
 ];
 
-/// The list of findings for items of a kind.
-pub(crate) fn findings_for_kind(mut findings: String, kind: ItemKind) -> String {
+/// Completes the text that tells the core which findings to verify for items of a kind. For jobs, it excludes those
+/// that
+/// search failure lists.
+pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
         for id in SEARCHING {
             let comma = if findings.is_empty() { "" } else { "," };
@@ -59,8 +61,8 @@ impl FindingFilter {
         }
     }
 
-    /// Also selects the release of these jobs, if it is not selected anyway.
-    pub(crate) fn selecting_releases(&self, freed: HashSet<Name>) -> FindingFilter {
+    /// A copy of the filter that also selects the release of these jobs.
+    pub(crate) fn with_releases_of(&self, freed: HashSet<Name>) -> FindingFilter {
         FindingFilter {
             freed: Rc::new(freed),
             ..self.clone()
@@ -70,20 +72,20 @@ impl FindingFilter {
     /// Whether a finding is reported.
     pub(crate) fn selects(&self, id: FindingId) -> bool {
         let frees = id == FindingId::DependsOnNothing && !self.freed.is_empty();
-        (self.selects_all_of(id) || frees) && !self.skip.contains(&id)
+        (self.selects_for_all_items(id) || frees) && !self.skip.contains(&id)
     }
 
     /// Whether this finding is reported about this item.
-    pub(crate) fn selects_item(&self, id: FindingId, item: &Name) -> bool {
-        self.selects(id) && (self.selects_all_of(id) || self.freed.contains(item))
+    pub(crate) fn selects_for_item(&self, id: FindingId, item: &Name) -> bool {
+        self.selects(id) && (self.selects_for_all_items(id) || self.freed.contains(item))
     }
 
-    fn selects_all_of(&self, id: FindingId) -> bool {
+    fn selects_for_all_items(&self, id: FindingId) -> bool {
         self.only.is_empty() || self.is_named_by_only(id)
     }
 
     /// Whether any finding is not reported.
-    pub(crate) fn leaves_out_findings(&self) -> bool {
+    pub(crate) fn excludes_any_finding(&self) -> bool {
         let all = self.only.is_empty()
             || self
                 .only

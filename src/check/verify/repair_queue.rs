@@ -81,7 +81,7 @@ impl RepairQueue {
         }
         let stage = verdict.id.row().stage;
         if verdict.id == FindingId::KeyType {
-            // The key is verified by its name, whichever item led to it.
+            // A key of a wrong type is repaired by its name, whichever location has found it.
             return self.push_item(stage, &Location::new(ItemKind::Key, ""), &verdict.item);
         }
         let failed;
@@ -113,7 +113,8 @@ impl RepairQueue {
             }
         };
         let entry = (stage, at, item.clone());
-        // Several verdicts of a call may come from the same blocks of a list.
+        // Several verdicts may come from the same block of a list: search all queued items for it, not only the
+        // last one.
         let recent = match location.kind {
             ItemKind::Entries => MAX_ITEMS,
             _ => 1,
@@ -131,7 +132,7 @@ impl RepairQueue {
     }
 
     fn push_lost_dependency(&mut self, verdict: &Verdict) {
-        // Other dependencies of the job may be in queues that are not scanned.
+        // If only some queues are scanned, other dependencies of the job may have been missed: it is not repaired.
         if self.scoped {
             self.count_skipped();
         } else if !self.check_capacity() {
@@ -226,7 +227,7 @@ impl RepairQueue {
         let jobs = Location::new(ItemKind::Job, "");
         let DependencyGroups { complete, excluded } =
             DependencyGroups::new(lost_dependencies, lost_dependencies_overflowed, &excluded);
-        // A dependency of a job that cannot be verified as a whole is not repaired.
+        // Dependencies whose group cannot be restored as a whole are left out.
         items.retain(|(stage, at, item)| {
             *stage != RepairStage::Edges
                 || locations[*at as usize] != jobs
@@ -253,7 +254,7 @@ impl RepairQueue {
                 large: large.clone(),
             });
         }
-        // Items with excluded findings take calls of their own.
+        // Items with the same excluded findings share batches of their own.
         let mut restricted: Vec<RepairBatch> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
@@ -307,11 +308,11 @@ fn items_behind_verdict<'a>(
             one == item || either && one == detail.as_bytes()
         }
     };
-    // Keys that have the item or the detail in their name.
+    // Among keys, the item of the verdict may be a part of the name of the key that led to it.
     let contains = |one: &Name| {
         let one = one.as_bytes();
         location.kind == ItemKind::Key
-            && (contains_part(one, item.as_bytes()) || contains_part(one, detail.as_bytes()))
+            && (contains_bytes(one, item.as_bytes()) || contains_bytes(one, detail.as_bytes()))
     };
     let some: Vec<&Name> = call_items.iter().filter(|one| led(one)).collect();
     if !some.is_empty() {
@@ -325,7 +326,7 @@ fn items_behind_verdict<'a>(
     }
 }
 
-fn contains_part(text: &[u8], part: &[u8]) -> bool {
+fn contains_bytes(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }
 
