@@ -46,7 +46,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(dir) = args.out else {
         for page in &pages {
             if session.ui.is_terminal() && session.ui.is_for_people() {
-                session.ui.manual_page(&page.bytes)?
+                session.ui.show_manual_page(&page.bytes)?
             } else {
                 session.ui.write(&page.bytes)?
             }

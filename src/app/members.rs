@@ -26,7 +26,7 @@ use crate::input::jids::JidArgs;
 use crate::input::source::StdinUse;
 use crate::name::Name;
 use crate::session::{MemberPart, Session, StreamShare};
-use crate::settings::members::{Member, Members};
+use crate::settings::members::{ContextMember, ContextMembers};
 use crate::text::{Sanitized, plural};
 use crate::ui::Ui;
 use crate::ui::member::{
@@ -38,7 +38,7 @@ use crate::work;
 /// Runs the subcommand on the members of the context in use.
 pub(super) fn run(
     command: &Command,
-    members: &Members,
+    members: &ContextMembers,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let member_use = command.member_use();
@@ -81,7 +81,7 @@ pub(super) fn run(
         MemberUse::NewJob { kept_with, jid } => {
             let fresh = || Cow::Owned(uuid::Uuid::new_v4().as_bytes().to_vec());
             let kept_with = kept_with.unwrap_or_else(fresh);
-            let index = Members::member_index_for(&kept_with, members.list.len());
+            let index = ContextMembers::member_index_of_new_job(&kept_with, members.list.len());
             let index = match jid {
                 Some(jid) => group.find_holder(jid, session).unwrap_or(index),
                 None => index,
@@ -101,7 +101,7 @@ pub(super) fn run(
         }
         MemberUse::InTurn => group.run_one_after_another(session),
         MemberUse::UntilFound => group.run_until_job_found(session),
-        MemberUse::Processes => match members.of_this_process()? {
+        MemberUse::Processes => match members.member_of_this_process()? {
             Some(member) => {
                 work::members::end_with_parent();
                 let index = members.list.iter().position(|one| one.name == member.name);
@@ -115,13 +115,13 @@ pub(super) fn run(
 /// A command, and the members it runs on.
 struct MemberGroup<'g> {
     command: &'g Command,
-    members: &'g Members,
+    members: &'g ContextMembers,
     /// If the command waits for jobs, whether one of them is enough.
     wait_for_any: Option<bool>,
 }
 
 /// How the command ended on a member.
-type MemberResult<'g> = (&'g Member, Result<Exit, Error>);
+type MemberResult<'g> = (&'g ContextMember, Result<Exit, Error>);
 
 impl<'g> MemberGroup<'g> {
     /// The error for a command that runs on one member only, in a context of several.
@@ -158,7 +158,7 @@ impl<'g> MemberGroup<'g> {
     ) -> Result<Exit, Error> {
         let member = &self.members.list[index];
         let suffix = member.file_suffix();
-        session.use_only(member, MemberPart { suffix, ..part });
+        session.use_only_member(member, MemberPart { suffix, ..part });
         let result = self.command.run(session);
         result.map_err(|error| {
             if is_unreachable(&error) && session.core_if_open().is_none() {
@@ -258,7 +258,8 @@ impl<'g> MemberGroup<'g> {
                     let what = format!("job `{jid}` does not exist; nothing was changed");
                     return Err(Error::not_found(what).about_jid(jid));
                 }
-                [] => own[Members::member_index_for(jid.as_bytes(), count)].push(jid.clone()),
+                [] => own[ContextMembers::member_index_of_new_job(jid.as_bytes(), count)]
+                    .push(jid.clone()),
                 [one] => own[*one].push(jid.clone()),
                 [one, other, ..] => return Err(self.ambiguous_error(jid, *one, *other)),
             }
@@ -336,7 +337,8 @@ impl<'g> MemberGroup<'g> {
         for (at, jid) in given.jids().iter().enumerate() {
             let has = |found: &Result<Vec<bool>, Error>| found.as_ref().is_ok_and(|has| has[at]);
             let holder = found.iter().position(has);
-            let holder = holder.unwrap_or_else(|| Members::member_index_for(jid.as_bytes(), count));
+            let holder = holder
+                .unwrap_or_else(|| ContextMembers::member_index_of_new_job(jid.as_bytes(), count));
             match runs.last_mut() {
                 Some((index, jids)) if *index == holder => jids.push(jid.clone()),
                 _ => runs.push((holder, vec![jid.clone()])),
@@ -361,7 +363,7 @@ impl<'g> MemberGroup<'g> {
     /// Asks each member, side by side, which of the jobs it has.
     fn find_holders(&self, jids: &[Name], session: &Session) -> Vec<Result<Vec<bool>, Error>> {
         thread::scope(|scope| {
-            let look_up = |(index, member): (usize, &'g Member)| {
+            let look_up = |(index, member): (usize, &'g ContextMember)| {
                 let (to, _) = channel();
                 let (_, answers) = channel();
                 let streams = MemberStreams {
@@ -444,7 +446,7 @@ impl<'g> MemberGroup<'g> {
     }
 
     /// Reports the error of a member.
-    fn report_member_error(&self, member: &Member, error: &Error, session: &mut Session) {
+    fn report_member_error(&self, member: &ContextMember, error: &Error, session: &mut Session) {
         let message = error.message();
         let text = label_with_member(&member.name, &message);
         let own = label_with_member(&member.name, "");
@@ -511,14 +513,15 @@ impl<'g> MemberGroup<'g> {
         let has_ended_well = results.iter().any(|(_, result)| result.is_ok());
         let errors =
             errors.filter(|(_, error)| !has_ended_well || self.counts_despite_success(error));
-        let errors: Vec<(&Member, &Error)> = errors.collect();
+        let errors: Vec<(&ContextMember, &Error)> = errors.collect();
         if let Some((_, first)) = errors.first() {
-            let is_same = |(_, error): &(&Member, &Error)| error.message() == first.message();
+            let is_same =
+                |(_, error): &(&ContextMember, &Error)| error.message() == first.message();
             if !has_ended_well && errors.iter().all(is_same) && !is_unreachable(first) {
                 return Err((*first).clone());
             }
             let others = errors.iter().filter(|(_, error)| !is_unreachable(error));
-            let kind = |(_, error): &(&Member, &Error)| error.kind();
+            let kind = |(_, error): &(&ContextMember, &Error)| error.kind();
             // If some members answered, their errors decide the kind.
             let kinds: Vec<Kind> = if others.clone().count() > 0 {
                 others.map(kind).collect()

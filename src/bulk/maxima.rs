@@ -95,7 +95,7 @@ impl MaximumChanges {
         if self.changes.is_empty() {
             return Ok(());
         }
-        let question = format!("{}{}", self.describe(), session.on_destination()?);
+        let question = format!("{}{}", self.describe(), session.on_destination_text()?);
         session.ui.confirm_protected(&question, |_| String::new())?;
         Ok(())
     }

@@ -64,13 +64,12 @@ pub(crate) struct Args {
     require_match: bool,
 }
 
-pub(crate) const SPEC: Spec<Args> =
-    Spec::reads(Group::Inspect, run)
-        .unpaged()
-        .members(|args| MemberUse::Wait {
-            jids: &args.targets.jids,
-            any: args.any,
-        });
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
+    .unpaged()
+    .member_use(|args| MemberUse::Wait {
+        jids: &args.targets.jids,
+        any: args.any,
+    });
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;

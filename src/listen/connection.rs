@@ -31,7 +31,7 @@ impl<'l> Connection<'l> {
     /// Answers requests until either side ends the connection.
     pub(super) fn run<'a>(mut self, respond: impl Fn(&Request) -> Response<'a>) {
         for number in 1..=MAX_REQUESTS {
-            let request = match self.reader.read(&self.entry.socket) {
+            let request = match self.reader.read_request(&self.entry.socket) {
                 Ok(request) => request,
                 Err(NoRequest::Ended) => return,
                 Err(NoRequest::Refused(refused)) => {
@@ -54,7 +54,7 @@ impl<'l> Connection<'l> {
                 break;
             }
         }
-        self.entry.socket.linger();
+        self.entry.socket.end_sending_and_drain();
     }
 
     fn send(&self, response: Response, method: Method, stays: bool) -> io::Result<()> {

@@ -91,13 +91,13 @@ impl Listener {
                 let socket = match self.socket.accept(CHECK) {
                     Ok(Some(socket)) => socket,
                     Ok(None) => continue,
-                    // There are no descriptors or no memory left: a connection less gives some back.
+                    // The system has no descriptors or memory left: closing one connection frees some.
                     Err(_) => {
-                        table.end_one(CHECK);
+                        table.make_room(CHECK);
                         continue;
                     }
                 };
-                match table.enter(socket) {
+                match table.add_connection(socket) {
                     Ok(entry) => {
                         let connection = Connection::new(entry, &self.access, self.takes_posts);
                         let run = || connection.run(&respond);

@@ -74,7 +74,7 @@ pub(crate) struct Ui {
     context: ContextLabel,
     no_input: bool,
     quiet: bool,
-    /// Whether a reader of stdout that goes away does not end the program.
+    /// Whether the program goes on after the reader of stdout has gone away.
     outlives_reader: bool,
     /// Output that a command that changes something could not write to stdout.
     lost: LostOutput,
@@ -84,13 +84,13 @@ pub(crate) struct Ui {
     ticks: bool,
     /// Whether a NUL ends each job id of `-o jid`.
     null: bool,
-    /// How many job ids were left out because they fit no line.
+    /// The number of job ids that `-o jid` left out because they contain the separator.
     unlisted: u64,
-    /// The first of these job ids.
+    /// The first job ids that were left out.
     unlisted_jids: Vec<Name>,
     /// The widths of the columns of a table whose rows are written as they arrive.
     streamed_widths: Vec<usize>,
-    /// Whether this was a dry run, which says so in a note.
+    /// Whether the command was a dry run.
     rehearsed: bool,
     /// If the command runs on one of several members, the channel to the command as a whole.
     member: Option<MemberStreams>,
@@ -118,7 +118,7 @@ impl Ui {
         ui.null = globals.null;
         ui.force_raw = globals.force_raw;
         let page = &mut ui.page;
-        page.color = use_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
+        page.color = should_color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
             TimeFormat::Relative => Times::Relative,
             TimeFormat::Iso => Times::Iso,
@@ -209,7 +209,7 @@ impl Ui {
         if !for_people || !self.tty || self.verbose > 0 {
             return;
         }
-        if let Some(pager) = Pager::find() {
+        if let Some(pager) = Pager::of_terminal() {
             self.stdout.set_pager(pager);
         }
     }
@@ -491,7 +491,7 @@ impl Ui {
     /// the command goes on regardless.
     fn handle_write_result(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
         match written {
-            Err(error) if self.outlives_reader && is_closed(&error) => Ok(()),
+            Err(error) if self.outlives_reader && is_closed_pipe(&error) => Ok(()),
             Err(error) if self.lost.keeps_output_after(&error) => {
                 self.lost.begin_keeping(error, self.stdout.take_unwritten());
                 self.lost.add_lost(bytes);
@@ -539,7 +539,10 @@ impl Ui {
     /// The error of the first write to stdout that failed in the output thread, reported once. What is
     /// written after it is lost.
     pub(crate) fn write_fault(&self) -> Option<Error> {
-        self.stdout.output_thread()?.take_fault().map(stdout_error)
+        self.stdout
+            .output_thread()?
+            .take_write_fault()
+            .map(stdout_error)
     }
 
     /// Waits at most this long until the output thread has written everything, and then writes without it.
@@ -592,7 +595,13 @@ impl Ui {
 
     /// Writes a note on a terminal if a list continues after the rows shown; `total` is the length of
     /// the list, if it is known.
-    pub(crate) fn note_cut(&mut self, shown: u64, total: Option<u64>, offset: u64, noun: &str) {
+    pub(crate) fn note_rows_left_out(
+        &mut self,
+        shown: u64,
+        total: Option<u64>,
+        offset: u64,
+        noun: &str,
+    ) {
         let more = "`--limit N` shows more";
         let count = text::with_thousands_separators(shown);
         match total {
@@ -678,7 +687,7 @@ fn pipe_width() -> usize {
 }
 
 /// Whether to color a stream. The flag wins over the environment, which wins over the stream.
-fn use_color(flag: DisplayWhen, terminal: bool) -> bool {
+fn should_color(flag: DisplayWhen, terminal: bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
     match flag {
         DisplayWhen::Always => true,
@@ -694,13 +703,13 @@ fn is_interactive() -> bool {
     io::stderr().is_terminal() && env::var("CI").is_none()
 }
 
-fn is_closed(error: &io::Error) -> bool {
+fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
 
 /// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
 fn stdout_error(error: io::Error) -> Error {
-    if is_closed(&error) {
+    if is_closed_pipe(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
     }

@@ -25,7 +25,9 @@ pub(super) fn bind(
     let Some(address) = &options.listen else {
         return Ok(None);
     };
-    let access = options.access.read(|warning| session.ui.warn(warning))?;
+    let access = options
+        .access
+        .read_access(|warning| session.ui.warn(warning))?;
     Listener::bind(address, access).map(Some)
 }
 

@@ -54,11 +54,11 @@ pub(super) struct WorkMonitor {
     slots: usize,
     /// The SHA of the script.
     core: String,
-    /// How long after it was due a turn or a heartbeat may end.
+    /// How late a turn or a heartbeat may end before the worker counts as stuck.
     patience: Duration,
     state: Mutex<LoopState>,
     calls: Mutex<CallTimes>,
-    /// Locked for writing only when a queue is new.
+    /// The counts by queue. The write lock is only taken for a new queue.
     jobs: RwLock<BTreeMap<Name, ResultCounts>>,
     runs: DurationHistogram,
 }
@@ -110,20 +110,20 @@ impl WorkMonitor {
 
     /// Shows the counts of a queue from now on. A rate needs the zeros before the first end of a job.
     pub(super) fn add_queue(&self, queue: &Name) {
-        self.use_counts(queue, |_| {});
+        self.with_counts_of_queue(queue, |_| {});
     }
 
     /// Counts the end of a job that ran for this many seconds.
     pub(super) fn count_end(&self, queue: &Name, kind: WorkEventKind, elapsed: f64) {
-        self.use_counts(queue, |counts| {
+        self.with_counts_of_queue(queue, |counts| {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
-        if was_written(kind) {
+        if is_written_by_worker(kind) {
             self.runs.count(elapsed);
         }
     }
 
-    fn use_counts(&self, queue: &Name, add: impl Fn(&ResultCounts)) {
+    fn with_counts_of_queue(&self, queue: &Name, add: impl Fn(&ResultCounts)) {
         let known = self.jobs.read().unwrap_or_else(PoisonError::into_inner);
         let name = if known.contains_key(queue) || known.len() < MAX_QUEUES {
             queue.clone()
@@ -151,7 +151,8 @@ impl WorkMonitor {
         })
     }
 
-    /// Why the worker pops no jobs; `None` if it does.
+    /// Why the worker is not ready (for `/readyz`): it starts, stops, is stuck, or Redis is away. `None` if it is
+    /// ready.
     pub(super) fn why_not_ready(&self, now: Instant) -> Option<String> {
         let why = match self.state().readiness {
             None => "starting: no job has been popped",
@@ -218,7 +219,7 @@ fn patience(poll: Duration, timeout: Duration) -> Duration {
 }
 
 /// Whether this worker wrote the end of the job. Otherwise the job may have run on, or not at all.
-fn was_written(kind: WorkEventKind) -> bool {
+fn is_written_by_worker(kind: WorkEventKind) -> bool {
     use WorkEventKind::{Advanced, Completed, Failed, Retried};
 
     matches!(kind, Completed | Advanced | Retried | Failed)

@@ -13,7 +13,8 @@ pub(super) struct ServiceManager {
 }
 
 impl ServiceManager {
-    /// Says that the worker is ready. A manager that does not listen is left alone.
+    /// Tells the service manager that the worker is ready. If the manager cannot be reached, nothing more is sent
+    /// to it.
     pub(super) fn report_ready() -> ServiceManager {
         _ = sd_notify::notify(&[NotifyState::Ready]);
         ServiceManager {

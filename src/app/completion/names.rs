@@ -26,7 +26,7 @@ use crate::name::Name;
 use crate::session::{password, tls};
 use crate::settings;
 use crate::settings::ConfigFile as File;
-use crate::settings::members::Member;
+use crate::settings::members::ContextMember;
 use crate::text::is_harmful;
 use crate::ui::Ui;
 
@@ -56,7 +56,7 @@ pub(super) fn find_candidates(
         return names_on_server(kind, globals, &file, deadline);
     };
     let found = thread::scope(|scope| {
-        let ask = |member: &Member| {
+        let ask = |member: &ContextMember| {
             let (globals, file) = (member.globals.clone(), member.file.clone());
             scope.spawn(move || names_on_server(kind, globals, &file, deadline))
         };

@@ -139,7 +139,7 @@ pub(crate) fn lay_out_root(root: Command) -> Command {
     let parts = DocParts::of_command(&root);
     let mut list = String::new();
     for group in Group::VARIANTS {
-        list.push_str(&format!("{}:\n", group.title()));
+        list.push_str(&format!("{}:\n", group.heading()));
         for listed in tree::listed_commands().filter(|listed| listed.group == *group) {
             let name = listed.name;
             let Some(command) = root.find_subcommand(&name) else {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::undo::UndoWriter;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::expected::ExpectedFindings;
+use crate::check::verify::expected::ExpectedRepairs;
 use crate::check::verify::finding_filter::{FindingFilter, findings_argument};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
@@ -27,7 +27,7 @@ pub(crate) struct Repairer {
     undo: Option<UndoWriter>,
     /// The stage of the current batch, and the findings that the queue leads to.
     stage: RepairStage,
-    expected: ExpectedFindings,
+    expected: ExpectedRepairs,
     pace: Pace,
     max_batch: usize,
     interrupt: Interrupt,
@@ -59,7 +59,7 @@ impl Repairer {
             run,
             undo,
             stage: RepairStage::Keys,
-            expected: ExpectedFindings::default(),
+            expected: ExpectedRepairs::default(),
             pace,
             interrupt,
             batch_sizes,
@@ -81,7 +81,7 @@ impl Repairer {
         for counts in self.counts.values_mut() {
             counts.refused = 0;
         }
-        self.expected = queue.take_expected();
+        self.expected = queue.take_expected_repairs();
         let mut repaired = 0;
         for batch in queue.into_batches() {
             let Some(findings) = self
@@ -272,7 +272,7 @@ impl Repairer {
                 .filter(|verdict| verdict.outcome == VerdictOutcome::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
-            None => self.expected.take_findings_about(self.stage, items),
+            None => self.expected.take_repairs_about(self.stage, items),
         };
         let mut settled = 0;
         for (id, item) in expected {

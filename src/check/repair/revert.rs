@@ -93,7 +93,7 @@ pub(crate) fn run_revert(
     };
     let message = format!("{} after {} of {changes}", error.message(), count(tried));
     Err(
-        Error::new(error.kind(), message).hint(match session.typed_line() {
+        Error::new(error.kind(), message).hint(match session.whole_command_line() {
             Some(line) => format!("run the same command again to continue: `{line}`"),
             None => "run the same command again to continue".to_owned(),
         }),

@@ -49,7 +49,7 @@ impl UndoWriter {
             command: command.to_owned(),
             ..LedgerHead::new(UNDO, session)?
         };
-        let ledger = Ledger::open(&session.own_file(path), head, dry_run, |line| {
+        let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |line| {
             let line = read_undo_line(line)?;
             slice = slice.max(line.slice + 1);
             Ok(())

@@ -54,9 +54,8 @@ impl Scanner<'_> {
 
     fn check_config_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
         if option.ends_with(DEFAULTS) {
-            // Only the core knows which fields of the JSON value are valid, so each of these options is a
-            // candidate. There is at
-            // most one per queue.
+            // Only the core knows which fields of the JSON value are valid, so each of these options is a candidate.
+            // There is at most one per queue.
             return self.add_candidate(ItemKind::Names, b"config", option);
         }
         let queue = option.strip_suffix(LIMIT);

@@ -108,8 +108,8 @@ impl Scanner<'_> {
         Ok(replies.iter().any(ours))
     }
 
-    /// Adds the leftover set of dependents of a missing job. It belongs to no queue, but it is the only
-    /// trace of dependencies that jobs of the scanned queues have lost. The jobs that it lists are verified first.
+    /// Adds the leftover set of dependents of a missing job. It belongs to no queue, but it is the only trace of
+    /// dependencies that jobs of the scanned queues have lost. The jobs that it lists are verified first.
     pub(super) fn add_leftover_dependents(&mut self, key: &[u8], jid: &[u8]) -> Result<(), Error> {
         self.resolve_undecided()?;
         let read = ReadCommand::key_exists(&self.keys.job_key(jid));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 
-use super::bounded_set::BoundedSet;
+use super::bounded_set::SaturatingHashSet;
 use super::finding_filter::FindingFilter;
 use crate::model::finding::{FindingId, VerdictDetail};
 use crate::model::verdict::Verdict;
@@ -13,11 +13,11 @@ use crate::name::Name;
 #[derive(Debug, Default)]
 pub(super) struct BlockingFindings {
     /// Tags with a wrong index: their counters are not compared with it.
-    wrong_tags: BoundedSet,
+    wrong_tags: SaturatingHashSet,
     /// Whether a failure list is wrong: no counter of failed jobs is compared with the lists.
     wrong_failure_lists: bool,
     /// Jobs with a dependency that only the other job lists: they are not released.
-    one_sided: BoundedSet,
+    one_sided: SaturatingHashSet,
     /// Findings that were not verified because their requirements are not reported.
     findings_not_verified: BTreeSet<FindingId>,
     hasher: RandomState,

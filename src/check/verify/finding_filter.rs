@@ -22,8 +22,7 @@ const SEARCHING: [FindingId; 3] = [
 ];
 
 /// Completes the text that tells the core which findings to verify for items of a kind. For jobs, it excludes those
-/// that
-/// search failure lists.
+/// that search failure lists.
 pub(crate) fn findings_argument(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
         for id in SEARCHING {

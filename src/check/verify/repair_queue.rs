@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::batch::RepairBatch;
-use super::expected::ExpectedFindings;
+use super::expected::ExpectedRepairs;
 use super::lost_dependencies::{DependencyGroups, has_lost_dependencies};
 use super::overlaps::OverlappingFindings;
 use super::repair_order;
@@ -28,7 +28,7 @@ pub(crate) struct RepairQueue {
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
     overlaps: OverlappingFindings,
-    expected: ExpectedFindings,
+    expected: ExpectedRepairs,
     /// Jobs with a dependency that was not verified.
     excluded: HashSet<Name>,
     bytes: usize,
@@ -74,7 +74,7 @@ impl RepairQueue {
         verdict: &Verdict,
     ) {
         if self.check_capacity() {
-            self.expected.add(verdict);
+            self.expected.add_expected_repair(verdict);
         }
         if has_lost_dependencies(verdict) {
             return self.push_lost_dependency(verdict);
@@ -202,7 +202,7 @@ impl RepairQueue {
     }
 
     /// The findings that the queued items lead to.
-    pub(crate) fn take_expected(&mut self) -> ExpectedFindings {
+    pub(crate) fn take_expected_repairs(&mut self) -> ExpectedRepairs {
         std::mem::take(&mut self.expected)
     }
 

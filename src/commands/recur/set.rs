@@ -3,7 +3,9 @@
 use std::slice;
 use std::time::Duration;
 
-use super::{RECURRING, missing_error, note_next_runs, read_recurring, stays_paused_note};
+use super::{
+    RECURRING, missing_recurring_error, note_next_runs, read_recurring, stays_paused_note,
+};
 use crate::args::coordination::{COORDINATION, CoordinationFlags, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -125,7 +127,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.connect()?;
     let Some(found) = read_recurring(session, now, &args.jid)? else {
-        return Err(missing_error(&args.jid));
+        return Err(missing_recurring_error(&args.jid));
     };
     let next = at.as_ref().map(|at| at.resolve(now));
     let runs = next_runs(&found, every, next);

@@ -290,7 +290,7 @@ pub enum Request {
 
 /// A signal to the processes of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub enum TerminationSignal {
     Term,
     Kill,
 }
@@ -319,7 +319,7 @@ pub enum Action {
     },
     Signal {
         slot: usize,
-        signal: Signal,
+        signal: TerminationSignal,
     },
     Request(Request),
     Report(Report),

@@ -121,7 +121,7 @@ impl HeldJobs {
     pub(super) fn note_extended(&mut self, now: f64, jid: &Name, expires: f64) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
-            // The locks of the queue may be shorter by now.
+            // Compute the interval again: the locks of the queue may be shorter by now.
             let interval = extension_interval(Some(job.interval), expires - now);
             job.extend_at = if job.is_doubtful { now } else { now + interval };
             self.due = self.due.min(job.extend_at).min(expires);
