@@ -35,7 +35,8 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigFileUse::Nothing);
+pub(crate) const SPEC: Spec<Args> =
+    Spec::reads(Group::Operate, run).config_use(ConfigFileUse::Nothing);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
@@ -48,7 +49,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             if session.ui.is_terminal() && session.ui.is_for_people() {
                 session.ui.show_manual_page(&page.bytes)?
             } else {
-                session.ui.write(&page.bytes)?
+                session.ui.write_bytes(&page.bytes)?
             }
         }
         return Ok(Exit::Ok);

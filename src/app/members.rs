@@ -488,7 +488,7 @@ impl<'g> MemberGroup<'g> {
         )
     }
 
-    /// The end of the command as a whole: reports what failed, and chooses the exit code.
+    /// Reports the errors of members, and chooses the exit code of the whole command.
     fn report_and_choose_exit(
         &self,
         results: Vec<MemberResult>,
@@ -640,7 +640,7 @@ impl Collector<'_> {
                 MemberMessage::Bytes(bytes) if session.ui.format() == Format::Ndjson => {
                     self.show_immediately(index, Shown::Lines(bytes), session)?;
                 }
-                MemberMessage::Bytes(bytes) => session.ui.write(&bytes)?,
+                MemberMessage::Bytes(bytes) => session.ui.write_bytes(&bytes)?,
                 MemberMessage::Note(note) => {
                     let field = self.group.members.kind.field();
                     let text = if session.ui.format().is_json() && note.starts_with(b"{") {

@@ -305,7 +305,7 @@ impl ExportWriter {
     fn write_line(&mut self, ui: &mut Ui, line: &[u8]) -> Result<(), Error> {
         match &mut self.to {
             Some(file) => file.write(line),
-            None => ui.write(line),
+            None => ui.write_bytes(line),
         }
     }
 

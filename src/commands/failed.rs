@@ -97,7 +97,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).watch(|args| args.watch.every);
+    Spec::writes_if(Group::Recover, Args::writes, run).watch_interval(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.writes() {

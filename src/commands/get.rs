@@ -55,7 +55,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run)
-    .watch(|args| args.watch.every)
+    .watch_interval(|args| args.watch.every)
     .member_use(|args| {
         if args.data || args.field.is_some() {
             MemberUse::JobsInOrder(&args.targets.jids)

@@ -202,12 +202,12 @@ impl<A> Spec<A> {
     }
 
     /// Sets which settings of the config file apply.
-    pub(crate) const fn config(self, config: ConfigFileUse) -> Spec<A> {
+    pub(crate) const fn config_use(self, config: ConfigFileUse) -> Spec<A> {
         Spec { config, ..self }
     }
 
-    /// Adds `--watch`.
-    pub(crate) const fn watch(self, watch: fn(&A) -> Option<Duration>) -> Spec<A> {
+    /// Lets `--watch` repeat the command, at the interval that the arguments give.
+    pub(crate) const fn watch_interval(self, watch: fn(&A) -> Option<Duration>) -> Spec<A> {
         Spec { watch, ..self }
     }
 

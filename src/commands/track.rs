@@ -72,7 +72,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run)
-    .watch(|args| args.watch.every)
+    .watch_interval(|args| args.watch.every)
     .member_use(|args| MemberUse::Jobs(&args.jobs.jids));
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {

@@ -129,7 +129,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
             let summary = &wait.totals;
             let line = json::compact_line(&WaitSummary { summary }).map_err(Error::internal)?;
-            session.ui.write(&line)?;
+            session.ui.write_bytes(&line)?;
         }
         _ => {}
     }
@@ -160,5 +160,5 @@ fn show_item(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
 }
 
 fn show_line(item: &WaitItem, ui: &mut Ui) -> Result<(), Error> {
-    ui.write(&json::compact_line(item).map_err(Error::internal)?)
+    ui.write_bytes(&json::compact_line(item).map_err(Error::internal)?)
 }

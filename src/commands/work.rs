@@ -286,7 +286,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn worker_name_prefix(given: Option<Name>) -> Result<Name, Error> {
     let name =
         match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {
-            None => return Ok(Name::from(actor::host())),
+            None => return Ok(Name::from(actor::host_name())),
             Some(name) => name,
         };
     let refused = |why: &str| Error::usage(format!("the name of the worker {why}"));

@@ -55,7 +55,8 @@ impl<T> LastValue<T> {
 }
 
 impl<T: Clone> CachedValue<T> {
-    /// `is_success`: whether a value comes from a read that succeeded.
+    /// A value that is read at most once per `interval`. `is_success` says whether a value comes from a read that
+    /// succeeded.
     pub fn new(interval: Duration, is_success: fn(&T) -> bool) -> CachedValue<T> {
         let pace = ReadPace::new(interval);
         CachedValue {

@@ -88,7 +88,7 @@ impl ConnectionTable {
     }
 
     /// Lets connections finish the responses under way, and ends those that only wait for requests.
-    pub(super) fn stop(&self) {
+    pub(super) fn stop_connections(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         let deadline = Instant::now() + FINISH;
         let mut rows = self.lock_rows();

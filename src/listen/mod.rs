@@ -107,7 +107,7 @@ impl Listener {
                     Err(socket) => refuse_busy(&socket),
                 }
             }
-            table.stop();
+            table.stop_connections();
         });
     }
 }
@@ -119,7 +119,7 @@ fn refuse_busy(socket: &Socket) {
         "too many requests at the same time",
     );
     let busy = busy.with_header("Retry-After", "1");
-    let mut bytes = busy.head(false);
+    let mut bytes = busy.head_bytes(false);
     if let Body::Bytes(body) = busy.body {
         bytes.extend(body);
     }

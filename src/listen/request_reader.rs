@@ -70,7 +70,7 @@ impl<'l> RequestReader<'l> {
             sent.map_err(|_| NoRequest::Ended)?;
         }
         while self.buffer.len() < length {
-            self.fill(socket, length, deadline)?;
+            self.fill_buffer(socket, length, deadline)?;
         }
         let rest = self.buffer.split_off(length.min(self.buffer.len()));
         let body = std::mem::replace(&mut self.buffer, rest);
@@ -96,12 +96,12 @@ impl<'l> RequestReader<'l> {
                 let why = format!("{what} is longer than {LONGEST_HEAD} bytes");
                 return Err(Response::text(status, why).into());
             }
-            self.fill(socket, LONGEST_HEAD, deadline)?;
+            self.fill_buffer(socket, LONGEST_HEAD, deadline)?;
         }
     }
 
-    /// Reads more, up to this many bytes in the buffer.
-    fn fill(
+    /// Reads more of the request, until the buffer has up to `max_bytes` bytes.
+    fn fill_buffer(
         &mut self,
         socket: &Socket,
         max_bytes: usize,

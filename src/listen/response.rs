@@ -96,7 +96,7 @@ impl<'a> Response<'a> {
     }
 
     /// The bytes before the body.
-    pub(super) fn head(&self, keeps_connection: bool) -> Vec<u8> {
+    pub(super) fn head_bytes(&self, keeps_connection: bool) -> Vec<u8> {
         let reason: &str = self.status.into();
         let mut head = format!("HTTP/1.1 {} {reason}\r\n", self.status as u16);
         let mut add = |name: &str, value: &str| {

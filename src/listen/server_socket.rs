@@ -30,7 +30,7 @@ impl ServerSocket {
     pub(super) fn bind(address: &ListenAddress, has_token: bool) -> Result<ServerSocket, Error> {
         match address {
             ListenAddress::Tcp { host, port } => {
-                let found = address::resolve(host, *port);
+                let found = address::resolve_host(host, *port);
                 let found = found.map_err(|fault| bind_error(address, &fault))?;
                 if !has_token && !found.iter().all(|found| found.ip().is_loopback()) {
                     let message = format!(

@@ -63,7 +63,7 @@ pub(crate) struct Session {
     part: Option<MemberPart>,
 }
 
-/// The part of a command that one of several members gets.
+/// What one member gets of a command that runs on several: its jids, its lines of a file, and the state that all share.
 #[derive(Debug, Default)]
 pub(crate) struct MemberPart {
     /// The suffix of the names of the files that the member reads or writes.

@@ -137,9 +137,9 @@ impl Ui {
             Shown::Document(bytes) if self.ticks => match Json::parse(&bytes) {
                 Some(json) => {
                     let line = json::compact_line(&json).map_err(Error::internal)?;
-                    self.write(&line)
+                    self.write_bytes(&line)
                 }
-                None => self.write(&bytes),
+                None => self.write_bytes(&bytes),
             },
             shown => self.write_shown(shown),
         }

@@ -45,7 +45,7 @@ pub(crate) use crate::trace::Trace;
 pub(crate) use live::LiveLines;
 pub(crate) use progress::Progress;
 
-/// How many of the job ids that `-o jid` leaves out are named.
+/// Maximum number of job ids that the error about ids left out of `-o jid` names.
 const UNLISTED_SHOWN: usize = 3;
 
 /// The name, the label and the protection of the context in use, for questions and plans.
@@ -394,16 +394,16 @@ impl Ui {
         match shown {
             Shown::Table(table, rows) => {
                 let text = table.into_text_of_rows(&self.page, rows);
-                self.write(text.as_bytes())
+                self.write_bytes(text.as_bytes())
             }
             Shown::Row(row) => {
                 let text = row.into_streamed_text(&self.page, &mut self.streamed_widths);
                 self.omit_next_headers();
-                self.write(text.as_bytes())
+                self.write_bytes(text.as_bytes())
             }
-            Shown::Text(text) | Shown::JobText(text) => self.write(text.as_bytes()),
-            Shown::Count(count) => self.write(format!("{count}\n").as_bytes()),
-            Shown::Document(bytes) | Shown::Lines(bytes) => self.write(&bytes),
+            Shown::Text(text) | Shown::JobText(text) => self.write_bytes(text.as_bytes()),
+            Shown::Count(count) => self.write_bytes(format!("{count}\n").as_bytes()),
+            Shown::Document(bytes) | Shown::Lines(bytes) => self.write_bytes(&bytes),
             Shown::Jids(jids) => self.write_jids(&jids.iter().collect::<Vec<_>>()),
         }
     }
@@ -465,20 +465,20 @@ impl Ui {
 
     /// Writes harmless text to stdout.
     pub(crate) fn print_text(&mut self, text: &str) -> Result<(), Error> {
-        self.write(text.as_bytes())
+        self.write_bytes(text.as_bytes())
     }
 
     /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
     pub(crate) fn write_verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.tty && !self.force_raw {
-            self.write(text::clean_text(bytes).as_bytes())
+            self.write_bytes(text::clean_text(bytes).as_bytes())
         } else {
-            self.write(bytes)
+            self.write_bytes(bytes)
         }
     }
 
     /// Writes bytes to stdout unchanged, even on a terminal.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.lost.has_lost_output() {
             self.lost.add_lost(bytes);
             return Ok(());

@@ -260,7 +260,7 @@ impl MemberWorkers<'_> {
         match event {
             MemberEvent::Stdout(index, line) => {
                 let line = self.line_with_member_name(index, line);
-                session.ui.write(&line)?;
+                session.ui.write_bytes(&line)?;
                 session.ui.flush_stdout()?;
             }
             MemberEvent::Stderr(index, line) if line.starts_with(b"{") && self.is_ndjson => {

@@ -75,7 +75,7 @@ fn respond(request: &Request, monitor: &WorkMonitor) -> Response<'static> {
     let now = Instant::now();
     let why_not = match request.path.as_str() {
         "/metrics" => {
-            let text = prometheus_text(&monitor.metrics(now), &[]);
+            let text = prometheus_text(&monitor.metric_families(now), &[]);
             return Response::new(Status::Ok, PROMETHEUS_TYPE, text);
         }
         "/livez" => monitor.why_not_alive(now),

@@ -84,7 +84,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     // A `qless` that a program of a job calls must use the whole context: the variable that names this member is
     // removed.
     secrets.push(MEMBER_VARIABLE.into());
-    // This comes before any connection, which could take descriptor 3.
+    // Reserve descriptor 3 now: any connection could take it.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
@@ -152,7 +152,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     let rotation = Rotation::new(options.order, found.queues.clone());
     let core = session.take_core()?;
     let (notify, notices) = channel();
-    let watch = subscribe(&core, &worker, notify, &waker, session);
+    let watch = subscribe_to_notices(&core, &worker, notify, &waker, session);
     config.hears_cancels = watch.is_some();
     let machine = Machine::new(config, rotation, time.now());
     let mut work = WorkLoop {
@@ -298,7 +298,7 @@ fn note_queue_peculiarities(
             "note: no identifier pattern `{name}` is stored{wait}"
         ));
     }
-    let names: Vec<Name> = found.names().cloned().collect();
+    let names: Vec<Name> = found.queue_names().cloned().collect();
     let queues = queues::read_queues(core, now, &names)?;
     let missing: Vec<&Queue> = queues.iter().filter(|queue| !queue.exists()).collect();
     for queue in missing.iter().take(NAMED) {
@@ -347,7 +347,7 @@ fn note_queue_peculiarities(
 
 /// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user is not allowed
 /// to subscribe: the worker does without.
-fn subscribe(
+fn subscribe_to_notices(
     core: &Core,
     worker: &Name,
     events: Sender<Event>,

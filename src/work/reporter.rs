@@ -288,7 +288,7 @@ format!("the command ended with {exit}")
         }
     }
 
-    /// Whether this loss of the server only repeats the last one. Then it is counted.
+    /// Counts a loss of the server that only repeats the last one. Returns whether it does.
     fn count_if_repeated_loss(&mut self, message: &str) -> bool {
         let now = Instant::now();
         if let Some(loss) = &mut self.loss {

@@ -277,7 +277,7 @@ impl ServerCalls {
         turn: &mut FinishAndPopReply,
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
-        let names: Vec<Name> = self.found.names().cloned().collect();
+        let names: Vec<Name> = self.found.queue_names().cloned().collect();
         Ok(
             match drain::find_remaining_work(&mut self.core, now, &names) {
                 Ok((RemainingWork::Nothing, left)) => (false, left),

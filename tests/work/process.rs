@@ -206,9 +206,9 @@ fn a_program_reads_its_stdin_and_its_output_is_passed_on() {
         ..sh("cat; echo; echo second; echo problem >&2; printf end; exit 3")
     };
     let pid = programs.launch(0, launch).unwrap();
-    assert_eq!(programs.processes.pid(0), Some(pid));
+    assert_eq!(programs.processes.pid_in_slot(0), Some(pid));
     let left = programs.end();
-    assert_eq!(programs.processes.pid(0), None);
+    assert_eq!(programs.processes.pid_in_slot(0), None);
     assert_eq!(left.end.exit, ProcessExit::Code(3));
     assert_eq!(left.stdout, "{\"a\":1}\nsecond\nend");
     assert_eq!(left.stderr, "problem\n");
@@ -646,7 +646,7 @@ fn a_busy_slot_starts_nothing() {
     let pid = programs.start("sleep 100");
     let fault = programs.launch(0, sh("exit 0")).unwrap_err();
     assert_eq!(fault.kind, StartFaultKind::Exhausted);
-    assert_eq!(programs.processes.pid(0), Some(pid));
+    assert_eq!(programs.processes.pid_in_slot(0), Some(pid));
     programs.processes.send_signal(0, Signal::KILL);
     programs.end();
 }

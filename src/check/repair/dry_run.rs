@@ -115,7 +115,7 @@ pub(super) fn run_dry_run(
                         }
                         (Some(planned), Format::Ndjson) => {
                             let line = json::compact_line(&planned).map_err(Error::internal)?;
-                            session.ui.write(&line)?;
+                            session.ui.write_bytes(&line)?;
                         }
                         (Some(planned), _) => document.plan.push(planned),
                     }

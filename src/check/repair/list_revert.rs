@@ -205,8 +205,8 @@ impl ListRevert {
     }
 }
 
-/// How often each entry is in the list. Entries return in the order of their indexes, so the first
-/// ones of the same job are there.
+/// How often the list has each removed entry again. Entries return in the order of their indexes, so if the list has
+/// only some of a job, these are its first ones.
 type Returned<'a> = HashMap<&'a [u8], usize>;
 
 /// Whether the list has this removed entry again. Each occurrence in the list counts for one removed entry.

@@ -232,7 +232,7 @@ pub(crate) struct UndoFile {
 /// Whether a filter selects a finding of a file. A finding of another version of `qless` has no name in this one.
 fn selects_by_name(filter: &FindingFilter, finding: &str) -> bool {
     match FindingId::from_name(finding) {
-        Some(id) => filter.selects(id),
+        Some(id) => filter.selects_finding(id),
         None => !filter.excludes_any_finding(),
     }
 }

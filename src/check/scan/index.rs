@@ -87,7 +87,7 @@ impl Scanner<'_> {
             return self.add_coordination_entry(set, member, hash, behind);
         }
         if self.rescanning {
-            if self.unmatched.contains(hash, EntrySide::Entry) {
+            if self.unmatched.contains_entry(hash, EntrySide::Entry) {
                 // A complete job may be in the sets of several queues. Its entry stays unmatched, so that each of
                 // these sets yields a candidate.
                 if set.kind != ItemKind::CompletedIn {
@@ -139,7 +139,7 @@ impl Scanner<'_> {
         behind: u64,
     ) -> Result<(), Error> {
         let is_candidate = if self.rescanning {
-            self.unmatched.contains(hash, EntrySide::Upper)
+            self.unmatched.contains_entry(hash, EntrySide::Upper)
         } else {
             self.unmatched.match_pair(hash, EntrySide::Upper);
             // The core verifies that each job of a lane waits for the one before it; a single job has nothing to

@@ -196,7 +196,7 @@ struct Scanner<'a> {
     keys: Keys,
     salt: SaltedHasher,
     unmatched: UnmatchedTable,
-    /// Whether this is the first pass, which checks everything but the entries of the other parts.
+    /// Whether this is the first pass. Later ones only match the entries whose hashes the table could not take before.
     first_pass: bool,
     /// The version of the route to the server when the scan began: another one means that the keys have moved.
     place: u64,

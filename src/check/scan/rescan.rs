@@ -72,7 +72,7 @@ impl Scanner<'_> {
                             Companion::Payloads => scanner.hash_payloads(jid),
                             _ => scanner.hash_history(jid),
                         };
-                        if scanner.unmatched.contains(hash, EntrySide::Upper) {
+                        if scanner.unmatched.contains_entry(hash, EntrySide::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
                             scanner.add_candidate(ItemKind::Key, b"", &bare)?;
                             let jid = scanner.keys.jid_of(key);
@@ -97,7 +97,7 @@ impl Scanner<'_> {
                     let is_unmatched = |x: &Vec<u8>| {
                         scanner
                             .unmatched
-                            .contains(scanner.hash_edge(&y, x), EntrySide::Upper)
+                            .contains_entry(scanner.hash_edge(&y, x), EntrySide::Upper)
                     };
                     if members.iter().any(is_unmatched) {
                         scanner.add_candidate(ItemKind::Job, b"", &y)
@@ -115,7 +115,7 @@ impl Scanner<'_> {
                     members.retain(|y| {
                         scanner
                             .unmatched
-                            .contains(scanner.hash_edge(y, &x), EntrySide::Lower)
+                            .contains_entry(scanner.hash_edge(y, &x), EntrySide::Lower)
                     });
                     in_scope = in_scope || scanner.any_in_scope(&members)?;
                     for y in members {

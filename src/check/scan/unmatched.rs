@@ -159,7 +159,7 @@ impl UnmatchedTable {
     }
 
     /// Whether the table has an entry.
-    pub(super) fn contains(&self, hash: u64, side: EntrySide) -> bool {
+    pub(super) fn contains_entry(&self, hash: u64, side: EntrySide) -> bool {
         self.is_in_current_part(hash) && self.find_slot(hash, side).is_ok()
     }
 
@@ -189,7 +189,7 @@ impl UnmatchedTable {
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
             if self.slots.len() < self.max_slots {
-                self.grow()
+                self.grow_table()
             } else {
                 self.drop_upper_half()
             }
@@ -219,7 +219,7 @@ impl UnmatchedTable {
 
     /// Grows the table. The last step is the largest, so that the old and the new table together stay
     /// small.
-    fn grow(&mut self) {
+    fn grow_table(&mut self) {
         let len = match self.slots.len() * 4 {
             more if more * 2 > self.max_slots => self.max_slots,
             more => more,
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(table.count_unmatched(EntrySide::Entry), 99);
         for n in 1..100_000 {
             assert_eq!(
-                table.contains(hash(n), EntrySide::Entry),
+                table.contains_entry(hash(n), EntrySide::Entry),
                 n % 1000 == 0,
                 "{n}"
             );
@@ -294,8 +294,8 @@ mod tests {
         }
         assert_eq!(table.count_unmatched(EntrySide::Upper), 99);
         assert_eq!(table.count_unmatched(EntrySide::Lower), 0);
-        assert!(table.contains(hash(10), EntrySide::Upper));
-        assert!(!table.contains(hash(10), EntrySide::Entry));
+        assert!(table.contains_entry(hash(10), EntrySide::Upper));
+        assert!(!table.contains_entry(hash(10), EntrySide::Entry));
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
                 }
             }
             // Dropped entries are not in this part.
-            let remains = |n: &u64| table.contains(hash(*n), EntrySide::Entry);
+            let remains = |n: &u64| table.contains_entry(hash(*n), EntrySide::Entry);
             unmatched += (1..10_000).filter(remains).count();
             assert!(table.slots.len() <= 1 << 10);
             if !table.clear_for_next_part() {

@@ -34,7 +34,8 @@ impl BlockingFindings {
             FindingId::DependsOnNothing => self.one_sided.may_contain(item),
             _ => false,
         };
-        if is_blocked && filter.selects(verdict.id) && filter.hides_requirements(verdict.id) {
+        if is_blocked && filter.selects_finding(verdict.id) && filter.hides_requirements(verdict.id)
+        {
             self.findings_not_verified.insert(verdict.id);
         }
         is_blocked

@@ -69,14 +69,14 @@ impl FindingFilter {
     }
 
     /// Whether a finding is reported.
-    pub(crate) fn selects(&self, id: FindingId) -> bool {
+    pub(crate) fn selects_finding(&self, id: FindingId) -> bool {
         let frees = id == FindingId::DependsOnNothing && !self.freed.is_empty();
         (self.selects_for_all_items(id) || frees) && !self.skip.contains(&id)
     }
 
     /// Whether this finding is reported about this item.
     pub(crate) fn selects_for_item(&self, id: FindingId, item: &Name) -> bool {
-        self.selects(id) && (self.selects_for_all_items(id) || self.freed.contains(item))
+        self.selects_finding(id) && (self.selects_for_all_items(id) || self.freed.contains(item))
     }
 
     fn selects_for_all_items(&self, id: FindingId) -> bool {
@@ -97,7 +97,7 @@ impl FindingFilter {
     /// verified.
     pub(crate) fn hides_requirements(&self, id: FindingId) -> bool {
         let requires = id.row().requires;
-        !requires.is_empty() && !requires.iter().any(|id| self.selects(*id))
+        !requires.is_empty() && !requires.iter().any(|id| self.selects_finding(*id))
     }
 
     /// Whether `--only` names a finding, which approves its repair.
@@ -116,10 +116,12 @@ impl FindingFilter {
         approved: bool,
     ) -> Option<String> {
         let include = |finding: &Finding| {
-            let mut selected = FINDINGS.iter().filter(|other| self.selects(other.id));
+            let mut selected = FINDINGS
+                .iter()
+                .filter(|other| self.selects_finding(other.id));
             let needed = selected.any(|other| other.requires.contains(&finding.id))
-                || finding.covers.iter().any(|id| self.selects(*id));
-            self.selects(finding.id) || phase == VerifyTiming::DuringScan && needed
+                || finding.covers.iter().any(|id| self.selects_finding(*id));
+            self.selects_finding(finding.id) || phase == VerifyTiming::DuringScan && needed
         };
         self.finding_list(phase, approved, include)
     }
@@ -132,7 +134,7 @@ impl FindingFilter {
         excluded: &[FindingId],
     ) -> Option<String> {
         let include =
-            |finding: &Finding| self.selects(finding.id) && !excluded.contains(&finding.id);
+            |finding: &Finding| self.selects_finding(finding.id) && !excluded.contains(&finding.id);
         let in_stages = |stages: &[RepairStage]| {
             self.finding_list(VerifyTiming::DuringScan, true, |finding| {
                 include(finding) && stages.contains(&finding.stage)

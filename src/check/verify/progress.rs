@@ -69,7 +69,7 @@ impl VerifyProgress {
     }
 
     /// Clears the bar.
-    pub(super) fn finish(self) {
+    pub(super) fn clear_bar(self) {
         self.bar.finish();
     }
 }

@@ -56,7 +56,7 @@ impl Verdicts {
 
     /// Reports a finding that is not a verdict of the core.
     pub(super) fn report_finding(&mut self, verdict: &Verdict) {
-        if self.options.filter.selects(verdict.id) {
+        if self.options.filter.selects_finding(verdict.id) {
             let severity = verdict.severity(false, false);
             self.collector.count_finding(severity, verdict);
         }

@@ -65,7 +65,7 @@ impl Verifier {
     /// Clears the progress and returns the findings, the worst and most frequent first, and the
     /// queue of a repair.
     pub(crate) fn into_findings_and_queue(self) -> (Vec<ReportedFinding>, RepairQueue) {
-        self.progress.finish();
+        self.progress.clear_bar();
         self.verdicts.into_findings_and_queue()
     }
 

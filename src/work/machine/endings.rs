@@ -15,8 +15,7 @@ use crate::model::ending::{
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 
-/// How long an ending waits at most for others to share its call, in seconds, and at most which part of
-/// the usual time of a job.
+/// The longest wait of an ending for others to share its call: in seconds, and as a part of the usual time of a job.
 const HOLD: (f64, f64) = (0.005, 0.1);
 
 /// Jobs are brief if their usual time is less than this, in seconds per job that the processes can have. Calls and
@@ -200,7 +199,7 @@ impl Machine {
         })
     }
 
-    /// The ending of a job for the end of the process that had it.
+    /// How a job ends that its process had when it ended: by the exit code or signal of the process.
     fn ending_for_process_end(&self, end: &EndedProcess) -> EndingAction {
         let is_persistent = matches!(self.config.mode, DispatchMode::Persistent(_));
         let fault = match end.exit {

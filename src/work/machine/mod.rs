@@ -286,7 +286,7 @@ impl Machine {
                     Some(queue) => self.rotation.add_ready_queue(queue),
                     None => self.is_queue_search_outdated = true,
                 }
-                if queue.is_none_or(|queue| self.rotation.contains(&queue)) {
+                if queue.is_none_or(|queue| self.rotation.contains_queue(&queue)) {
                     self.poll_at = self.poll_at.min(now);
                     self.was_put = true;
                 }

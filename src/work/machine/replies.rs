@@ -313,7 +313,7 @@ impl Machine {
                 let queue = job.queue.clone();
                 self.add_report(Report::ShortLock { queue, lock });
             }
-            self.held.add(now, &job, self.config.heartbeat);
+            self.held.add_popped_job(now, &job, self.config.heartbeat);
             // The job has a new lock now, which must not be given back in place of an earlier one that was given up.
             self.given_up.remove(&job.jid);
             self.released.retain(|one| *one != job.jid);

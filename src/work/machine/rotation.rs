@@ -84,7 +84,7 @@ impl Rotation {
         self.order != QueueOrder::RoundRobin
     }
 
-    pub fn contains(&self, queue: &Name) -> bool {
+    pub fn contains_queue(&self, queue: &Name) -> bool {
         self.positions.contains_key(queue)
     }
 

@@ -194,7 +194,7 @@ impl Processes {
 
     /// Starts a program in a free slot and returns its process id.
     pub fn start(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFault> {
-        if self.pid(slot).is_some() {
+        if self.pid_in_slot(slot).is_some() {
             return Err(StartFault::exhausted_system(format!(
                 "slot {slot} is not free"
             )));
@@ -249,7 +249,7 @@ impl Processes {
     }
 
     /// The process id of the program that runs in a slot.
-    pub fn pid(&self, slot: usize) -> Option<u32> {
+    pub fn pid_in_slot(&self, slot: usize) -> Option<u32> {
         Some(self.slots.get(slot)?.as_ref()?.child.id())
     }
 
@@ -417,8 +417,8 @@ impl RunningProgram {
     /// How the program ended, if it did.
     fn poll_exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
-            // The rest of the group dies with the program. Its number belongs to nobody else before
-            // the program's end is collected.
+            // Kill the rest of the group before the end of the program is collected: until then, no other process can
+            // have the number of the group.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             if let Ok(None) = waitid(WaitId::Pid(self.group), options) {
                 return None;
