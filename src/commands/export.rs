@@ -152,7 +152,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     match &given {
         Some(given) => missing = writer.write_jobs(given.jids(), session)?,
         None => {
-            // With `--all`, the jobs that no set of a listed queue has are found by a scan of all keys below.
+            // With `--all`, the scan of all keys below adds the jobs that no set of a listed queue has.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
             let mut selection = Selection::open(session.core()?, now, selector, JobFields::Jid)?;

@@ -13,8 +13,7 @@ pub(super) struct ServiceManager {
 }
 
 impl ServiceManager {
-    /// Tells the service manager that the worker is ready. If the manager cannot be reached, nothing more is sent
-    /// to it.
+    /// Tells the service manager that the worker is ready. A failure is ignored: the worker does not depend on it.
     pub(super) fn report_ready() -> ServiceManager {
         _ = sd_notify::notify(&[NotifyState::Ready]);
         ServiceManager {
