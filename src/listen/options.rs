@@ -42,7 +42,7 @@ impl AccessOptions {
             Some(path) => {
                 // A file that another user may write is refused: that user would choose the token.
                 trust::refuse_untrusted_path(path)?;
-                Some(secret_file::read("token file", path, warn)?)
+                Some(secret_file::read_secret("token file", path, warn)?)
             }
             None => None,
         };

@@ -131,7 +131,7 @@ impl TableSource<'_> {
         let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
         let row = |queue: &&QueueFacts| {
             let counts = &queue.counts;
-            let flow = self.history.flow(&counts.name);
+            let flow = self.history.flow_of_queue(&counts.name);
             let growth = match flow.growth_per_min.map(f64::round) {
                 Some(growth) if growth != 0.0 => format!("{growth:+.0}"),
                 _ => "0".to_owned(),
@@ -148,7 +148,7 @@ impl TableSource<'_> {
                 (count(counts.stalled), zero(counts.stalled, Tone::Bad)),
                 (
                     wait.map_or(NONE.into(), duration),
-                    if queue.is_next_job_late(self.now) {
+                    if queue.has_head_waited_too_long(self.now) {
                         Tone::Bad
                     } else {
                         Tone::Plain
@@ -204,7 +204,7 @@ impl TableSource<'_> {
         let titles = ["FAILED", "JOBS", "LAST 1H", "LAST 2H", "SAMPLE"];
         let titles = titles.map(|title| (title.to_owned(), Tone::Dim));
         let row = |group: &&RecentFailures| {
-            let bars = sparkline(&self.history.failures(&group.group), 12);
+            let bars = sparkline(&self.history.failures_per_ten_minutes(&group.group), 12);
             let recent = match group.recent {
                 0 => (NONE.to_owned(), Tone::Dim),
                 recent => (format!("+{}", count(recent)), Tone::Bad),
@@ -330,7 +330,7 @@ fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Tone) {
         (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Tone::Warn),
         _ => match queue.hidden_late_wait(now) {
             Some(wait) if width >= 90 => (format!("oldest {}", duration(wait)), Tone::Bad),
-            _ if queue.has_late_job(now) => ("late".to_owned(), Tone::Bad),
+            _ if queue.has_oldest_job_waited_too_long(now) => ("late".to_owned(), Tone::Bad),
             _ => (String::new(), Tone::Plain),
         },
     }

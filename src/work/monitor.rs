@@ -119,7 +119,7 @@ impl WorkMonitor {
             counts[kind as usize].fetch_add(1, Ordering::Relaxed);
         });
         if is_written_by_worker(kind) {
-            self.runs.count(elapsed);
+            self.runs.count_duration(elapsed);
         }
     }
 
@@ -166,7 +166,9 @@ impl WorkMonitor {
 
     /// The figures of the worker.
     pub(super) fn metric_families(&self, now: Instant) -> Vec<MetricFamily> {
-        let gauge = |name, help, value| MetricFamily::single(name, MetricKind::Gauge, help, value);
+        let gauge = |name, help, value| {
+            MetricFamily::with_single_sample(name, MetricKind::Gauge, help, value)
+        };
         let state = self.loop_state();
         let turn_at = self.call_times().turn;
         let mut jobs = MetricFamily::new(
@@ -179,7 +181,7 @@ impl WorkMonitor {
             for (kind, count) in WorkEventKind::VARIANTS.iter().zip(counts) {
                 if *kind != WorkEventKind::Started {
                     let labels = [("queue", queue.as_str()), ("result", kind.into_str())];
-                    jobs.add(&labels, count.load(Ordering::Relaxed) as f64);
+                    jobs.add_value(&labels, count.load(Ordering::Relaxed) as f64);
                 }
             }
         }

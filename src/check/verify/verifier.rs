@@ -139,7 +139,7 @@ impl Verifier {
         let reply = match verified {
             // One of the items requires a key of a wrong type: verify the halves alone, until it is found.
             Err(error) if error.kind() == Kind::Damaged => {
-                let words = location.kind.word_count();
+                let words = location.kind.words_per_item();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {
                     self.note_unverifiable_item(items[0].clone(), error.message_without_effect());
