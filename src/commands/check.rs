@@ -110,7 +110,7 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    fn members(&self) -> MemberUse<'_> {
+    fn member_use(&self) -> MemberUse<'_> {
         match &self.revert {
             Some(_) => MemberUse::Refused("an undo file belongs to one"),
             None => MemberUse::Each,
@@ -142,7 +142,7 @@ impl Args {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, Args::writes, run).members(Args::members);
+    Spec::writes_if(Group::Recover, Args::writes, run).member_use(Args::member_use);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;

@@ -84,7 +84,7 @@ pub(crate) fn diagnose(session: &mut Session) -> Result<Diagnosis, Error> {
 /// Measures a connection to the server with the data, or to the first one that the address names.
 fn probe_data_server(target: &Target, core: Option<&Core>, session: &Session) -> ReachReport {
     let node = core.and_then(Core::reached_node).or(target.first_node());
-    let server = node.map_or_else(|| target.clone(), |node| target.with_node(node));
+    let server = node.map_or_else(|| target.clone(), |node| target.for_one_node(node));
     probe_server(&server, session.timeout())
 }
 

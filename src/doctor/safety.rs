@@ -8,7 +8,7 @@ use crate::model::doctor::{DoctorCheck, DoctorEvidence, DoctorItem};
 use crate::model::overview::ProblemCode;
 use crate::model::queue::RoundedSeconds;
 use crate::model::server::{NO_EVICTION, eviction_sentence};
-use crate::session::silence_of_primary;
+use crate::session::silent_primary_message;
 use crate::text::{Sanitized, duration, format_bytes, plural};
 
 /// The hint for a server without an append-only file.
@@ -58,7 +58,7 @@ pub(super) fn replication_item(
         DoctorItem::error(check, &error.hint(hint), "")
     } else if let Some(lost) = report.facts.problem_sentence(ProblemCode::Replica) {
         DoctorItem::warning(check, lost, default_hint(Kind::Stale))
-    } else if let Some(silence) = silence_of_primary(report.lag) {
+    } else if let Some(silence) = silent_primary_message(report.lag) {
         DoctorItem::warning(check, silence, default_hint(Kind::Stale))
     } else {
         DoctorItem::ok(check, format!("replica of {primary}, connected"))

@@ -56,7 +56,7 @@ pub(crate) fn run(
         time_left: None,
         deadline: None,
         interrupt,
-        called_off: session.called_off(),
+        called_off: session.called_off_flag(),
         share: session.stream_share(),
     };
     watcher.set_deadline(limits, session.now());
@@ -126,7 +126,7 @@ impl EventWatcher<'_> {
             Ok(stream) => (stream, None),
             Err(error) if may_answer_later(&error) => {
                 session.note_unreached();
-                if !session.may_others_be_reached() {
+                if !session.is_any_member_reachable() {
                     return Err(error);
                 }
                 let since = session.now();
@@ -164,7 +164,7 @@ impl EventWatcher<'_> {
         loop {
             let again = Instant::now() + AGAIN;
             while Instant::now() < again {
-                if !session.may_others_be_reached() {
+                if !session.is_any_member_reachable() {
                     return Err(first);
                 }
                 if self.exit_if_ended()?.is_some() {
@@ -222,7 +222,7 @@ impl EventWatcher<'_> {
 
     /// The exit code if the stream has ended.
     fn exit_if_ended(&self) -> Result<Option<Exit>, Error> {
-        let shown = self.share.lines();
+        let shown = self.share.line_count();
         if self.count.is_some_and(|count| shown >= count) {
             return Ok(Some(Exit::Ok));
         }

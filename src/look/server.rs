@@ -80,7 +80,7 @@ impl<'s> SnapshotServer<'s> {
             core: Script::new(session.prefix()).sha().to_owned(),
             interval,
             reader: Mutex::new(SnapshotReader {
-                session: session.copy(),
+                session: session.with_own_connection(),
                 is_away: false,
             }),
             session: Mutex::new(session),

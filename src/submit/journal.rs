@@ -314,7 +314,7 @@ impl Journal {
         let (kind, path) = file.kind_and_path();
         let head = LedgerHead::new(kind, session)?;
         let mut notes = JournalState::default();
-        let ledger = Ledger::open(&session.own_file(path), head, dry_run, |record| {
+        let ledger = Ledger::open(&session.member_file_path(path), head, dry_run, |record| {
             notes.read_record(record, line_hashes)
         })?;
         let journal = Journal {

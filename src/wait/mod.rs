@@ -111,7 +111,7 @@ impl Waiter {
             epoch,
             log,
             interrupt,
-            called_off: session.called_off(),
+            called_off: session.called_off_flag(),
         })
     }
 

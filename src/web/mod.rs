@@ -142,7 +142,7 @@ impl<'s> WebServer<'s> {
             };
             contexts.push(WebContext {
                 shown: ShownServer::of_session(session)?,
-                doctor: Mutex::new(session.copy()),
+                doctor: Mutex::new(session.with_own_connection()),
                 server: SnapshotServer::new(session, choice, Vec::new(), options.interval),
                 steps: CachedValue::new(options.interval, |_| false),
             });

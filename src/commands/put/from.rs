@@ -15,7 +15,7 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = session.input();
     let data = args.read_data(&mut source)?;
-    // The lines that were shared out to members are read already.
+    // Stdin is claimed only if its lines were not yet read to share them out to members.
     if *from == FileArg::Stream && session.sharing_member_count().is_none() {
         source.claim_stdin_for("jobs")?;
     }

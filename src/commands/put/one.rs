@@ -28,7 +28,9 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     }
     // An option that is absent may come from the defaults of the queue. An empty key counts as given.
     if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
-        coordination::refuse_unmet_requirements(&args.lane.merged_options(&args.coordinated))?;
+        coordination::refuse_unmet_requirements(
+            &args.lane.lane_and_coordination_options(&args.coordinated),
+        )?;
     }
     let data = args.read_data(&mut session.input())?;
     let now = session.connect()?;

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{RECURRING, missing_error, read_recurring, stays_paused_note};
+use super::{RECURRING, missing_recurring_error, read_recurring, stays_paused_note};
 use crate::args::format::Format;
 use crate::args::shared::{DryRunFlag, refuse_overlap};
 use crate::args::value;
@@ -44,7 +44,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.connect()?;
     let Some(found) = read_recurring(session, now, &args.jid)? else {
-        return Err(missing_error(&args.jid));
+        return Err(missing_recurring_error(&args.jid));
     };
     let paused = stays_paused_note(&found);
     let jids = slice::from_ref(&args.jid);

@@ -53,7 +53,7 @@ impl Core {
             node,
         } = self.connect_and_log_in(deadline)?;
         let place = match &node {
-            Some(node) => self.target.with_node(node).to_string(),
+            Some(node) => self.target.for_one_node(node).to_string(),
             None => self.target.to_string(),
         };
         let line = format!("connected to {place}, Redis {}", server.version);
@@ -106,7 +106,7 @@ impl Core {
         deadline: Instant,
     ) -> Result<(Connection, ServerInfo), Error> {
         self.log_in(
-            &self.target.with_node(node),
+            &self.target.for_one_node(node),
             self.tls_client_for(node)?,
             deadline,
         )

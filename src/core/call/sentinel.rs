@@ -87,7 +87,7 @@ impl Core {
             user: sentinels.user.clone(),
             password: sentinels.password.clone(),
             db: 0,
-            ..self.target.with_node(node)
+            ..self.target.for_one_node(node)
         };
         let failure = |fault| error::not_connected(fault, &target, PATIENCE);
         let tls = self.tls_client_for(node)?;

@@ -56,7 +56,7 @@ pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
 
 /// The error for the address of a cluster whose node is in none.
 pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
-    let address = target.with_node(node).to_string();
+    let address = target.for_one_node(node).to_string();
     Error::usage(format!(
         "`{}` is not a node of a Redis Cluster",
         Sanitized(node.to_string())
@@ -120,7 +120,7 @@ fn with_master_names(
 
 /// The error for an address of a Sentinel that is a server of data.
 pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
-    let redis = target.with_node(node).to_string();
+    let redis = target.for_one_node(node).to_string();
     let node = node.to_string();
     Error::usage(format!("`{}` is not a Sentinel", Sanitized(node)))
         .hint(format!(
