@@ -191,16 +191,16 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
         JobSource::Worker(worker) => {
             let found = core.worker_with_first_jobs(now, worker, ROWS)?;
             let (jobs, omitted) = found
-                .map(|(worker, omitted)| (worker.details, omitted))
+                .map(|first| (first.worker.details, first.omitted_jobs))
                 .unwrap_or_default();
             let total = jobs.len() as u64 + omitted;
             return Ok(ReadResult::Jobs { jobs, total });
         }
         JobSource::Group(group) => {
             let index = Index::Failed(group.clone());
-            let total = core.index_slice(now, &index, 0, 1)?.total;
+            let total = core.index_range(now, &index, 0, 1)?.total;
             // The list has the oldest first.
-            let slice = core.index_slice(now, &index, total.saturating_sub(ROWS), ROWS)?;
+            let slice = core.index_range(now, &index, total.saturating_sub(ROWS), ROWS)?;
             (slice.members.into_iter().rev().collect(), slice.total)
         }
         JobSource::Queue(queue, state) => {
@@ -215,12 +215,12 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
             // The locks that have expired stand first.
             let from = match state {
                 JobState::Running => {
-                    let total = core.index_slice(now, &index, 0, 1)?.total;
+                    let total = core.index_range(now, &index, 0, 1)?.total;
                     total.saturating_sub(ROWS)
                 }
                 _ => 0,
             };
-            let slice = core.index_slice(now, &index, from, ROWS)?;
+            let slice = core.index_range(now, &index, from, ROWS)?;
             (slice.members, slice.total)
         }
     };

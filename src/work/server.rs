@@ -217,7 +217,7 @@ impl ServerCalls {
                     .finish_and_pop(now, &self.worker, total, &queues, &endings);
                 let turn = turn.and_then(|mut turn| {
                     let (has_rest, left) = if is_last && turn.jobs.is_empty() {
-                        self.ask_for_remaining_work(total, &queues, &mut turn)?
+                        self.has_rest_and_left_jobs(total, &queues, &mut turn)?
                     } else {
                         (false, Vec::new())
                     };
@@ -270,7 +270,7 @@ impl ServerCalls {
 
     /// Whether jobs of the queues will run without a further put, although the turn brought none; and the
     /// jobs that are there. Adds the jobs that were released since to the turn.
-    fn ask_for_remaining_work(
+    fn has_rest_and_left_jobs(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],

@@ -134,9 +134,9 @@ impl Core {
         let ages = ["jobs-history", "jobs-failed-history"].map(number);
         let age = ages.into_iter().flatten().fold(f64::INFINITY, f64::min);
         let mut since = Moment::from_seconds(now.seconds() - age).unwrap_or(Moment::from_micros(0));
-        let complete = self.index_slice(now, &Index::Complete, 0, 1)?.total;
+        let complete = self.index_range(now, &Index::Complete, 0, 1)?.total;
         if number("jobs-history-count").is_some_and(|count| complete as f64 >= count) {
-            let oldest = self.index_slice(now, &Index::Complete, complete.saturating_sub(1), 1)?;
+            let oldest = self.index_range(now, &Index::Complete, complete.saturating_sub(1), 1)?;
             let oldest = self
                 .job_snapshots(now, &oldest.members)?
                 .into_iter()

@@ -287,7 +287,9 @@ impl Core {
             });
         }
         if repeated {
-            outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);
+            outcomes
+                .iter_mut()
+                .for_each(GuardReply::correct_cancel_outcome);
         }
         Ok(outcomes)
     }

@@ -10,7 +10,8 @@ pub(crate) use crate::core::call::slice_size::MAX_JOBS_PER_CALL;
 use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
-use crate::json::{Data, Json, Number};
+use crate::json::data::Data;
+use crate::json::{Json, Number};
 use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, MergePayload, Neighbor, State};
 use crate::name::Name;
 

@@ -20,10 +20,10 @@ use crate::error::{Error, Kind};
 use crate::name::Name;
 
 /// The number of slots of a cluster.
-const SLOTS: i64 = 16_384;
+const SLOT_COUNT: i64 = 16_384;
 
 /// The number of steps of SCAN that look for prefixes on one node, and the keys of each step.
-const SEARCH: (usize, &str) = (20, "1000");
+const PREFIX_SEARCH: (usize, &str) = (20, "1000");
 
 /// Maximum duration of this search.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
@@ -325,9 +325,9 @@ impl Core {
                 continue;
             };
             let mut cursor = b"0".to_vec();
-            for _ in 0..SEARCH.0 {
+            for _ in 0..PREFIX_SEARCH.0 {
                 let mut packed = PackedCommands::default();
-                let count: &[u8] = SEARCH.1.as_bytes();
+                let count: &[u8] = PREFIX_SEARCH.1.as_bytes();
                 packed.add_command(&[
                     b"SCAN",
                     &*cursor,
@@ -392,7 +392,7 @@ impl ClusterMap {
         self.primaries.iter().chain(&self.replicas)
     }
 
-    /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its primary and its replicas.
+    /// Reads the reply to `CLUSTER SLOT_COUNT`: ranges, each with its primary and its replicas.
     fn from_reply(reply: Value, asked_node: &Node) -> Option<ClusterMap> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
@@ -417,7 +417,7 @@ impl ClusterMap {
             primaries,
             replicas,
             ids,
-            complete: slots == SLOTS,
+            complete: slots == SLOT_COUNT,
         })
     }
 }

@@ -30,14 +30,14 @@ pub(in crate::web) fn content(
 ) -> Result<Content, Error> {
     let core = session.core()?;
     let index = Index::Failed(group.clone());
-    let total = core.index_slice(page.now, &index, 0, 1)?.total;
+    let total = core.index_range(page.now, &index, 0, 1)?.total;
     if total == 0 {
         return Err(Error::not_found(format!(
             "no job has failed in group `{group}`"
         )));
     }
     let from = total.saturating_sub(READ);
-    let mut jids = core.index_slice(page.now, &index, from, READ)?.members;
+    let mut jids = core.index_range(page.now, &index, from, READ)?.members;
     // The list has the oldest first.
     jids.reverse();
     let jobs = core.jobs(page.now, JobFields::Brief, &jids)?;

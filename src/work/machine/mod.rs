@@ -31,7 +31,7 @@ const MAX_POPPED: u64 = 500;
 
 /// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
 /// shortly after the other, and other workers take them, too.
-const SOON: f64 = 0.05;
+const DUE_WAIT: f64 = 0.05;
 
 /// The first and the longest wait before a request is repeated, in seconds.
 const BACKOFF: (f64, f64) = (0.05, 2.0);
@@ -292,7 +292,7 @@ impl Machine {
                 }
             }
             Event::Queues(queues) => {
-                if self.rotation.set_queues(queues) {
+                if self.rotation.set_queues_if_changed(queues) {
                     self.queue_search_at = self.queue_search_from;
                 }
                 self.poll_at = self.poll_at.min(now);

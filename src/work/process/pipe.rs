@@ -7,7 +7,7 @@ use std::process::ChildStdin;
 
 use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
-use super::{CapturedStdout, OutputStream, ProcessEvent, REST};
+use super::{CapturedStdout, MAX_READ_AFTER_END, OutputStream, ProcessEvent};
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 
 /// The longest answer, as long as the data of a job can be.
@@ -175,7 +175,7 @@ impl OutputPipe {
         events: &mut Vec<ProcessEvent>,
     ) {
         let mut count = 0;
-        while count < REST && self.pipe.is_some() {
+        while count < MAX_READ_AFTER_END && self.pipe.is_some() {
             match self.read(buffer, slot, events) {
                 0 => break,
                 read => count += read,
