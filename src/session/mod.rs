@@ -201,6 +201,11 @@ impl Session {
         self.part = Some(part);
     }
 
+    /// Whether this is the session of one of several members.
+    pub(crate) fn is_member(&self) -> bool {
+        self.part.is_some()
+    }
+
     /// Whether this session has a part of the command, beside those of other members.
     pub(crate) fn has_other_members(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.members > 1)

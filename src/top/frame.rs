@@ -592,6 +592,7 @@ mod tests {
             answer(
                 &mut state,
                 ReadTarget::Snapshot(Vec::new()),
+            has_others: false,
                 Ok(ReadResult::Snapshot(Box::new(facts(tick)), samples(), at)),
             );
         }
@@ -904,7 +905,8 @@ mod tests {
         assert_eq!(line(&state), "qless cancel j1 j2");
         let mut other = self::state(0);
         state.servers.append(&mut other.servers);
-        state.direct_commands();
+        state.servers[0].shown.has_others = true;
+        state.servers[0].shown.direct_commands();
         assert_eq!(line(&state), "qless --context=prod cancel j1 j2");
     }
 

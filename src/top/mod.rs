@@ -38,7 +38,7 @@ use self::reader::{ReadRequest, ReaderReply};
 use self::state::{Effect, ServerView, State};
 use crate::address::secret::Secret;
 use crate::address::variables::PASSWORDS;
-use crate::command_line::{CommandLine, set_server_of_thread};
+use crate::command_line::CommandLine;
 use crate::error::{Error, Kind, io_message};
 use crate::exit::Exit;
 use crate::model::pattern::Pattern;
@@ -75,10 +75,9 @@ pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, E
         servers.collect::<Result<Vec<ServerView>, Error>>()?,
     );
     let (answers, answered) = channel();
-    let is_one_of_several = sessions.len() > 1;
     let requests: Result<Vec<Sender<ReadRequest>>, Error> = sessions
         .into_iter()
-        .map(|session| start_reader(session, is_one_of_several, answers.clone()))
+        .map(|session| start_reader(session, answers.clone()))
         .collect();
     let requests = requests?;
     let signals = Signals::listen();
@@ -104,16 +103,14 @@ pub(crate) fn run(options: TopOptions, sessions: Vec<Session>) -> Result<Exit, E
 /// Starts the thread that reads from a server. It may still wait for the server when the user has quit.
 fn start_reader(
     session: Session,
-    is_one_of_several: bool,
     answers: Sender<ReaderReply>,
 ) -> Result<Sender<ReadRequest>, Error> {
+    let shown = ShownServer::of_session(&session)?;
     let (sender, requests) = channel();
     thread::Builder::new()
         .name("reader".into())
         .spawn(move || {
-            if let Some((flag, name)) = session.member_flag().filter(|_| is_one_of_several) {
-                set_server_of_thread(flag, name);
-            }
+            shown.direct_commands();
             reader::run(session, &requests, &answers);
         })
         .map_err(terminal_error)?;

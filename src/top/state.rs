@@ -11,7 +11,7 @@ use super::reader::{
     JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples, TextSource,
 };
 use crate::clock::moment::Moment;
-use crate::command_line::{CommandLine, set_server_of_thread};
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::listen::ReadPace;
 use crate::look;
@@ -206,7 +206,7 @@ impl State {
             width: 80,
             page: 10,
         };
-        state.direct_commands();
+        state.current_server().shown.direct_commands();
         state
     }
 
@@ -518,7 +518,7 @@ impl State {
             }
             Key::Char('c') if self.servers.len() > 1 => {
                 self.server = (self.server + 1) % self.servers.len();
-                self.direct_commands();
+                self.current_server().shown.direct_commands();
                 self.views.clear();
                 self.marked.clear();
                 self.waiting.clear();
@@ -708,19 +708,6 @@ impl State {
             .into_iter()
             .chain(changes.map(|(line, _)| line));
         lines.filter_map(|line| line.shell_line()).collect()
-    }
-
-    /// Lets commands go to the server that is shown: with several contexts, they name this one alone.
-    pub(super) fn direct_commands(&self) {
-        if let Some((flag, value)) = self
-            .current_server()
-            .shown
-            .flag
-            .as_ref()
-            .filter(|_| self.servers.len() > 1)
-        {
-            set_server_of_thread(flag, value);
-        }
     }
 
     /// The change that a key makes, and whether its command asks by itself.

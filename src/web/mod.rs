@@ -20,7 +20,7 @@ use std::time::Duration;
 use self::change::{Change, FormToken};
 use self::page::{Content, Page, TimeWords};
 use crate::clock::moment::Moment;
-use crate::command_line::{CommandLine, set_server_of_thread};
+use crate::command_line::CommandLine;
 use crate::doctor;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -183,12 +183,7 @@ impl<'s> WebServer<'s> {
         let Some(context) = self.context_of(request) else {
             return Response::text(Status::NotFound, "no such context is shown here");
         };
-        // The commands that it prints go to the server of the page.
-        if let Some((flag, name)) = &self.contexts[context].shown.flag
-            && self.contexts.len() > 1
-        {
-            set_server_of_thread(flag, name);
-        }
+        self.contexts[context].shown.direct_commands();
         let page_request = PageRequest {
             request,
             names: path::decode_path(path),
