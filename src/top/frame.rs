@@ -757,7 +757,7 @@ mod tests {
                 |
                 |  QUEUE                                                                    WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
                 :  .....................................................................  ......  .....  ...  .....  ..........  ..................  ...................................................................
-                |▶ images                                                                      0      0    3      1           –           ▁ –        paused disk swap
+                |▶ images                                                                      0      0    3      1           –           ▁ –        paused (disk swap)
                 :*********************************************************************************************rrrrr**************gggggggggggggggggg**yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
                 |  mail                                                                    1,264    +60    8      0      4m 12s           █ 31/30/s  late
                 :  *********************************************************************          .....       .....  rrrrrrrrrr  gggggggggggggggggg  rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr

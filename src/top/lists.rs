@@ -4,7 +4,6 @@ use super::format::{Cell, Tone, left, right, sparkline};
 use super::reader::Samples;
 use crate::clock::moment::Moment;
 use crate::model::job::Job;
-use crate::model::lag::LagCause;
 use crate::model::overview::history::History;
 use crate::model::overview::{QueueFacts, RecentFailures, SystemFacts};
 use crate::model::worker::{Worker, sort_urgent_first};
@@ -52,6 +51,9 @@ pub(super) struct Rows {
 
 /// The width of the column of flow.
 const FLOW: usize = 18;
+
+/// The width of the column of slots.
+const SLOTS: usize = 10;
 
 fn count(number: u64) -> String {
     with_thousands_separators(number)
@@ -158,7 +160,7 @@ impl TableSource<'_> {
                     flow_cell(&flow.done, flow.put_per_s, flow.done_per_s),
                     Tone::Good,
                 ),
-                state_of(queue, self.now, self.width),
+                self.state_cell(queue),
             ]);
             Row {
                 name: counts.name.clone(),
@@ -168,6 +170,28 @@ impl TableSource<'_> {
         Rows {
             head: head(&cells(titles)),
             rows: queues.iter().map(row).collect(),
+        }
+    }
+
+    /// What keeps the jobs of a queue from workers, or that they are late. In a narrow column, in one word.
+    fn state_cell(&self, queue: &QueueFacts) -> (String, Tone) {
+        let is_wide = self.width >= 90;
+        let options = RenderOptions {
+            now: self.now,
+            ..RenderOptions::terminal(self.width)
+        };
+        if let Some(hold) = queue.hold_text(&options) {
+            let word = if queue.counts.paused {
+                "paused"
+            } else {
+                "held"
+            };
+            return (if is_wide { hold } else { word.to_owned() }, Tone::Warn);
+        }
+        match queue.hidden_late_wait(self.now) {
+            Some(wait) if is_wide => (format!("oldest {}", duration(wait)), Tone::Bad),
+            _ if queue.has_late_job(self.now) => ("late".to_owned(), Tone::Bad),
+            _ => (String::new(), Tone::Plain),
         }
     }
 
@@ -239,7 +263,7 @@ impl TableSource<'_> {
             let [worker, slots, last, holds] = texts;
             vec![
                 left(worker.0, name, worker.1),
-                left(slots.0, 10, slots.1),
+                left(slots.0, SLOTS, slots.1),
                 right(last.0, 5, last.1),
                 left(holds.0, self.width.saturating_sub(name + 23), holds.1),
             ]
@@ -272,7 +296,7 @@ impl TableSource<'_> {
                 cells: cells([
                     (worker.short_name(), Tone::Strong),
                     (
-                        slots(worker),
+                        slots_text(worker),
                         if worker.stalled > 0 {
                             Tone::Bad
                         } else {
@@ -317,32 +341,11 @@ fn rate(per_s: f64) -> String {
     }
 }
 
-/// What somebody chose for a queue, or what holds it.
-fn state_of(queue: &QueueFacts, now: Moment, width: usize) -> (String, Tone) {
-    if queue.counts.paused {
-        let reason = queue.counts.paused_reason.as_ref();
-        let reason = reason.filter(|_| width >= 90);
-        let reason = reason.map_or_else(String::new, |reason| format!(" {reason}"));
-        return (format!("paused{reason}"), Tone::Warn);
-    }
-    match (queue.why, &queue.held_by) {
-        (Some(LagCause::Throttled), Some(id)) => (format!("{id} full"), Tone::Warn),
-        (Some(LagCause::Ordered), Some(lane)) => (format!("lane {lane}"), Tone::Warn),
-        _ => match queue.hidden_late_wait(now) {
-            Some(wait) if width >= 90 => (format!("oldest {}", duration(wait)), Tone::Bad),
-            _ if queue.has_late_job(now) => ("late".to_owned(), Tone::Bad),
-            _ => (String::new(), Tone::Plain),
-        },
-    }
-}
-
-/// The slots of a worker: those that run, those that lost their job, and the free ones.
-fn slots(worker: &Worker) -> String {
-    let all = worker.process.slots.unwrap_or(0);
-    let (running, lost) = (worker.running.min(10), worker.stalled.min(10));
-    let free = all.saturating_sub(running + lost).min(10);
+/// The slots of a worker, as one character each.
+fn slots_text(worker: &Worker) -> String {
+    let slots = worker.drawn_slots(SLOTS as u64);
     let repeat = |mark: &str, count: u64| mark.repeat(count as usize);
-    repeat("✗", lost) + &repeat("■", running) + &repeat("□", free)
+    repeat("✗", slots.lost) + &repeat("■", slots.running) + &repeat("□", slots.free)
 }
 
 /// Jobs, a row each.

@@ -1301,3 +1301,43 @@ fn a_late_recurring_job_says_how_many_runs_it_owes() {
     let web = Web::with(&redis.at(1332), &redis, "");
     assert!(!text_of(&web.page("/recurring")).contains("owed"));
 }
+
+#[test]
+fn a_queue_is_held_in_the_words_of_the_commands() {
+    let redis = Redis::start();
+    for line in [
+        "put mail K",
+        "pause mail --reason disk --for 2h",
+        "throttle set api 0",
+        "put sync K --throttle api --jid held",
+        "put lane K --key a --jid first",
+        "put lane K --key a",
+    ] {
+        redis.at(1000).run(line).ok();
+    }
+    redis.at(1000).run("throttle set api -1").ok();
+    redis.at(1000).run("pop lane --worker w").ok();
+    redis.at(1000).run("pop sync --worker w").exits(4);
+    let said = |line: &str| {
+        let output = redis
+            .at(1060)
+            .run(&format!("--time-format relative {line}"));
+        output.ok().trim_end().to_owned()
+    };
+    let web = Web::with(&redis.at(1060), &redis, "");
+    let page = text_of(&web.page("/queues"));
+    let of_commands = [
+        said("queues mail --columns STATE"),
+        said("lag sync --columns WHY"),
+        said("lag lane --columns WHY"),
+    ];
+    expect![[r#"
+        paused 1m, ends in 1h 59m (disk)
+        throttle api has no free slot
+        behind other jobs in lane lane/a
+    "#]]
+    .assert_eq(&(of_commands.join("\n") + "\n"));
+    for words in of_commands {
+        assert!(page.contains(&words), "{words}: {page}");
+    }
+}

@@ -19,6 +19,7 @@ use crate::command_line::CommandLine;
 use crate::lenient;
 use crate::name::Name;
 use crate::text::count_with_noun;
+use crate::view::RenderOptions;
 
 /// The whole system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -469,6 +470,16 @@ impl QueueFacts {
     pub(crate) fn hidden_late_wait(&self, now: Moment) -> Option<f64> {
         let wait = self.oldest_wait(now).map(|wait| wait.wait_s.0);
         wait.filter(|_| self.has_late_job(now) && !self.is_next_job_late(now))
+    }
+
+    /// What keeps the jobs of the queue from workers: its pause, else the throttle or the lane that holds the oldest
+    /// job.
+    pub(crate) fn hold_text(&self, options: &RenderOptions) -> Option<String> {
+        if self.counts.paused {
+            return Some(self.counts.state_text(options));
+        }
+        let held_by = self.held_by.as_ref()?;
+        Some(self.why?.as_sentence(Some(held_by)))
     }
 
     /// The oldest wait. A paused queue says so in place of what else holds its jobs.

@@ -7,8 +7,6 @@ use maud::{Markup, html};
 
 use super::jobs::job_table;
 use crate::command_line::CommandLine;
-use crate::core::api::index::Index;
-use crate::core::api::job::JobFields;
 use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
@@ -29,19 +27,12 @@ pub(in crate::web) fn content(
     group: &Name,
 ) -> Result<Content, Error> {
     let core = session.core()?;
-    let index = Index::Failed(group.clone());
-    let total = core.index_slice(page.now, &index, 0, 1)?.total;
+    let (mut jobs, total) = core.newest_jobs_of_group(page.now, group, READ)?;
     if total == 0 {
         return Err(Error::not_found(format!(
             "no job has failed in group `{group}`"
         )));
     }
-    let from = total.saturating_sub(READ);
-    let mut jids = core.index_slice(page.now, &index, from, READ)?.members;
-    // The list has the oldest first.
-    jids.reverse();
-    let jobs = core.jobs(page.now, JobFields::Brief, &jids)?;
-    let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
     let messages = count_messages(&jobs);
     let queues = count_queues(&jobs);
     let read = jobs.len() as u64;

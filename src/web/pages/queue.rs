@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::job::reasons;
 use super::jobs::job_table;
-use super::queues::state;
+use super::queues::queue_chips;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
@@ -88,7 +88,7 @@ pub(in crate::web) fn content(
         }
         div.two {
             section {
-                h2 { "Why" (state(page, of_snapshot)) }
+                h2 { "Why" (queue_chips(page, of_snapshot)) }
                 (reasons(page, Some(&explanation)))
             }
             section {
