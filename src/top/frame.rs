@@ -27,9 +27,10 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     let area = frame.area();
     let (columns, lines) = (area.width as usize, area.height as usize);
     state.width = columns.saturating_sub(1).max(20);
-    // One line is the footer.
+    // A screen of one line shows a row, unless something is being typed or answered.
+    let has_footer = lines > 1 || state.is_answering();
     let above = lines.saturating_sub(1 + FEWEST).min(ABOVE);
-    let body = lines.saturating_sub(1 + above);
+    let body = lines.saturating_sub(usize::from(has_footer) + above);
     state.page = body.saturating_sub(1).max(1);
     let mut text = vec![
         header(state, columns),
@@ -51,8 +52,9 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame) {
     content.truncate(body);
     content.resize(body, Line::default());
     text.append(&mut content);
-    text.push(footer(state, columns));
-    text.truncate(lines);
+    if has_footer {
+        text.push(footer(state, columns));
+    }
     frame.render_widget(Paragraph::new(text), area);
     match &state.overlay {
         Some(Overlay::Keys(from)) => over(frame, area, keys(state, *from, body)),
@@ -281,7 +283,7 @@ fn jobs(state: &State, lines: usize) -> Vec<Line<'static>> {
     lines_of(state, &rows, Some(at), lines, "none", 0)
 }
 
-/// The head and the rows around the selected one.
+/// The head and the rows around the selected one; a single line is a row.
 fn lines_of(
     state: &State,
     rows: &Rows,
@@ -290,7 +292,10 @@ fn lines_of(
     none: &str,
     more: u64,
 ) -> Vec<Line<'static>> {
-    let mut text = vec![row("  ", &rows.head, state.color)];
+    let mut text = Vec::new();
+    if lines > 1 {
+        text.push(row("  ", &rows.head, state.color));
+    }
     if rows.rows.is_empty() {
         let none = if state.filter.is_empty() {
             none
@@ -448,6 +453,11 @@ fn footer(state: &State, columns: usize) -> Line<'static> {
         right = format!("{} marked", state.marked.len());
     } else if !state.filter.is_empty() && !state.is_typing {
         right = format!("only {}", clean_line(&state.filter));
+    } else if let Some(View::Text { text, scroll, .. }) = state.views.last() {
+        let below = text.lines().count().saturating_sub(scroll + state.page + 1);
+        if below > 0 {
+            right = format!("↓ {below} more");
+        }
     }
     let room = columns.saturating_sub(width(&right) + 2);
     let text = crate::text::cut(&text, room);
@@ -484,6 +494,7 @@ mod tests {
     use crate::top::lists::flow_cell;
     use crate::top::reader::{
         JobSource, ReadFailure, ReadRequest, ReadResult, ReadTarget, ReaderReply, Samples,
+        TextSource,
     };
     use crate::top::state::{Effect, ServerView};
     use crate::top::{Access, TopOptions};
@@ -581,6 +592,7 @@ mod tests {
         let shown = ShownServer {
             flag: Some(("--context", "prod".into())),
             label: Some("PROD".into()),
+            has_others: false,
             is_protected: true,
             is_read_only: false,
             address: "rediss://redis.example:6380/0".into(),
@@ -592,7 +604,6 @@ mod tests {
             answer(
                 &mut state,
                 ReadTarget::Snapshot(Vec::new()),
-            has_others: false,
                 Ok(ReadResult::Snapshot(Box::new(facts(tick)), samples(), at)),
             );
         }
@@ -639,8 +650,8 @@ mod tests {
             expect![[r#"
                 | qless ▍PROD  rediss://redis.example:6380/0                   live 2s  11:59:58
                 :*******rrrrrrr.............................                   .................
-                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: qless status
-                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: i shows all
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  QUEUE         WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
                 :  ..........  ......  .....  ...  .....  ..........  ..................  ......
@@ -752,8 +763,8 @@ mod tests {
             expect![[r#"
                 | qless ▍PROD  rediss://redis.example:6380/0                                                                                                                                           live 2s  11:59:58
                 :*******rrrrrrr.............................                                                                                                                                           .................
-                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: qless status
-                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
+                | 1,255 failed (+80 in 1h) · 1 stalled · mail is 4m late · 2 more: i shows all
+                : rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
                 |
                 |  QUEUE                                                                    WAIT  ±/min  RUN  STALL  NEXT WAITS  PUT/DONE LAST HOUR  STATE
                 :  .....................................................................  ......  .....  ...  .....  ..........  ..................  ...................................................................
@@ -917,7 +928,7 @@ mod tests {
         state.press(Key::Control('p'));
         let first = all(&mut state);
         assert!(
-            first.contains("↑ ↓ j k") && first.contains("↓ 12 more"),
+            first.contains("↑ ↓ j k") && first.contains("↓ 13 more"),
             "{first}"
         );
         state.press(Key::Char('G'));
@@ -992,6 +1003,44 @@ mod tests {
             assert!(shown.contains("▶ images"), "{columns}×{lines}:\n{shown}");
             assert!(shown.contains("and 2 more"), "{columns}×{lines}:\n{shown}");
         }
+        for lines in 1..4 {
+            let mut state = state(2);
+            state.press(Key::Last);
+            let shown = frame(&mut state, 20, lines);
+            assert!(shown.contains("▶ \\x1b[31mred"), "{lines}:\n{shown}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_shown_on_one_line_in_place_of_a_row() {
+        let mut state = state(2);
+        state.servers[0].shown.is_protected = false;
+        state.press(Key::Char('P'));
+        let shown = frame(&mut state, 60, 1);
+        assert!(shown.contains("qless unpause images  y does it"), "{shown}");
+    }
+
+    #[test]
+    fn the_problems_that_the_headline_leaves_out_are_on_the_status_screen() {
+        let mut state = state(2);
+        let shown = frame(&mut state, 80, 24);
+        assert!(shown.contains("· 2 more: i shows all"), "{shown}");
+        state.press(Key::Char('i'));
+        let lines: Vec<String> = (1..=30).map(|line| format!("problem {line}")).collect();
+        answer(
+            &mut state,
+            ReadTarget::Text(TextSource::Status),
+            Ok(ReadResult::Text(lines.join("\n"))),
+        );
+        let shown = frame(&mut state, 80, 10);
+        assert!(shown.contains("problem 6\n"), "{shown}");
+        assert!(shown.contains("↓ 24 more"), "{shown}");
+        state.press(Key::Last);
+        let shown = frame(&mut state, 80, 10);
+        assert!(shown.contains("problem 30"), "{shown}");
+        assert!(!shown.contains(" more"), "{shown}");
+        // The server has no name that a change could be about.
+        assert_eq!(state.change('C'), None);
     }
 
     #[test]

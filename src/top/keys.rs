@@ -56,7 +56,7 @@ impl Key {
 }
 
 /// All actions with their keys, as the list of them shows them. Those of the second list change something.
-pub(super) const VIEW_KEYS: [(&str, &str); 17] = [
+pub(super) const VIEW_KEYS: [(&str, &str); 18] = [
     ("↑ ↓ j k", "select; PgUp PgDn g G"),
     ("Enter l", "open"),
     ("Esc h", "back"),
@@ -68,6 +68,7 @@ pub(super) const VIEW_KEYS: [(&str, &str); 17] = [
         "waiting, running, stalled, scheduled, depends, throttled",
     ),
     ("e", "explain why nothing runs"),
+    ("i", "the status, with all problems"),
     ("space", "mark a row"),
     ("*", "mark all rows shown, or none"),
     ("w", "the commands that do the same"),

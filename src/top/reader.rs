@@ -9,6 +9,7 @@ use crate::core::api::index::Index;
 use crate::core::api::job::JobFields;
 use crate::core::api::not_found;
 use crate::core::api::overview::SnapshotRequest;
+use crate::core::call::Core;
 use crate::doctor;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -62,6 +63,8 @@ pub(super) enum TextSource {
     Job(Name),
     ExplainJob(Name),
     ExplainQueue(Name),
+    /// The whole server.
+    Status,
 }
 
 /// An answer, and how long it took.
@@ -187,52 +190,53 @@ impl SampleReader {
 fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Error> {
     let now = session.connect()?;
     let core = session.core()?;
-    let (jids, total) = match source {
+    let (jobs, total) = match source {
         JobSource::Worker(worker) => {
             let found = core.worker_with_first_jobs(now, worker, ROWS)?;
             let (jobs, omitted) = found
                 .map(|(worker, omitted)| (worker.details, omitted))
                 .unwrap_or_default();
             let total = jobs.len() as u64 + omitted;
-            return Ok(ReadResult::Jobs { jobs, total });
+            (jobs, total)
         }
-        JobSource::Group(group) => {
-            let index = Index::Failed(group.clone());
-            let total = core.index_slice(now, &index, 0, 1)?.total;
-            // The list has the oldest first.
-            let slice = core.index_slice(now, &index, total.saturating_sub(ROWS), ROWS)?;
-            (slice.members.into_iter().rev().collect(), slice.total)
-        }
-        JobSource::Queue(queue, state) => {
-            let queue = queue.clone();
-            let index = match state {
-                JobState::Running | JobState::Stalled => Index::Locks(queue),
-                JobState::Scheduled => Index::Scheduled(queue),
-                JobState::Depends => Index::Depends(queue),
-                JobState::Throttled => Index::Throttled(queue),
-                _ => Index::Waiting(queue),
-            };
-            // The locks that have expired stand first.
-            let from = match state {
-                JobState::Running => {
-                    let total = core.index_slice(now, &index, 0, 1)?.total;
-                    total.saturating_sub(ROWS)
-                }
-                _ => 0,
-            };
-            let slice = core.index_slice(now, &index, from, ROWS)?;
-            (slice.members, slice.total)
-        }
+        JobSource::Group(group) => core.newest_jobs_of_group(now, group, ROWS)?,
+        JobSource::Queue(queue, state) => read_jobs_of_queue(core, now, queue, *state)?,
     };
-    let jids: Vec<Name> = jids;
-    let jobs = core.jobs(now, JobFields::Brief, &jids)?;
-    let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
-    if let JobSource::Queue(_, state @ (JobState::Running | JobState::Stalled)) = source {
-        jobs.retain(|job| job.state == Some(*state));
-        let total = jobs.len() as u64;
-        return Ok(ReadResult::Jobs { jobs, total });
-    }
     Ok(ReadResult::Jobs { jobs, total })
+}
+
+/// The first jobs of a queue in a state, and the number of all of them, as far as the read index tells.
+fn read_jobs_of_queue(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+    state: JobState,
+) -> Result<(Vec<Job>, u64), Error> {
+    let queue = queue.clone();
+    let index = match state {
+        JobState::Running | JobState::Stalled => Index::Locks(queue),
+        JobState::Scheduled => Index::Scheduled(queue),
+        JobState::Depends => Index::Depends(queue),
+        JobState::Throttled => Index::Throttled(queue),
+        _ => Index::Waiting(queue),
+    };
+    // The locks that have expired stand first.
+    let from = match state {
+        JobState::Running => {
+            let total = core.index_slice(now, &index, 0, 1)?.total;
+            total.saturating_sub(ROWS)
+        }
+        _ => 0,
+    };
+    let slice = core.index_slice(now, &index, from, ROWS)?;
+    let jobs = core.jobs(now, JobFields::Brief, &slice.members)?;
+    let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
+    if !matches!(state, JobState::Running | JobState::Stalled) {
+        return Ok((jobs, slice.total));
+    }
+    jobs.retain(|job| job.state == Some(state));
+    let total = jobs.len() as u64;
+    Ok((jobs, total))
 }
 
 fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result<String, Error> {
@@ -244,6 +248,11 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
     };
     let missing = |jid: &Name| not_found::missing_job_error(jid);
     match source {
+        TextSource::Status => {
+            let (facts, now) =
+                look::read_snapshot(RECENT, SnapshotRequest::default(), &[], session)?;
+            Ok(look::build_overview(facts, RECENT, now).text(&page))
+        }
         TextSource::ExplainQueue(queue) => {
             Ok(explain::explain_queue(core, now, queue)?.text(&page))
         }

@@ -306,7 +306,7 @@ impl State {
         }
     }
 
-    /// How things stand in one line. What it leaves out is in `qless status`.
+    /// How things stand in one line, and how to see the problems that it leaves out.
     pub(super) fn headline(&self) -> String {
         let Some(seen) = &self.current_server().seen else {
             return String::new();
@@ -315,7 +315,7 @@ impl State {
         let rest = if headline.is_complete() {
             ""
         } else {
-            ": qless status"
+            ": i shows all"
         };
         headline.parts().join(" · ") + rest
     }
@@ -485,6 +485,9 @@ impl State {
                 self.message = Some(format!("sorted by {}", orders[*order]));
             }
             Key::Char('e') => self.explain(),
+            Key::Char('i') if self.views.is_empty() => {
+                self.open_text("status".to_owned(), TextSource::Status);
+            }
             Key::Char(' ') => {
                 if let Some(name) = self.selected_name() {
                     if !self.marked.remove(&name) {
@@ -557,6 +560,15 @@ impl State {
             key => type_key(key, &mut self.filter),
         }
         Effect::None
+    }
+
+    /// Whether the footer waits for an answer or for text.
+    pub(super) fn is_answering(&self) -> bool {
+        self.is_typing
+            || matches!(
+                self.overlay,
+                Some(Overlay::Question(..) | Overlay::Reason(..))
+            )
     }
 
     fn is_text(&self) -> bool {
@@ -652,11 +664,12 @@ impl State {
     /// What the screen is about: the selected row, or the job of the text.
     fn subject(&self) -> Option<Name> {
         match self.views.last() {
-            Some(View::Text { source, .. }) => Some(match source {
+            Some(View::Text { source, .. }) => match source {
                 TextSource::Job(name)
                 | TextSource::ExplainJob(name)
-                | TextSource::ExplainQueue(name) => name.clone(),
-            }),
+                | TextSource::ExplainQueue(name) => Some(name.clone()),
+                TextSource::Status => None,
+            },
             _ => self.selected_name(),
         }
     }
@@ -680,6 +693,7 @@ impl State {
                 TextSource::ExplainQueue(queue) => {
                     CommandLine::new("explain").flag("--queue", queue)
                 }
+                TextSource::Status => CommandLine::new("status"),
             }),
             Some(View::Jobs { source, .. }) => Some(match source {
                 JobSource::Queue(queue, state) => CommandLine::new("jobs")
