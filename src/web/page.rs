@@ -44,6 +44,9 @@ const SECTIONS: [(Section, &str, &str); 6] = [
     (Section::Limits, "Limits", "limits"),
 ];
 
+/// Maximum number of characters that are shown of a name whose page no request can name.
+const MAX_UNLINKED: usize = 60;
+
 /// The facts in a request that every page needs.
 pub(super) struct Page<'p> {
     /// The relative path of the first page: `./`, or `../` for each part of the path but one.
@@ -132,9 +135,18 @@ impl Page<'_> {
         self.has_changes && path::can_be_typed(name)
     }
 
-    /// A name that leads to its page.
+    /// A text that leads to the page of a name, or says why there is none.
+    fn name_link(&self, kind: &str, name: &Name, text: &str) -> Markup {
+        match self.link_to(kind, name) {
+            Some(href) => html! { a href=(href) { (text) } },
+            None => {
+                html! { (text::cut(text, MAX_UNLINKED)) " " span.dim { "(too long for a page)" } }
+            }
+        }
+    }
+
     fn named(&self, kind: &str, name: &Name) -> Markup {
-        anchor(self.link_to(kind, name), &shown(name))
+        self.name_link(kind, name, &shown(name))
     }
 
     pub(super) fn queue(&self, name: &Name) -> Markup {
@@ -156,7 +168,7 @@ impl Page<'_> {
         } else {
             short.to_owned()
         };
-        anchor(self.link_to("workers", name), &short)
+        self.name_link("workers", name, &short)
     }
 
     /// A jid that leads to the page of its job.
@@ -168,7 +180,7 @@ impl Page<'_> {
     pub(super) fn job_of_class(&self, klass: Option<&Name>, jid: &Name) -> Markup {
         html! {
             @if let Some(klass) = klass {
-                (anchor(self.link_to("jobs", jid), &shown(klass))) " " span.mono.dim { (text::short_jid(jid)) }
+                (self.name_link("jobs", jid, &shown(klass))) " " span.mono.dim { (text::short_jid(jid)) }
             } @else { (self.job(jid)) }
         }
     }

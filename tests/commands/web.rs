@@ -1192,6 +1192,10 @@ fn figures_and_words_of_a_page_agree() {
     );
     let page = web.page("/");
     let text = text_of(&page);
+    assert!(
+        web.page("/")
+            .contains("x… <span class=\"dim\">(too long for a page)")
+    );
     assert!(text.contains("running, 1 stalled"), "{text}");
     assert!(text.contains("failed in 1 group"), "{text}");
     // The next job has not waited for long, but another one has.
