@@ -827,7 +827,7 @@ fn the_axis_of_a_chart_has_times_of_the_wanted_form() {
         axis.skip(1).take(1).collect::<String>()
     };
     expect![[r#"
-        1h ago 30m ago 0s ago
+        1h ago 30m ago now
         12:46 13:16 13:46
         21:46 22:16 22:46"#]]
     .assert_eq(&["", "?time=utc", "?time=local"].map(axis).join("\n"));
@@ -1327,6 +1327,7 @@ fn a_late_recurring_job_says_how_many_runs_it_owes() {
     assert!(list.ends_with(" – 6 runs owed"), "{list}");
     let job = text_of(&web.page("/jobs/tick"));
     assert!(job.contains("\nbacklog\nall\n"), "{job}");
+    assert!(job.contains("\n6 runs owed\n"), "{job}");
     drop(web);
     redis.at(1331).run("pop q --count 9").ok();
     let web = Web::with(&redis.at(1332), &redis, "");
