@@ -125,7 +125,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         base_path: args.base_path,
     };
     let server = WebServer::new(sessions.into_iter(), options, &run_command)?;
-    if let (Some(first), Some(kept)) = (server.first(), kept) {
+    if let (Some(first), Some(kept)) = (server.first_server(), kept) {
         first.with_history(|history| *history = kept);
     }
     server.try_snapshots()?;
@@ -136,7 +136,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         |request| server.respond(request),
         || {
             let is_over = interrupt.received_kind().is_some();
-            if let (Some(path), Some(first)) = (&args.history, server.first())
+            if let (Some(path), Some(first)) = (&args.history, server.first_server())
                 && (is_over || saved.get().elapsed() >= SAVED_EVERY)
             {
                 saved.set(Instant::now());
@@ -218,7 +218,7 @@ fn run_command(line: &CommandLine, mode: RunMode, session: &mut Session) -> Comm
     let names = names.iter().map(|name| plain::mark_plain(&word(name)));
     words.extend(iter::once("--".into()).chain(names));
     let name = words.remove(0);
-    if matches!(mode, RunMode::Rehearsed) {
+    if matches!(mode, RunMode::DryRun) {
         words.insert(0, "--dry-run".into());
     }
     session.ui.begin_capture(matches!(mode, RunMode::Document));

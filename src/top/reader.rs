@@ -1,4 +1,4 @@
-//! Reads what the screen asks for, one thing after the other.
+//! Reads what the screen shows, one request after the other.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
@@ -23,18 +23,18 @@ use crate::text::{clean_line, decisive_line};
 use crate::view::{RenderOptions, View};
 
 /// Maximum number of jobs of a list.
-const ROWS: u64 = 200;
+const MAX_JOBS: u64 = 200;
 
-/// The bytes of a text that are shown: each frame lays out the text again.
-const TEXT: usize = 50_000;
+/// Maximum number of bytes of a text that are shown: each frame lays out the text again.
+const MAX_TEXT_BYTES: usize = 50_000;
 
 /// Maximum number of dependencies and dependents whose states are read.
-const NEIGHBORS: usize = 100;
+const MAX_NEIGHBORS: usize = 100;
 
 /// Maximum number of groups whose newest message is read, those with the most recent failures.
-const SAMPLED: usize = 20;
+const MAX_SAMPLED_GROUPS: usize = 20;
 
-/// A question to one of the servers, for a screen of this width.
+/// What to read from one of the servers, for a screen of this width.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReadRequest {
     pub server: usize,
@@ -67,16 +67,16 @@ pub(super) enum TextSource {
     Status,
 }
 
-/// An answer, and how long it took.
+/// The result of a request, and how long it took.
 pub(super) struct ReaderReply {
     pub request: ReadRequest,
     pub found: Result<ReadResult, ReadFailure>,
     pub elapsed: Duration,
-    /// What was noted meanwhile.
+    /// What the reading wrote to stderr.
     pub notes: String,
 }
 
-/// The line of the newest message of groups.
+/// The decisive line of the newest message of each group.
 pub(super) type Samples = HashMap<Name, String>;
 
 pub(super) enum ReadResult {
@@ -85,15 +85,15 @@ pub(super) enum ReadResult {
     Text(String),
 }
 
-/// Why there is no answer, and the steps to the server.
+/// Why a read failed, and the steps to the server if it does not answer.
 pub(super) struct ReadFailure {
     pub error: Error,
     pub steps: Vec<String>,
 }
 
-/// Answers until the screen is gone. One server has one reader, so that no read overlaps the next, and one that does not
-/// answer holds up no other.
-pub(super) fn run(
+/// Answers requests until the screen is gone. Each server has a reader of its own: its reads never overlap, and a server
+/// that does not answer delays no other.
+pub(super) fn answer_requests(
     mut session: Session,
     requests: &Receiver<ReadRequest>,
     answers: &Sender<ReaderReply>,
@@ -102,10 +102,11 @@ pub(super) fn run(
     while let Ok(request) = requests.recv() {
         session.ui.begin_capture(false);
         let begun = Instant::now();
-        let found = read(&mut session, &request, &mut samples).map_err(|error| ReadFailure {
-            steps: steps_to_server(&mut session, request.width, &error),
-            error,
-        });
+        let found =
+            read_target(&mut session, &request, &mut samples).map_err(|error| ReadFailure {
+                steps: steps_to_server(&mut session, request.width, &error),
+                error,
+            });
         let elapsed = begun.elapsed();
         let notes = String::from_utf8_lossy(&session.ui.end_capture()).into_owned();
         let answer = ReaderReply {
@@ -120,7 +121,7 @@ pub(super) fn run(
     }
 }
 
-fn read(
+fn read_target(
     session: &mut Session,
     request: &ReadRequest,
     samples: &mut SampleReader,
@@ -132,14 +133,14 @@ fn read(
                 ..SnapshotRequest::default()
             };
             let (facts, now) = look::read_snapshot(RECENT, request, &[], session)?;
-            let samples = samples.read(&facts, now, session)?;
+            let samples = samples.read_samples(&facts, now, session)?;
             Ok(ReadResult::Snapshot(Box::new(facts), samples, now))
         }
         ReadTarget::Jobs(source) => read_jobs(session, source),
         ReadTarget::Text(source) => {
             let mut text = read_text(session, source, request.width)?;
-            if text.len() > TEXT {
-                text.truncate(text.floor_char_boundary(TEXT));
+            if text.len() > MAX_TEXT_BYTES {
+                text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
                 text.push_str("…\n… the rest: `w` shows the command\n");
             }
             Ok(ReadResult::Text(text))
@@ -147,12 +148,12 @@ fn read(
     }
 }
 
-/// Reads the newest message of a group again only if its jobs are others.
+/// The newest messages of groups. A message is read again only if the counts of its group have changed.
 #[derive(Default)]
 struct SampleReader(HashMap<Name, (RecentFailures, String)>);
 
 impl SampleReader {
-    fn read(
+    fn read_samples(
         &mut self,
         facts: &SystemFacts,
         now: Moment,
@@ -160,7 +161,7 @@ impl SampleReader {
     ) -> Result<Samples, Error> {
         let mut groups: Vec<&RecentFailures> = facts.groups.iter().collect();
         groups.sort_by_key(|group| std::cmp::Reverse((group.recent, group.jobs)));
-        groups.truncate(SAMPLED);
+        groups.truncate(MAX_SAMPLED_GROUPS);
         self.0.retain(|name, (seen, _)| {
             groups
                 .iter()
@@ -192,14 +193,14 @@ fn read_jobs(session: &mut Session, source: &JobSource) -> Result<ReadResult, Er
     let core = session.core()?;
     let (jobs, total) = match source {
         JobSource::Worker(worker) => {
-            let found = core.worker_with_first_jobs(now, worker, ROWS)?;
+            let found = core.worker_with_first_jobs(now, worker, MAX_JOBS)?;
             let (jobs, omitted) = found
                 .map(|(worker, omitted)| (worker.details, omitted))
                 .unwrap_or_default();
             let total = jobs.len() as u64 + omitted;
             (jobs, total)
         }
-        JobSource::Group(group) => core.newest_jobs_of_group(now, group, ROWS)?,
+        JobSource::Group(group) => core.newest_jobs_of_group(now, group, MAX_JOBS)?,
         JobSource::Queue(queue, state) => read_jobs_of_queue(core, now, queue, *state)?,
     };
     Ok(ReadResult::Jobs { jobs, total })
@@ -224,11 +225,11 @@ fn read_jobs_of_queue(
     let from = match state {
         JobState::Running => {
             let total = core.index_slice(now, &index, 0, 1)?.total;
-            total.saturating_sub(ROWS)
+            total.saturating_sub(MAX_JOBS)
         }
         _ => 0,
     };
-    let slice = core.index_slice(now, &index, from, ROWS)?;
+    let slice = core.index_slice(now, &index, from, MAX_JOBS)?;
     let jobs = core.jobs(now, JobFields::Brief, &slice.members)?;
     let mut jobs: Vec<Job> = jobs.into_iter().flatten().collect();
     if !matches!(state, JobState::Running | JobState::Stalled) {
@@ -268,13 +269,13 @@ fn read_text(session: &mut Session, source: &TextSource, width: usize) -> Result
             let found = core.jobs(now, JobFields::Full, jids)?.pop().flatten();
             let mut job = found.ok_or_else(|| missing(jid))?;
             core.add_payloads(now, std::iter::once(&mut job))?;
-            job.neighbors = core.first_neighbors(now, &job, NEIGHBORS)?;
+            job.neighbors = core.first_neighbors(now, &job, MAX_NEIGHBORS)?;
             Ok(job.text(&page))
         }
     }
 }
 
-/// What `doctor` says of the way to the server, if that is what is wrong.
+/// The lines of `doctor` about the steps to the server, if the server does not answer.
 fn steps_to_server(session: &mut Session, width: usize, error: &Error) -> Vec<String> {
     if error.exit() != Exit::Server {
         return Vec::new();

@@ -74,21 +74,21 @@ fn queue_row(page: &Page, queue: &QueueFacts, server: &SnapshotServer) -> Markup
     let p95 = queue.wait.as_ref().map(|wait| wait.p95);
     html! {
         tr data-key=(counts.name) {
-            th scope="row" { (page.queue(&counts.name)) }
-            td.flowcell { (chart::flow(&flow)) }
+            th scope="row" { (page.queue_link(&counts.name)) }
+            td.flowcell { (chart::flow_chart(&flow)) }
             td.n.strong.dim[counts.waiting == 0] { (crate::text::with_thousands_separators(counts.waiting)) }
             (count_cell(counts.running))
-            td.n.wide.dim { (crate::web::page::count(counts.scheduled)) }
-            td.n.wide.dim { (crate::web::page::count(counts.depends)) }
+            td.n.wide.dim { (crate::web::page::count_or_dash(counts.scheduled)) }
+            td.n.wide.dim { (crate::web::page::count_or_dash(counts.depends)) }
             td.n.late[is_late].dim[wait.is_none()] { (wait.map_or(NONE.into(), duration)) }
-            td.n.wide.dim { (p95.map_or(NONE.into(), upper_bound)) }
+            td.n.wide.dim { (p95.map_or(NONE.into(), upper_bound_text)) }
             td.last { (queue_chips(page, queue)) }
         }
     }
 }
 
 /// The end of a range of durations.
-pub(super) fn upper_bound(range: BucketRange) -> String {
+pub(super) fn upper_bound_text(range: BucketRange) -> String {
     match range.hi_s {
         Some(0) => NONE.to_owned(),
         Some(end) => duration(end as f64),

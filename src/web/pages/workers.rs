@@ -66,11 +66,11 @@ fn worker_row(page: &Page, worker: &Worker) -> Markup {
     let is_silent = worker.is_silent(page.now);
     html! {
         tr data-key=(worker.name) {
-            th scope="row" title=(worker.name.to_string()) { (page.worker_called(&worker.name, &worker.short_name())) }
+            th scope="row" title=(worker.name.to_string()) { (page.worker_link_with_text(&worker.name, &worker.short_name())) }
             td { (slot_row(worker)) }
             td.n { (runs) }
             td.n.dim[!is_silent].late[is_silent] {
-                @match worker.last_seen { Some(seen) => (page.time(seen)), None => (NONE) }
+                @match worker.last_seen { Some(seen) => (page.time_element(seen)), None => (NONE) }
             }
         }
     }
