@@ -286,6 +286,12 @@ fn a_narrow_list_cuts_no_word() {
         .qless()
         .run("recur pause daily --reason warehouse")
         .ok();
+    let hourly = "recur put reports Report::Hourly --every 1h --jid hourly";
+    redis.qless().run(hourly).ok();
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    let old = redis.at(now.as_secs() - 2700);
+    old.run("pop nothing --worker mx-4-qless-1.0.0-x24-77-0a1b")
+        .exits(4);
     let site = Site::start(&redis, "");
     browser.view(400, "light");
     for path in ["jobs", "workers", "workers/mx-1", "recurring", "limits"] {

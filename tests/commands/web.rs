@@ -145,7 +145,7 @@ fn every_page_says_first_how_things_stand() {
     expect![[r#"
         /  1 job has failed, and images is paused.
         /queues  4 queues
-        /queues/mail  A pop of mail would get second.
+        /queues/mail  Workers can take jobs from mail.
         /queues/mail/graph  What jobs of mail hang on.
         /jobs  4 jobs
         /jobs?queue=mail&state=waiting  1 job

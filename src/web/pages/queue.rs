@@ -17,7 +17,7 @@ use crate::model::overview::QueueFacts;
 use crate::model::overview::history::Flow;
 use crate::model::stats::DurationSpread;
 use crate::name::Name;
-use crate::text::{capitalize, clean_line, plural, short_jid, with_thousands_separators};
+use crate::text::{capitalize, clean_line, plural, with_thousands_separators};
 use crate::web::chart;
 use crate::web::page::{Content, Page, Section, link_or_text, visible_name};
 use crate::web::{facts_of, path};
@@ -52,15 +52,10 @@ pub(in crate::web) fn content(
     let of_snapshot = found.unwrap_or(&own);
     let flow = server.with_history(|history| history.flow(name));
     let oldest = explanation.oldest_wait_s.map(|wait| wait.0);
-    let heading = match &explanation.next_jid {
-        Some(next) if explanation.runnable => {
-            format!(
-                "a pop of {} would get {}",
-                visible_name(name),
-                short_jid(next)
-            )
-        }
-        _ => clean_line(explanation.heading_line()),
+    let heading = if explanation.runnable {
+        format!("workers can take jobs from {}", visible_name(name))
+    } else {
+        clean_line(explanation.heading_line())
     };
     let title = format!("{}: {heading}", visible_name(name));
     let here = format!("queues/{}", path::encode_part(name));
